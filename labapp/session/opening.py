@@ -46,10 +46,10 @@ from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
 from labapp.session.network import network_drive, network_warning
-from labapp.session.past import read_past
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler
 from labapp.session.tasks import machine_of
+from labapp.session.verified_events import read_verified_events
 from labapp.session.withdrawal import withdraw
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan, planner
@@ -349,7 +349,7 @@ def resume(
     with ExitStack() as undo:
         lock = home.lock()
         undo.callback(lock.release)
-        past = read_past(path)
+        past = read_verified_events(path)
         planned, loaded = resuming.study_of(home, past)
         if loaded.study.when_interrupted == "block":
             raise resuming.forbidden(home.path, planned.study)

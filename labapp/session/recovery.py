@@ -16,7 +16,7 @@ from labapp.errors import RecordError
 from labapp.events import Event, body_of
 from labapp.events.voice import AudioBlock, AudioStarted
 from labapp.session.folder import SessionFolder
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def recover(path: Path) -> Recovery:
     home.require_journal()
     lock = home.lock()
     try:
-        events = read_past(home.path)
+        events = read_verified_events(home.path)
         sound = repair_sound(home.path, events)
     finally:
         lock.release()

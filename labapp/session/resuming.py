@@ -15,7 +15,7 @@ from labapp.records.layout import STUDY, study_files_of
 from labapp.records.rows import missing_packages
 from labapp.records.withdrawn import withdrawal_of
 from labapp.session.folder import SessionFolder
-from labapp.session.past import finished
+from labapp.session.verified_events import finished
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 

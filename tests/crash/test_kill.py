@@ -14,7 +14,7 @@ from labapp.analysis import load
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
 from labapp.records.sessions import list_sessions
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from tests.crash.kills import kinds_of, tell
 
 GENEROUS_S = 5.0
@@ -58,7 +58,7 @@ def test_stages_broken_off_begin_again(tmp_path: Path) -> None:
         tone=False,
         study="restart.yaml",
     )
-    events = read_past(story.path)
+    events = read_verified_events(story.path)
     running: str | None = None
     asked = False
     expected: list[str] = []

@@ -23,7 +23,7 @@ from labapp.plugins import registry
 from labapp.records.integrity import check_journal
 from labapp.report.formats import decimal
 from labapp.session.opening import resume
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check
@@ -101,7 +101,7 @@ def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("strategy", ["random", "understanding"])
 def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
     (path,) = simulate_study(STUDY, 1, strategy, tmp_path / "data")
-    events = read_past(path)
+    events = read_verified_events(path)
     assert finished(events)
     assert not check_journal(path)
     answers = [event for event in events if event.kind == "counterfactual.answered"]
@@ -120,7 +120,9 @@ def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
 
 def test_every_answer_is_in_the_tables(tmp_path: Path) -> None:
     (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
-    answers = [event for event in read_past(path) if event.kind == "counterfactual.answered"]
+    answers = [
+        event for event in read_verified_events(path) if event.kind == "counterfactual.answered"
+    ]
     tables = load(path)
     assert tables.trials["task"].tolist() == [STUDY] * 10
     assert tables.trials["outcome"].tolist() == ["answered"] * 10
@@ -160,7 +162,7 @@ def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -
         controller.start()
     assert (closed.args[0], told) == (0, [])
     (session,) = (tmp_path / "data" / "short").glob("sub-*")
-    events = read_past(session)
+    events = read_verified_events(session)
     assert finished(events)
     answers = [event for event in events if event.kind == "counterfactual.answered"]
     assert len(answers) == 2
@@ -224,7 +226,7 @@ def test_a_session_names_the_package_that_is_missing(example_site: Path, tmp_pat
     brought = {"package": "labapp-counterfactual-choice", "version": "1.0.0"}
     assert recorded["plugins"] == [{"group": "labapp.tasks", "name": STUDY, **brought}]
     with without(example_site), pytest.raises(RecordError) as told:
-        read_past(path)
+        read_verified_events(path)
     assert "It was recorded with labapp-counterfactual-choice 1.0.0" in str(told.value)
 
 

@@ -14,7 +14,7 @@ from labapp.errors import StudyError
 from labapp.plugins.part import TrialsPart
 from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, Surroundings
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
 from labapp.study.overview import check
@@ -261,7 +261,7 @@ def test_any_study_in_order_is_run_to_its_end(
         until=over,
     )
     runner = held[0].runner
-    events = read_past(session_path)
+    events = read_verified_events(session_path)
     assert not check_journal(session_path)
     assert runner.machine.fold(events) == runner.state
     assert runner.state.ended == "completed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from tests.recipes.conftest import Follow
 
 
@@ -12,7 +12,7 @@ def test_pictures_become_a_study_as_the_page_says(follow: Follow, tmp_path: Path
     with follow("data-set") as recipe:
         assert "Discs and squares" in recipe.outputs["models show own/shapes"]
     (session,) = (tmp_path / "simulated" / "shapes-study").glob("sub-*")
-    events = read_past(session)
+    events = read_verified_events(session)
     assert finished(events)
     drawn = [event.payload for event in events if event.kind == "stimulus.drawn"]
     assert {stimulus["truth"] for stimulus in drawn} == {"disc", "square"}

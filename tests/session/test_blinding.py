@@ -14,7 +14,7 @@ from labapp.records.journal import read_rows
 from labapp.records.outline import outline
 from labapp.records.sessions import summary
 from labapp.session.opening import OpenSession, resume
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from tests.session.sessions import opened, surroundings
 from tests.session.test_resume import drop
 
@@ -32,7 +32,11 @@ def again(tmp_path: Path, path: Path, blind: bool | None) -> OpenSession:
 
 
 def said(path: Path) -> list[bool]:
-    return [event.payload["blind"] for event in read_past(path) if event.kind == "blinding.set"]
+    return [
+        event.payload["blind"]
+        for event in read_verified_events(path)
+        if event.kind == "blinding.set"
+    ]
 
 
 @pytest.mark.parametrize("asked", [True, False, None])

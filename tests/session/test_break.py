@@ -12,7 +12,7 @@ from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.records.outline import outline
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on
@@ -69,6 +69,6 @@ def test_killed_in_a_break(tmp_path: Path, command: Command) -> None:
     path = drop(session)
     assert not check_journal(path)
     assert [pause.kind for pause in outline(read_rows(path)).pauses] == ["break"]
-    kinds = [event.kind for event in read_past(path)]
+    kinds = [event.kind for event in read_verified_events(path)]
     assert kinds.count("session.paused") == kinds.count("session.resumed") == 1
     assert "part.restarted" not in kinds

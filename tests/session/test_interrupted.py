@@ -16,8 +16,8 @@ from labapp.records.describe import describe
 from labapp.records.integrity import check_journal
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
 from labapp.session.recovery import recover
+from labapp.session.verified_events import read_verified_events
 from labapp.tasks.single_dimension.commands import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of
@@ -83,7 +83,7 @@ def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
         skip_question(session.runner)
     assert session.runner.part is not None
     assert session.runner.part.id == "stage-2-intro"
-    events = read_past(drop(session))
+    events = read_verified_events(drop(session))
     assert keys(events, "part.restarted") == [("stage-1", None, None)]
     drawn = [event for event in events if event.kind == "trial.drawn" and event.stage == "stage-1"]
     assert [(e.trial, e.attempt) for e in drawn] == [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2)]
@@ -105,7 +105,7 @@ def test_a_single_dimension_stage_begins_again_and_again(tmp_path: Path) -> None
     for _ in range(part.trials):  # type: ignore[union-attr]
         answer(session)
     path = session.folder.path
-    events = read_past(drop(session))
+    events = read_verified_events(drop(session))
     drawn = [event for event in events if event.kind == "question.drawn"]
     pictures = [tuple(e.payload["z"]) for e in drawn if e.trial == 1]
     assert len(pictures) == len(set(pictures)) == 3
@@ -121,7 +121,7 @@ def test_what_is_no_stage_goes_on(tmp_path: Path, part: str) -> None:
     session = resumed(tmp_path, drop(killed))
     assert session.runner.part is not None
     assert session.runner.part.id == part
-    assert not keys(read_past(drop(session)), "part.restarted")
+    assert not keys(read_verified_events(drop(session)), "part.restarted")
 
 
 def test_a_pause_restarts_nothing(tmp_path: Path) -> None:
@@ -196,14 +196,14 @@ def test_earlier_attempts_are_kept_and_do_not_count(tmp_path: Path) -> None:
 
 def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     path = drop(at(tmp_path, "block", "stage-1"))
-    before = len(read_past(path))
+    before = len(read_verified_events(path))
     assert not recover(path).finished
     assert resuming.forbids_resume(path)
     with pytest.raises(SessionError) as refused:
         opening.resume(path, lambda loaded, models: surroundings(tmp_path))
     assert "forbids" in refused.value.what
     assert "kept" in refused.value.safe
-    assert len(read_past(path)) == before
+    assert len(read_verified_events(path)) == before
     export([path], tmp_path / "bundle")
     assert verify(tmp_path / "bundle").ok
     assert not resuming.forbids_resume(drop(at(tmp_path / "other", "resume", "stage-1")))

@@ -27,7 +27,7 @@ from labapp.events.commands import (
 from labapp.events.moderation import NoteCorrected
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
@@ -81,7 +81,9 @@ def test_the_guide_stamps_its_questions_until_the_moderator_ends_it(tmp_path: Pa
     assert part_of(session) == "debrief"
     assert session.runner.state.records[1].outcome == "completed"
     path = drop(session)
-    asked = [event for event in read_past(path) if event.kind == "interview.question_asked"]
+    asked = [
+        event for event in read_verified_events(path) if event.kind == "interview.question_asked"
+    ]
     assert [dict(event.payload) for event in asked][:2] == [
         {"question": 2, "text": "What was hard?"},
         {"question": 1, "text": "What did you look for?"},
@@ -118,7 +120,7 @@ def test_a_simulated_session_asks_everything_and_goes_on(tmp_path: Path) -> None
     loaded = load(study(tmp_path))
     around = surroundings(tmp_path)
     path = simulate(loaded, "P01", around, data=tmp_path / "data", strategy="understanding")
-    events = read_past(path)
+    events = read_verified_events(path)
     assert [event.kind for event in events].count("interview.question_asked") == 2
     assert events[-2].kind == "session.completed"
 
@@ -185,10 +187,10 @@ def test_what_was_noted_is_corrected_and_taken_back(tmp_path: Path) -> None:
     moderate(session, EndInterview(), EndSession("enough"), CorrectNote(note, "at the end", 8 * NS))
     assert noted(session)[0] == "at the end", "also when the session is over"
     path = drop(session)
-    written = [event for event in read_past(path) if event.kind == NoteCorrected.kind]
+    written = [event for event in read_verified_events(path) if event.kind == NoteCorrected.kind]
     assert all(event.source == Source.MODERATOR for event in written)
     assert dict(written[0].payload) == {
         "seq": note, "text": "turns the dial", "typing_began_ns": 3,
     }  # fmt: skip
-    folded = session.runner.machine.fold(read_past(path))
+    folded = session.runner.machine.fold(read_verified_events(path))
     assert folded.noted == session.runner.state.noted != state.noted

@@ -16,7 +16,7 @@ from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.decoding import Array, Decoder, decode_one, decode_rows
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.tasks.single_dimension.commands import Choose, ShowMoreExamples
 from labapp.tasks.single_dimension.state import Question
@@ -108,7 +108,9 @@ def test_a_question_is_solved_at_the_picture_that_solved_it(
     scheduler_of(session).run(lambda: False)
     assert runner.pictures is not None
     np.testing.assert_array_equal(runner.pictures.own, runner.pictures.target)
-    solved = [event for event in read_past(session.folder.path) if event.kind == "trial.solved"]
+    solved = [
+        event for event in read_verified_events(session.folder.path) if event.kind == "trial.solved"
+    ]
     assert [tuple(event.payload["z"]) for event in solved] == [target]
 
 
@@ -212,7 +214,7 @@ def test_a_question_begins_when_its_pictures_are_there(
     np.testing.assert_array_equal(runner.pictures.rows, decode_rows(decoder, question.examples))
     np.testing.assert_array_equal(runner.pictures.question, decode_one(decoder, question.z))
     assert told[-1]
-    kinds = [row.kind for row in read_past(session.folder.path)]
+    kinds = [row.kind for row in read_verified_events(session.folder.path)]
     assert kinds.count("question.shown") == 1
 
 

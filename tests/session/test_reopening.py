@@ -21,8 +21,8 @@ from labapp.records.withdrawn import withdrawals
 from labapp.session import opening
 from labapp.session.condition_assignment import cell_assignments
 from labapp.session.opening import EmitBody, OpenSession
-from labapp.session.past import finished, read_past
 from labapp.session.recovery import recover
+from labapp.session.verified_events import finished, read_verified_events
 from tests.helpers.drawn import drawn_study
 from tests.helpers.rooms import SilentRecorder
 from tests.helpers.skips import skip_stage
@@ -97,7 +97,7 @@ def test_what_was_decided_at_an_end_that_is_undone_does_not_count(tmp_path: Path
     reopen(session)
     session.close("interrupted")
     path = session.folder.path
-    events = read_past(path)
+    events = read_verified_events(path)
     assert InclusionDecided.kind in [event.kind for event in events]
     assert not finished(events)
     assert withdrawals(path.parent) == {}
@@ -125,7 +125,7 @@ def test_who_dies_between_end_and_closing_leaves_a_session_that_ended(tmp_path: 
     assert listed.state == "ended_early"
     with pytest.raises(SessionError):
         opening.resume(path, lambda study, models: surroundings(tmp_path))
-    assert [event.kind for event in read_past(path)].count("note.added") == 1
+    assert [event.kind for event in read_verified_events(path)].count("note.added") == 1
     session.close("over")
 
 
@@ -202,7 +202,11 @@ def test_sound_stops_with_the_end_and_goes_on_in_another_file(tmp_path: Path) ->
     assert [recorder.running for recorder in made] == [False, True]
     session.close("over")
     assert not made[1].running
-    files = [e.payload["file"] for e in read_past(session.folder.path) if e.kind == "audio.started"]
+    files = [
+        e.payload["file"]
+        for e in read_verified_events(session.folder.path)
+        if e.kind == "audio.started"
+    ]
     assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 
@@ -218,7 +222,11 @@ def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_pa
     reopen(session)
     assert session.recording
     session.close("over")
-    files = [e.payload["file"] for e in read_past(session.folder.path) if e.kind == "audio.started"]
+    files = [
+        e.payload["file"]
+        for e in read_verified_events(session.folder.path)
+        if e.kind == "audio.started"
+    ]
     assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 

@@ -22,9 +22,9 @@ from labapp.records.opening import open_record
 from labapp.records.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
 from labapp.session.recovery import recover
 from labapp.session.runner import SoundRecorder
+from labapp.session.verified_events import read_verified_events
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.tasks.reconstruction.state import Trial
@@ -85,7 +85,7 @@ def test_a_session_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     assert trial_of(session).z_seq == before.z_seq + 1
     assert trial_of(session).active_ns < 10**9
     session.close("test over")
-    events = read_past(path)
+    events = read_verified_events(path)
     assert not check_journal(path)
     pauses = Pauses()
     for event in events:
@@ -140,9 +140,9 @@ def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Pa
 
 def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
     path = drop(at_stage_one(tmp_path))
-    before = len(read_past(path))
+    before = len(read_verified_events(path))
     opening.resume(path, lambda loaded, models: surroundings(tmp_path)).close("changed my mind")
-    assert len(read_past(path)) == before
+    assert len(read_verified_events(path)) == before
     never = opened(tmp_path, participant="P02")
     never.close("changed my mind")
     assert not never.folder.path.exists(), "and takes no participant"
@@ -156,7 +156,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         assert isinstance(trial_of(session), Trial)
         drop(session)
     assert not check_journal(path)
-    assert recover(path).events == len(read_past(path))
+    assert recover(path).events == len(read_verified_events(path))
 
 
 def test_killed_while_paused(tmp_path: Path) -> None:
@@ -202,10 +202,10 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="missing from its study folder"):
         go_on(tmp_path, path)
     study.write_bytes(text)
-    before = len(read_past(path))
+    before = len(read_verified_events(path))
     session = go_on(tmp_path, path)
     session.close("test over")
-    assert len(read_past(path)) > before, "refusals wrote nothing and let the lock go"
+    assert len(read_verified_events(path)) > before, "refusals wrote nothing and let the lock go"
 
 
 def test_another_version_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +271,7 @@ def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path:
     assert session.runner.part.id == "consent"
     session.close("test over")
     assert not check_journal(path)
-    assert {event.segment for event in read_past(path)} == {1}
+    assert {event.segment for event in read_verified_events(path)} == {1}
 
 
 def test_a_study_file_with_the_other_ending_is_found_again(tmp_path: Path) -> None:
@@ -306,5 +306,5 @@ def test_a_session_that_began_without_sound_goes_on_without(tmp_path: Path) -> N
     again.begin()
     assert not again.recording
     again.close("test over")
-    off = [event for event in read_past(path) if event.kind == "audio.off"]
+    off = [event for event in read_verified_events(path) if event.kind == "audio.off"]
     assert off[-1].payload["reason"] == "the session began without sound"

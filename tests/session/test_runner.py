@@ -21,7 +21,7 @@ from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import journal as journal_module
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.tasks.reconstruction.commands import MoveDial
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
@@ -104,7 +104,7 @@ def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
     assert len(runner._queue) <= 1
     gate.open.set()
     spin(session, lambda: runner.part is None or runner.part.id != "stage-1")
-    rows = read_past(session.folder.path)
+    rows = read_verified_events(session.folder.path)
     assert [r.kind for r in rows].count("stage.time_expired") == 1
 
 
@@ -159,7 +159,7 @@ def test_the_state_is_what_the_journal_folds_to(begin: Callable[..., OpenSession
     runner.send(Next())
     state = runner.state
     session.close("test over")
-    assert runner.machine.fold(read_past(session.folder.path)) == state
+    assert runner.machine.fold(read_verified_events(session.folder.path)) == state
 
 
 def test_ending_early_is_an_event_and_keeps_everything(begin: Callable[..., OpenSession]) -> None:

@@ -18,7 +18,7 @@ from labapp.events.stimuli import StimuliKept
 from labapp.records.journal import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load
@@ -158,14 +158,14 @@ def test_pictures_that_are_gone_with_their_set_are_told_of(
     own = made_for(tmp_path / "sets", "heatmap-distinction")
     session = begin(study=write_judging_study(tmp_path / "study", "heatmap-distinction", own))
     session.close("broken off")
-    before = len(read_past(session.folder.path))
+    before = len(read_verified_events(session.folder.path))
     shutil.rmtree(session.folder.path / "stimuli")
     shutil.rmtree(own.folder)
     with pytest.raises(StimuliError, match="tiny-heatmaps") as told:
         again(session.folder.path, tmp_path)
     assert told.value.safe
     assert told.value.todo
-    assert len(read_past(session.folder.path)) == before, "it is as it was"
+    assert len(read_verified_events(session.folder.path)) == before, "it is as it was"
 
 
 def test_a_headless_session_is_resumed_with_windows(

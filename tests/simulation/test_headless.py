@@ -10,8 +10,8 @@ from labapp.errors import ExportExists, SessionError, UsageError
 from labapp.events import Event
 from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, Surroundings
-from labapp.session.past import finished, read_past
 from labapp.session.private import consents
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import EXPLAINS, KNOWING, MIXTURE, RECONSTRUCTS, STRATEGY_NAMES
@@ -34,7 +34,7 @@ def run(tmp_path: Path, name: str = "a", participant: str = "P01", **more: objec
         **{"strategy": "understanding", **more},  # type: ignore[arg-type]
     )
     assert not check_journal(path)
-    return read_past(path)
+    return read_verified_events(path)
 
 
 def story(events: list[Event]) -> list[tuple[object, ...]]:
@@ -76,7 +76,9 @@ def test_one_after_another(tmp_path: Path) -> None:
     paths = simulate_study("quickstart", 2, "understanding", tmp_path / "data", None, told.append)
     assert told == ["P01", "P02"]
     assert [path.name[:7] for path in paths] == ["sub-P01", "sub-P02"]
-    orders = [tuple(read_past(path)[0].payload["assignment"]["models"]) for path in paths]
+    orders = [
+        tuple(read_verified_events(path)[0].payload["assignment"]["models"]) for path in paths
+    ]
     assert orders[0] != orders[1]
     names = [record.participant for record in consents(tmp_path / "data" / "private", "quickstart")]
     assert names == ["P01", "P02"]
@@ -86,7 +88,7 @@ def test_a_session_that_stands_still_is_told(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="stood still"):
         run(tmp_path, until=lambda session: False)
     (path,) = (tmp_path / "a" / "quickstart").iterdir()
-    assert finished(read_past(path)), "what happened until then is kept"
+    assert finished(read_verified_events(path)), "what happened until then is kept"
 
 
 def test_an_interrupted_simulation_leaves_a_whole_journal(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_an_interrupted_simulation_leaves_a_whole_journal(tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, until=interrupt)
     (path,) = (tmp_path / "a" / "quickstart").iterdir()
-    events = read_past(path)
+    events = read_verified_events(path)
     assert events[-1].kind == "segment.ended"
     assert not finished(events)
 
@@ -141,7 +143,7 @@ def test_whoever_gets_nowhere_and_may_not_skip_is_helped_on(tmp_path: Path) -> N
         strategy="random",
         pace=FAST,
     )
-    events = read_past(folder)
+    events = read_verified_events(folder)
     assert finished(events)
     assert not check_journal(folder)
     (ended,) = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]

@@ -10,7 +10,7 @@ import pytest
 from labapp import analysis
 from labapp.errors import UsageError
 from labapp.records.integrity import check_journal
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.mixtures import SHARES, drawn, members, parse
 from labapp.simulation.names import MIXTURE, RECONSTRUCTS
@@ -108,7 +108,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_a_session_says_who_took_part(paths: list[Path]) -> None:
     told = []
     for path in paths:
-        (who,) = [e for e in read_past(path) if e.kind == "participant.simulated"]
+        (who,) = [e for e in read_verified_events(path) if e.kind == "participant.simulated"]
         told.append(who.payload)
         assert who.source == "simulated"
     assert [one["strategy"] for one in told[:-1]] == sorted(RECONSTRUCTS)
@@ -120,7 +120,7 @@ def test_a_session_says_who_took_part(paths: list[Path]) -> None:
 def test_they_act_by_commands_and_give_up_only_where_skip_is_offered(paths: list[Path]) -> None:
     outcomes: Counter[str] = Counter()
     for path in paths:
-        events = read_past(path)
+        events = read_verified_events(path)
         assert finished(events)
         assert not check_journal(path)
         offered: set[tuple[object, ...]] = set()
@@ -139,7 +139,7 @@ def test_difficulty_is_rated_by_what_was_lived_through(paths: list[Path]) -> Non
     share, seq = [], []
     for path in paths:
         solved: dict[str, list[bool]] = {}
-        for event in read_past(path):
+        for event in read_verified_events(path):
             if event.kind == "trial.ended":
                 solved.setdefault(str(event.stage), []).append(event.payload["outcome"] == "solved")
             if event.kind == "questionnaire.submitted":

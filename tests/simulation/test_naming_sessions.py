@@ -12,7 +12,7 @@ from labapp.clock import NS
 from labapp.events import Event
 from labapp.records.integrity import check_journal
 from labapp.representations.space import LatentSpace
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation import watch
 from labapp.simulation.headless import simulate
 from labapp.simulation.learning import Learning
@@ -60,7 +60,7 @@ def play(
         **more,
     )
     assert not check_journal(path)
-    events = read_past(path)
+    events = read_verified_events(path)
     assert finished(events)
     return events
 

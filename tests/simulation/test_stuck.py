@@ -11,7 +11,7 @@ from labapp.events import Source
 from labapp.events.commands import Pause
 from labapp.plugins.task_type import TaskType
 from labapp.records.integrity import check_journal
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.driver import Driver
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
@@ -36,7 +36,7 @@ def test_an_item_that_takes_no_answer_is_named(
         play(tmp_path, written_study(tmp_path / "study"))
     assert "recorded" in told.value.safe
     path = written_session(tmp_path / "data")
-    events = read_past(path)
+    events = read_verified_events(path)
     assert events[-1].kind == "segment.ended"
     assert STILL_S <= (events[-1].t_ns - events[-2].t_ns) / 1e9 < 2 * STILL_S
     assert check_journal(path) == []
@@ -48,7 +48,7 @@ def test_a_part_of_an_unknown_kind_is_named_at_once(
     monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
-    assert not finished(read_past(written_session(tmp_path / "data")))
+    assert not finished(read_verified_events(written_session(tmp_path / "data")))
 
 
 def test_a_driver_that_lost_its_thread_is_told_too(
@@ -87,4 +87,4 @@ def test_only_where_there_is_a_moderator_a_pause_may_last(
 
 def test_a_long_break_is_no_standing_still(tmp_path: Path) -> None:
     study = written_study(tmp_path / "study", break_s=3 * STILL_S)
-    assert finished(read_past(play(tmp_path, study)))
+    assert finished(read_verified_events(play(tmp_path, study)))

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 from labapp.analysis.tables import Tables, load
 from labapp.bundle.verify import verify
 from labapp.records.opening import open_record
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
@@ -129,7 +129,7 @@ def test_times_are_those_of_a_person(run: Run) -> None:
     after it by the reaction time, to the nanosecond."""
     due_ns = painted_ns = before_ns = None
     times = []
-    for event in read_past(run("understanding")[0]):
+    for event in read_verified_events(run("understanding")[0]):
         said: Any = event.payload
         if event.kind == "stimulus.drawn":
             due_ns = said["due_ns"]
@@ -159,7 +159,7 @@ def test_the_same_seed_gives_the_same_session(run: Run, tmp_path: Path, found: S
     stories = [
         [
             (e.t_ns, e.kind, e.key, e.payload)
-            for e in read_past(path)
+            for e in read_verified_events(path)
             if e.kind not in ("session.planned", "segment.started", "environment.recorded")
         ]
         for path in paths

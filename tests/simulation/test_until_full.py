@@ -9,7 +9,7 @@ import pytest
 
 from labapp.errors import SessionError, UsageError
 from labapp.session.coverage import Coverage, coverage
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation import jobs
 from labapp.simulation.jobs import included, simulate_study
 from labapp.study.loading import load
@@ -57,7 +57,8 @@ def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(
     )
     assert found.retention() == (6, len(made))
     skipped = [
-        [e.payload["outcome"] for e in read_past(path) if e.kind == "trial.ended"] for path in made
+        [e.payload["outcome"] for e in read_verified_events(path) if e.kind == "trial.ended"]
+        for path in made
     ]
     assert all(set(s) == {"skipped"} for s, p in zip(skipped, made, strict=True) if not included(p))
     again = simulate_study(
@@ -86,7 +87,7 @@ def test_where_skipping_takes_a_while_the_careless_bide_their_time(tmp_path: Pat
     study = tmp_path / "drawn.yaml"
     study.write_text(text.replace("skip: always", "skip: after"))
     (path,) = simulate_study(str(study), 1, "understanding", tmp_path / "out", careless=1.0)
-    events = read_past(path)
+    events = read_verified_events(path)
     assert [e.payload["outcome"] for e in events if e.kind == "trial.ended"] == ["skipped"] * 2
     assert any(e.kind == "skip.offered" for e in events)
 

@@ -14,7 +14,7 @@ from labapp import resources
 from labapp.cli import app
 from labapp.errors import StudyError
 from labapp.records.integrity import check_journal
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
 from labapp.study import texts
@@ -143,7 +143,7 @@ def test_a_study_in_a_language_runs_to_its_end_and_records_it(
         pace=FAST,
     )
     assert not check_journal(path)
-    events = read_past(path)
+    events = read_verified_events(path)
     assert finished(events)
     planned = events[0].payload
     assert planned["language"] == language

@@ -39,7 +39,7 @@ from labapp.session import condition_assignment
 from labapp.session.journal import Receipt
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
@@ -189,7 +189,7 @@ def kind_of(part: PlannedPart) -> str:
 def places(rehearsal: Rehearsal) -> list[Place]:
     """For every kind of event of every kind of part a row after which a kill can fall, at the
     first, a later and the last question of a part."""
-    events = read_past(rehearsal.folder)
+    events = read_verified_events(rehearsal.folder)
     planned: Any = body_of(events[0])
     parts = parts_of(planned)
     running: PlannedPart | None = None

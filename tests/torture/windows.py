@@ -30,7 +30,7 @@ from labapp.events.commands import (
 from labapp.records.journal import read_rows
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.pace import Pace
 from labapp.study.parts import BreakPart
 from labapp.tasks.reconstruction.commands import SelectDial
@@ -190,7 +190,7 @@ def _move_focus(controller: SessionController) -> None:
 def wrong(folder: Path) -> list[str]:
     """What is not right about a session that came to its end."""
     problems = list(verify(folder).problems)
-    events = read_past(folder)
+    events = read_verified_events(folder)
     kinds = [event.kind for event in events]
     if kinds.count("session.completed") != 1:
         problems.append(f"session.completed is there {kinds.count('session.completed')} times")

@@ -21,8 +21,8 @@ from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
 from labapp.records.sessions import list_sessions
 from labapp.session import private
-from labapp.session.past import read_past
 from labapp.session.private import consents
+from labapp.session.verified_events import read_verified_events
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.ui import starting
 from labapp.ui.home import HomeController
@@ -129,7 +129,7 @@ def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
     first = console.state.notes[0].seq
     console.notes.corrected.emit(first, "before the end", runner.clock.now_ns())
     console.done_requested.emit()
-    kinds = [event.kind for event in read_past(path)]
+    kinds = [event.kind for event in read_verified_events(path)]
     after = kinds[kinds.index("session.ended") + 1 :]
     noted = ["note.added", "flag.added", "prompt.given", "deviation.noted", "note.corrected"]
     assert [kind for kind in after if kind in noted] == noted
@@ -213,7 +213,7 @@ def test_what_breaks_in_a_thread_is_an_alarm(home: HomeController, qtbot: QtBot)
     assert told == ["division by zero"]
     runner = session.opened.runner
     qtbot.waitUntil(lambda: runner.journal.saved_ago_s == 0)
-    events = read_past(session.opened.folder.path)
+    events = read_verified_events(session.opened.folder.path)
     (alarm,) = (event for event in events if event.kind == "alarm.raised")
     assert alarm.payload["code"] == "program_error"
     assert "sound-writer ended" in alarm.payload["detail"]

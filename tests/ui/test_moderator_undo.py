@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from labapp.events import Source
 from labapp.events.commands import AddNote, AskToLeave, EndSession, Pause, Resume, StayHere
 from labapp.records.sessions import list_sessions
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.ui.controller import ENDED_EARLY, SessionController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.rooms import skip_to
@@ -172,6 +172,6 @@ def test_run_stays_until_the_console_is_closed(running: SessionController, qtbot
     assert closed.args == [ENDED_EARLY]
     (listed,) = list_sessions(data)
     assert listed.state == "ended_early"
-    kinds = [event.kind for event in read_past(listed.path)]
+    kinds = [event.kind for event in read_verified_events(listed.path)]
     ends = [k for k in kinds if k in ("session.ended", "session.reopened", "note.added")]
     assert ends == ["session.ended", "note.added", "session.reopened", "session.ended"]

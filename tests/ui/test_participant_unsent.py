@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.events import Source
 from labapp.events.commands import Command, EndSession, Pause, Resume, SkipStage
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.skips import skip_stage
@@ -62,7 +62,7 @@ def focus() -> QWidget:
 def stored(room: Room, *kinds: str) -> list[tuple[str, str | None]]:
     """Kinds and stages of these events, in order."""
     room.session.close("test over")
-    rows = read_past(Path(room.session.folder.path))
+    rows = read_verified_events(Path(room.session.folder.path))
     return [(row.kind, row.stage) for row in rows if row.kind in kinds]
 
 

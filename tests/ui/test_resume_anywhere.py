@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.plugins import registry
-from labapp.session.past import read_past
+from labapp.session.verified_events import read_verified_events
 from labapp.simulation.decoders import Decoders
 from tests.torture import studies
 from tests.torture.rehearsal import Place, Rehearsal, cut, places, rehearse
@@ -46,7 +46,7 @@ def test_the_small_studies_have_every_kind_of_part(rehearsals: dict[str, Rehears
     kinds = {
         part["part"]
         for rehearsal in rehearsals.values()
-        for part in read_past(rehearsal.folder)[0].payload["plan"]
+        for part in read_verified_events(rehearsal.folder)[0].payload["plan"]
     }
     assert kinds == set(registry.part_kinds())
 

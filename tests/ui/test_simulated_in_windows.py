@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.errors import LabappError
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
@@ -44,7 +44,7 @@ def test_a_required_written_item_is_answered(
     """The field has the focus, and gives nothing of its own when the page is turned."""
     study = written_study(tmp_path / "study")
     assert run(study, options, qtbot) == (0, "")
-    events = read_past(written_session(tmp_path / "data"))
+    events = read_verified_events(written_session(tmp_path / "data"))
     answers = [event for event in events if event.kind == "response.changed"]
     assert [event.payload["item"] for event in answers] == ["first", "why"]
     assert {event.source for event in answers} == {"simulated"}
@@ -60,4 +60,4 @@ def test_one_that_takes_no_answer_ends_the_session(
     status, told = run(study, quick, qtbot)
     assert status == 1
     assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in told
-    assert not finished(read_past(written_session(tmp_path / "data")))
+    assert not finished(read_verified_events(written_session(tmp_path / "data")))

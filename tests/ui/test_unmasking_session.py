@@ -8,7 +8,7 @@ from dataclasses import replace
 from labapp.analysis.tables import load
 from labapp.bundle.verify import verify
 from labapp.events.commands import Next
-from labapp.session.past import finished, read_past
+from labapp.session.verified_events import finished, read_verified_events
 from labapp.tasks.unmasking.commands import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController
@@ -42,7 +42,7 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
     assert closed.args == [0]
     folder = opened.folder.path
     assert verify(folder).problems == []
-    events = read_past(folder)
+    events = read_verified_events(folder)
     assert finished(events)
     shown, answered = {}, {}
     for event in events:
@@ -98,7 +98,7 @@ def test_a_session_that_stopped_while_a_picture_was_on_goes_on_in_windows(qtbot,
     assert verify(begun.folder.path).problems == []
     ended = [
         (event.attempt, event.payload["outcome"])
-        for event in read_past(begun.folder.path)
+        for event in read_verified_events(begun.folder.path)
         if event.kind == "trial.ended" and event.key[:2] == ("stage-1", stopped.number)
     ]
     assert ended == [(1, "interrupted"), (2, "answered")]

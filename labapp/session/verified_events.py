@@ -13,7 +13,7 @@ from labapp.records.layout import JOURNAL
 from labapp.records.rows import bodies
 
 
-def read_past(folder: Path) -> list[Event]:
+def read_verified_events(folder: Path) -> list[Event]:
     """All events of a session folder, in order.
 
     Raises RecordError when there is none, when one is missing, or when the hash chain is broken:
