@@ -24,7 +24,7 @@ from labapp.explanations.fitting import Phase, Step
 from labapp.explanations.methods import Prototree
 from labapp.explanations.patches import nearest_patches
 from labapp.explanations.photos import Batches, Photos, as_input, painted
-from labapp.explanations.prototree import beginning, leaves
+from labapp.explanations.prototree import initialisation, leaves
 from labapp.explanations.prototree.explaining import final_twos, of_network
 from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
 from labapp.explanations.recipe import ClassifierRecipe
@@ -152,7 +152,7 @@ def place(network: Learning, train: Photos[BirdRows], method: Prototree, seed: i
                 latent, chosen, species, SPECIES, CANDIDATES, seed=seed
             )
             near = distances(latent.double(), patches).amin((2, 3)).numpy()
-            key = beginning.key(near, train.species, genus, method.depth)
+            key = initialisation.key(near, train.species, genus, method.depth)
             if not last:
                 # "Present" is what is nearer than HALF: the map is stretched to make it so.
                 thresholds = key.thresholds[np.isfinite(key.thresholds)]

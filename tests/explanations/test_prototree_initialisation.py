@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labapp.explanations.prototree.beginning import key
+from labapp.explanations.prototree.initialisation import key
 
 GENUS = np.repeat([0, 1, 2], 4)
 """Of twelve species."""
