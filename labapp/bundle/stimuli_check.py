@@ -7,7 +7,7 @@ import hashlib
 import re
 from pathlib import PurePosixPath
 
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.records.layout import MANIFEST, STIMULI
 from labapp.records.record import Record
 from labapp.records.rows import bodies
@@ -19,8 +19,8 @@ _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 def kept_pictures(record: Record) -> set[str]:
     """The files of the pictures that the journal says were kept, in the session's folder."""
     kept: set[str] = set()
-    for _, body in bodies([row for row in record.rows if row.kind == StimuliKept.kind]):
-        assert isinstance(body, StimuliKept)
+    for _, body in bodies([row for row in record.rows if row.kind == StimuliStored.kind]):
+        assert isinstance(body, StimuliStored)
         kept |= {f"{STIMULI}/{name}" for name in body.files.values()}
     return kept
 

@@ -6,7 +6,7 @@ from labapp.events.registry import Body, kind
 
 
 @kind("stimuli.kept", durable=True)
-class StimuliKept(Body):
+class StimuliStored(Body):
     """The pictures this session shows were put into its folder. files: picture (as the plan names
     it) -> name of the file in `stimuli/`, which is its SHA-256."""
 

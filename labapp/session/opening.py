@@ -26,7 +26,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.events.voice import AudioBlock, AudioOff
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
@@ -362,9 +362,9 @@ def resume(
         if not given and any(part.consents for part in parts):
             private.check_private(around.private, planned.study)
         resuming.check_models(past, around.warmed, accept_version)
-        stored: tuple[StimuliKept, ...] = ()
+        stored: tuple[StimuliStored, ...] = ()
         if around.keeps_pictures:
-            stored = stimuli.keep_again(home, parts, loaded.study, past, around.stimuli_of)
+            stored = stimuli.store_missing(home, parts, loaded.study, past, around.stimuli_of)
         if planned.audio == "off":
             # Perhaps the participant did not want it: a microphone that is there changes nothing.
             around = replace(around, make_recorder=None, no_sound=BEGAN_WITHOUT)
@@ -405,7 +405,7 @@ def _assemble(
     past: Sequence[Event],
     around: Surroundings,
     lock: FileLock,
-    stored: Sequence[StimuliKept],
+    stored: Sequence[StimuliStored],
     tails: Sequence[AudioBlock] = (),
 ) -> OpenSession:
     machine = machine_of(loaded, planned, around.decoders)
@@ -423,7 +423,7 @@ def _assemble(
             w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
         ),
         commit_timeout_s=around.commit_timeout_s,
-        gallery=stimuli.gallery_of(home, [*stimuli.kept_in(past), *stored]),
+        gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
     )
     if around.make_recorder is not None:
         runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from labapp.errors import LabappError, StimuliError
 from labapp.events import Event, body_of
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.plugins.part import PlannedPart
 from labapp.reading import files
 from labapp.session import folder
@@ -67,7 +67,7 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
 
 def keep(
     home: SessionFolder, parts: Sequence[PlannedPart], sets: Sequence[StimulusSet]
-) -> tuple[StimuliKept, ...]:
+) -> tuple[StimuliStored, ...]:
     """Put every picture that the plan shows into the session's folder; what to write down of it.
 
     Raises StimuliError when one is missing, DataFolderError when the disk takes none.
@@ -77,7 +77,7 @@ def keep(
 
 def _keep(
     home: SessionFolder, sets: Sequence[StimulusSet], refs: Iterable[str]
-) -> tuple[StimuliKept, ...]:
+) -> tuple[StimuliStored, ...]:
     try:
         return gallery.keep(sets, refs, folder_of(home))
     except OSError as error:
@@ -89,30 +89,30 @@ def folder_of(home: SessionFolder) -> Path:
     return home.path / gallery.FOLDER
 
 
-def gallery_of(home: SessionFolder, stored: Sequence[StimuliKept]) -> Gallery | None:
+def gallery_of(home: SessionFolder, stored: Sequence[StimuliStored]) -> Gallery | None:
     """The pictures of a session; None where none were kept."""
     return Gallery.of(folder_of(home), stored) if stored else None
 
 
-def kept_in(past: Iterable[Event]) -> tuple[StimuliKept, ...]:
+def stored_in(past: Iterable[Event]) -> tuple[StimuliStored, ...]:
     """What a session wrote down of its pictures so far."""
-    payloads = (body_of(event) for event in past if event.kind == StimuliKept.kind)
-    return tuple(body for body in payloads if isinstance(body, StimuliKept))
+    payloads = (body_of(event) for event in past if event.kind == StimuliStored.kind)
+    return tuple(body for body in payloads if isinstance(body, StimuliStored))
 
 
-def keep_again(
+def store_missing(
     home: SessionFolder,
     parts: Sequence[PlannedPart],
     study: Study,
     past: Iterable[Event],
     load: StimuliOf,
-) -> tuple[StimuliKept, ...]:
+) -> tuple[StimuliStored, ...]:
     """The pictures that a resumed session lacks, or whose file is another by its hash, are kept
     again; what to write down of that. A damaged file is put aside, not deleted.
 
     Raises StimuliError when they can no longer be had as they were.
     """
-    names = {ref: name for stimuli in kept_in(past) for ref, name in stimuli.files.items()}
+    names = {ref: name for stimuli in stored_in(past) for ref, name in stimuli.files.items()}
     refs = pictures_of(parts)
     lost = [ref for ref in refs if ref in names and not _intact(folder_of(home) / names[ref])]
     wanted = [*(ref for ref in refs if ref not in names), *lost]

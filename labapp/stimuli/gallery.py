@@ -15,7 +15,7 @@ from pathlib import Path
 
 from labapp import datasets, leftovers, resources
 from labapp.errors import StimuliError
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.reading import files as reading
 from labapp.stimuli import masked, masking, pictures
 from labapp.stimuli.library import StimulusSet
@@ -42,7 +42,7 @@ def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None
 
 def keep(
     stimulus_sets: Sequence[StimulusSet], refs: Iterable[str], folder: Path
-) -> tuple[StimuliKept, ...]:
+) -> tuple[StimuliStored, ...]:
     """Put pictures into `folder` (made if need be) under their SHA-256; what is there stays.
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
@@ -63,7 +63,7 @@ def keep(
             _write(folder / name, content)
         files[place][ref] = name
     return tuple(
-        StimuliKept(stimuli=stimulus_set.id, manifest_sha256=stimulus_set.sha256, files=names)
+        StimuliStored(stimuli=stimulus_set.id, manifest_sha256=stimulus_set.sha256, files=names)
         for stimulus_set, names in zip(stimulus_sets, files, strict=True)
     )
 
@@ -170,7 +170,7 @@ class Gallery:
         self._files = dict(files)
 
     @classmethod
-    def of(cls, folder: Path, stored: Iterable[StimuliKept]) -> Gallery:
+    def of(cls, folder: Path, stored: Iterable[StimuliStored]) -> Gallery:
         """The gallery of what was kept."""
         return cls(folder, {ref: name for stimuli in stored for ref, name in stimuli.files.items()})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from labapp.events import Event, body_of
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.records.journal import read_rows
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask
@@ -37,7 +37,7 @@ def test_killed_sessions_go_on_inside_a_photo(tmp_path: Path, task: JudgingTask)
     assert kinds.count("stimuli.kept") == 1, "kept once, for all runs"
     for event in events:
         body = body_of(event)
-        if isinstance(body, StimuliKept):
+        if isinstance(body, StimuliStored):
             for name in body.files.values():
                 content = (story.path / "stimuli" / name).read_bytes()
                 assert hashlib.sha256(content).hexdigest() == Path(name).stem

@@ -13,7 +13,7 @@ from labapp.events import Body, Draft, Event, Source, body_of
 from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.questionnaires import QuestionnaireSubmitted
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
 from labapp.study.parts import QuestionnairePart
@@ -144,7 +144,7 @@ class Judged:
             for ref, content in (pictures or {}).items()
         }
         if pictures:
-            made.at(0.5, StimuliKept("test-set", "0" * 64, files))
+            made.at(0.5, StimuliStored("test-set", "0" * 64, files))
         folder = made.write(root)
         for ref, content in (pictures or {}).items():
             path = folder / "stimuli" / files[ref]

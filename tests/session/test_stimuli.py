@@ -14,7 +14,7 @@ from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import body_of
 from labapp.events.commands import Next
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.records.journal import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession
@@ -41,9 +41,9 @@ def study(tmp_path: Path, found: StimulusSet) -> Path:
     return write_judging_study(tmp_path / "study", "heatmap-distinction", found)
 
 
-def kept_by(session: OpenSession) -> list[StimuliKept]:
+def kept_by(session: OpenSession) -> list[StimuliStored]:
     rows = read_rows(session.folder.path, ("stimuli.kept",))
-    return [body for row in rows if isinstance(body := body_of(row.event()), StimuliKept)]
+    return [body for row in rows if isinstance(body := body_of(row.event()), StimuliStored)]
 
 
 def again(path: Path, tmp_path: Path, **changes: object) -> OpenSession:

@@ -20,7 +20,7 @@ from labapp.errors import StimuliError
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import InclusionDecided
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import opening
@@ -100,7 +100,7 @@ def test_every_stimulus_is_kept_as_it_is_shown(
 ) -> None:
     session = begin(part=FIRST, study=study)
     (kept,) = (body_of(event) for event in events_of(session, "stimuli.kept"))
-    assert isinstance(kept, StimuliKept)
+    assert isinstance(kept, StimuliStored)
     assert (kept.stimuli, kept.manifest_sha256) == (found.id, found.sha256)
     assert set(kept.files) == set(pictures_of(session.runner.machine.parts))
     gallery = session.runner.gallery

@@ -17,7 +17,7 @@ from labapp.bundle.export import export
 from labapp.bundle.folder import write_zip
 from labapp.bundle.manifest import FileEntry, hash_stream, manifest_text
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.records.arrow import parquet_bytes, rows_of
 from labapp.records.journal import read_rows
 from labapp.records.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA
@@ -91,7 +91,7 @@ def _builder() -> SessionBuilder:
     """The golden session with pictures besides, and the hash of a decoder's card."""
     builder = golden_builder()
     files = {f"{n}": f"{hashlib.sha256(p).hexdigest()}.png" for n, p in enumerate(PICTURES)}
-    builder.at(0.6, StimuliKept("small", "0" * 64, files))
+    builder.at(0.6, StimuliStored("small", "0" * 64, files))
     for at, (seconds, source, draft) in enumerate(builder.rows):
         if isinstance(draft.body, DecoderWarmed) and draft.body.model == MODEL:
             body = replace(draft.body, card_sha256=card_sha256())

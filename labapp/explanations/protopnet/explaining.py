@@ -63,7 +63,7 @@ class Explanation:
 def prototypes(model: Classifier) -> list[Prototype]:
     """The prototypes that are kept, those of a species together. ModelError: another method."""
     network = _network(model)
-    numbers = kept_of(network)
+    numbers = remaining_prototypes(network)
     sources = network.sources.numpy().astype(int)
     weights = network.last.weight.detach().numpy()
     result = []
@@ -91,7 +91,7 @@ def explain(model: Classifier, pictures: UInt8) -> Explanation:
 
 def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
     """Maps (n, P, h, w) of the kept prototypes, and scores (n, 20)."""
-    numbers = kept_of(network)
+    numbers = remaining_prototypes(network)
     maps, scores = [], []
     with torch.inference_mode():
         for start in range(0, len(pictures), CHUNK):
@@ -101,7 +101,7 @@ def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
     return np.concatenate(maps), np.concatenate(scores)
 
 
-def kept_of(network: ProtoPNet) -> Int64:
+def remaining_prototypes(network: ProtoPNet) -> Int64:
     """Numbers, in the network, of the prototypes that are kept."""
     return np.flatnonzero(network.kept.numpy()).astype(np.int64)
 

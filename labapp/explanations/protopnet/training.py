@@ -26,7 +26,7 @@ from labapp.explanations.methods import Protopnet
 from labapp.explanations.patches import nearest_patches, squared_distances
 from labapp.explanations.photos import Batches, Photos, as_input, painted
 from labapp.explanations.protopnet import last_layer, losses, pruning
-from labapp.explanations.protopnet.explaining import kept_of, of_network
+from labapp.explanations.protopnet.explaining import of_network, remaining_prototypes
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet, own_class, similarity
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
@@ -241,7 +241,7 @@ def _measure(network: Learning, data: Birds, moment: str) -> None:
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> ProtopnetChecks:
     assert isinstance(network, Learning)
-    numbers = kept_of(network)
+    numbers = remaining_prototypes(network)
     rows, cells = (
         network.sources.numpy().astype(np.int64)[numbers, 0],
         network.sources.numpy()[numbers, 1:],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.events import Body, Event
-from labapp.events.stimuli import StimuliKept
+from labapp.events.stimuli import StimuliStored
 from labapp.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.records.layout import STIMULI
 from labapp.records.record import Record
@@ -46,8 +46,8 @@ class UnmaskingRows(TaskRows):
     def _planned(self) -> dict[tuple[str | None, int | None], Stimulus]:
         """Every masked picture of the plan, by the id of its part and its number in it."""
         names: dict[str, str] = {}
-        for _, body in bodies([row for row in self.record.rows if row.kind == StimuliKept.kind]):
-            assert isinstance(body, StimuliKept)
+        for _, body in bodies([row for row in self.record.rows if row.kind == StimuliStored.kind]):
+            assert isinstance(body, StimuliStored)
             names |= body.files
         stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
         for stage, row in self.plan.items():
