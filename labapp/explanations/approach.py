@@ -73,7 +73,7 @@ def classifying(
     )
 
 
-def deed(name: str, do: Callable[[], None]) -> Phase:
+def one_off_phase(name: str, do: Callable[[], None]) -> Phase:
     """A phase of one step without descent; see `fitting.Phase`."""
 
     def loss(_step: Step) -> Losses:

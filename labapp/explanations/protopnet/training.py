@@ -17,7 +17,7 @@ from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float64
 from labapp.explanations import evidence, measuring, regions
-from labapp.explanations.approach import classifying, deed
+from labapp.explanations.approach import classifying, one_off_phase
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import ProtopnetChecks
 from labapp.explanations.classifier import scores
@@ -76,22 +76,28 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     train = painted(data.train)
     result = [
         classifying(recipe, plain, data),
-        deed("placing prototypes", lambda: place(network, train, method.each, recipe.seed)),
+        one_off_phase(
+            "placing prototypes", lambda: place(network, train, method.each, recipe.seed)
+        ),
         _warm(recipe, method, network, data),
     ]
     for time in range(method.pushes):
         last = time == method.pushes - 1
         result.append(_joint(recipe, method, network, data, time))
-        result.append(deed(f"pushing {time + 1}", lambda: push(network, train)))
-        result.append(deed(f"weighing {time + 1}", lambda: weigh(network, train)))
+        result.append(one_off_phase(f"pushing {time + 1}", lambda: push(network, train)))
+        result.append(one_off_phase(f"weighing {time + 1}", lambda: weigh(network, train)))
         if last:
-            result.insert(-2, deed("measuring 1", lambda: _measure(network, data, "before")))
-            result.insert(-1, deed("measuring 2", lambda: _measure(network, data, "pushed")))
+            result.insert(
+                -2, one_off_phase("measuring 1", lambda: _measure(network, data, "before"))
+            )
+            result.insert(
+                -1, one_off_phase("measuring 2", lambda: _measure(network, data, "pushed"))
+            )
     result += [
-        deed("measuring 3", lambda: _measure(network, data, "weighed")),
-        deed("pruning", lambda: prune(network, train, method.own_at_least)),
-        deed("weighing again", lambda: weigh(network, train)),
-        deed("measuring 4", lambda: _measure(network, data, "pruned")),
+        one_off_phase("measuring 3", lambda: _measure(network, data, "weighed")),
+        one_off_phase("pruning", lambda: prune(network, train, method.own_at_least)),
+        one_off_phase("weighing again", lambda: weigh(network, train)),
+        one_off_phase("measuring 4", lambda: _measure(network, data, "pruned")),
     ]
     return result
 

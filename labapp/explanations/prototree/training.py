@@ -17,7 +17,7 @@ from torch.nn import functional
 from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.explanations import evidence, measuring
-from labapp.explanations.approach import classifying, deed
+from labapp.explanations.approach import classifying, one_off_phase
 from labapp.explanations.backbones import CHANNELS, Pooled, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
 from labapp.explanations.fitting import Phase, Step
@@ -74,14 +74,14 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     train = painted(data.train)
     return [
         classifying(recipe, plain, data),
-        deed("placing prototypes", lambda: place(network, train, method, recipe.seed)),
+        one_off_phase("placing prototypes", lambda: place(network, train, method, recipe.seed)),
         _growing(recipe, method, network, data, frozen=True),
         _growing(recipe, method, network, data, frozen=False),
-        deed("measuring 1", lambda: _measure(network, data, "grown")),
-        deed("pruning", lambda: network.prune(method.threshold)),
-        deed("measuring 2", lambda: _measure(network, data, "pruned")),
-        deed("projecting", lambda: project(network, train)),
-        deed("measuring 3", lambda: _measure(network, data, "projected")),
+        one_off_phase("measuring 1", lambda: _measure(network, data, "grown")),
+        one_off_phase("pruning", lambda: network.prune(method.threshold)),
+        one_off_phase("measuring 2", lambda: _measure(network, data, "pruned")),
+        one_off_phase("projecting", lambda: project(network, train)),
+        one_off_phase("measuring 3", lambda: _measure(network, data, "projected")),
     ]
 
 
