@@ -14,11 +14,11 @@ from labapp.session.decoding import DecodeWorker
 from labapp.session.machine import SessionState
 
 
-class Shown:
-    """What is on show.
+class PictureRenderer:
+    """The pictures that are on show, in step with the state.
 
     slow: ids of models that decode in the worker; post: calls a function in the runner's thread;
-    came(command): the worker is done, and this follows (None: other pictures, nothing to ask).
+    on_decoded(command): the worker is done, and this follows (None: other pictures, nothing to ask).
     """
 
     def __init__(
@@ -26,9 +26,9 @@ class Shown:
         decoders: Mapping[str, Decoder],
         slow: frozenset[str],
         post: Callable[[Callable[[], None]], None],
-        came: Callable[[Command | None], None],
+        on_decoded: Callable[[Command | None], None],
     ) -> None:
-        self.context = PictureContext(decoders, slow, self._request, came)
+        self.context = PictureContext(decoders, slow, self._request, on_decoded)
         self._post = post
         self._worker: DecodeWorker | None = None
         self._pictures: PartPictures[Any] | None = None
@@ -40,7 +40,7 @@ class Shown:
         """What the part that runs shows; None where it has no pictures, or none yet."""
         return None if self._pictures is None else self._pictures.shown
 
-    def follow(self, part: PlannedPart | None, state: SessionState) -> None:
+    def sync(self, part: PlannedPart | None, state: SessionState) -> None:
         """Bring the pictures in step with the state."""
         if part is None:
             self._pictures, self._index = None, -1

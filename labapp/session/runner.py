@@ -30,7 +30,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
 from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
-from labapp.session.pictures import Shown
+from labapp.session.pictures import PictureRenderer
 from labapp.session.scheduling import Scheduler, Timer
 from labapp.stimuli.gallery import Gallery
 
@@ -103,7 +103,7 @@ class Runner:
         self.state = state
         self.scheduler = scheduler
         self.recorder = recorder
-        self._shown = Shown(decoders, slow, scheduler.post, self._came)
+        self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
         self._commit_timeout_s = commit_timeout_s
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
@@ -128,12 +128,12 @@ class Runner:
     def pictures(self) -> Any:
         """What the part on the screen shows besides its state, of a type that its task says; None
         where it has no pictures, or none yet."""
-        return self._shown.pictures
+        return self._renderer.pictures
 
     @property
     def ready(self) -> bool:
         """Whether there is something to show of the present part (see `PartPictures.ready`)."""
-        return self._shown.ready
+        return self._renderer.ready
 
     @property
     def stalled(self) -> bool:
@@ -227,7 +227,7 @@ class Runner:
         for draft, receipt in self._waiting:
             self.state = self.machine.apply(self.state, receipt.event, draft.body)
         self._waiting = []
-        self._shown.follow(self.part, self.state)
+        self._renderer.sync(self.part, self.state)
         return True
 
     def _poll(self) -> None:
@@ -254,9 +254,9 @@ class Runner:
         """What the present state asks of the runner itself."""
         if self.machine.wants_begin(self.state):
             return Begin()
-        return None if self.state.pauses.held else self._shown.due()
+        return None if self.state.pauses.held else self._renderer.due()
 
-    def _came(self, command: Command | None) -> None:
+    def _on_decoded(self, command: Command | None) -> None:
         """The worker decoded something: this follows, or only the screen has to know."""
         if command is not None:
             self.send(command, Source.SYSTEM)
@@ -318,7 +318,7 @@ class Runner:
         initial = self.machine.initial()
         records = (*[done] * index, *initial.records[index:])
         self.state = replace(initial, segment=1, index=index - 1, records=records)
-        self._shown.follow(None, self.state)
+        self._renderer.sync(None, self.state)
         self._work()
         if page and self.state.running:
             task = self.machine.tasks[index]
@@ -332,7 +332,7 @@ class Runner:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        self._shown.close()
+        self._renderer.close()
         try:
             if self.recorder is not None:
                 self.recorder.stop()
