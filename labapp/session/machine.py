@@ -242,7 +242,7 @@ class SessionMachine:
             case Pause(reason):
                 return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
             case Resume(reason):
-                return self._go_on(state, reason, "completed")
+                return self._resume(state, reason, "completed")
             case EndSession(reason, withdrawal):
                 return self._end(state, SessionEnded(reason, withdrawal))
             case AskToLeave(how):
@@ -260,7 +260,7 @@ class SessionMachine:
         if not state.running or (state.pauses.leaving and not command.while_leaving):
             return ()
         if self.parts[state.index].rests:
-            return self._rest(state, command, now_ns)
+            return self._decide_break(state, command, now_ns)
         if state.pauses.paused:
             return ()
         pending = state.pending
@@ -350,7 +350,7 @@ class SessionMachine:
             values |= registry.task_type_of(part).values(part, result.value, words)
         return values
 
-    def _go_on(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
+    def _resume(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
         """A pause ends; with it the break that the plan asked for."""
         if not state.pauses.paused:
             return ()
@@ -374,7 +374,7 @@ class SessionMachine:
         bodies = (*task.closing(state.part_state), again)
         return tuple(Draft(body, part.id) for body in bodies)
 
-    def _rest(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def _decide_break(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
         """In a break the session pauses; its end is the pause's end, too."""
         ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
         if not ends:
