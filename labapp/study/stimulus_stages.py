@@ -52,7 +52,8 @@ class IncompatibleStimuliError(ValueError):
 
 
 def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[StimulusSet, int]:
-    """The stimulus set of stages, and the number of the set in it. Raises IncompatibleStimuliError."""
+    """The stimulus set of stages, and the number of the set in it. Raises
+    IncompatibleStimuliError."""
     number = conditions.fill(str(stages.set), scope)
     stimuli = planner.stimuli_of(conditions.fill(stages.stimuli, scope))
     if not number.isdecimal() or len(number) > MOST_DIGITS:

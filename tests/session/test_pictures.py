@@ -142,7 +142,7 @@ def test_a_decoder_that_breaks_in_the_worker_is_noticed(begin: Callable[..., Ope
         return slow.inner.decode(z)
 
     slow._formula = broken  # type: ignore[method-assign]
-    session.runner._shown.context.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
+    session.runner._renderer.context.decoders["circles/gt"] = slow.decoder()  # type: ignore[index]
     session.runner.send(MoveDial(0, 0.11, "mouse"))
     with pytest.raises(ArithmeticError, match="the decoder broke"):
         spin(session, lambda: False)
@@ -158,21 +158,21 @@ def test_another_attempt_at_a_question_has_its_own_pictures(
         before = runner.pictures
         again = replace(trial, attempt=2, z=trial.z[::-1])
         stage = replace(runner.state.part_state, trial=again)
-        runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
+        runner._renderer.sync(runner.part, replace(runner.state, part_state=stage))
         after = runner.pictures
         assert after is not before
-        runner._shown.follow(runner.part, replace(runner.state, part_state=stage))
+        runner._renderer.sync(runner.part, replace(runner.state, part_state=stage))
         assert runner.pictures is after, "and they are decoded once"
 
 
 def test_a_virtual_clock_never_waits_for_the_worker(tmp_path: Path) -> None:
     warmed = DecoderWarmed("circles/gt", "cpu", 1, 1, 20.0, 30.0)
     session = opened(tmp_path, warmed=(warmed,), decode_at_once=True)
-    assert not session.runner._shown.context.slow
+    assert not session.runner._renderer.context.slow
     session.close("test over")
     patient = replace(warmed, p99_ms=1.0)
     session = opened(tmp_path, participant="P02", warmed=(patient,))
-    assert not session.runner._shown.context.slow
+    assert not session.runner._renderer.context.slow
     session.close("test over")
 
 
