@@ -97,7 +97,7 @@ def participant(
     from labapp.audio.recorder import Recorder
     from labapp.representations.package import load_package
     from labapp.representations.random_weights import random_decoder
-    from labapp.session.opening import Surroundings, create
+    from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
     from labapp.ui.bridge import Bridge
     from labapp.ui.participant.window import ParticipantWindow
@@ -116,7 +116,7 @@ def participant(
         study = Path(folder) / "benchmark.yaml"
         study.write_text(STUDY.format(model=name, distance=distance, overlay=overlay))
         device = Device(0, "hum", "none", 1, RATE, True)
-        around = Surroundings(
+        around = SessionDependencies(
             decoders={name: decoder},
             warmed=(),
             make_scheduler=QtScheduler,

@@ -66,7 +66,7 @@ NOT_AGREED = "the participant did not agree to a sound recording"
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class SessionDependencies:
     """What a session needs from outside.
 
     decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
@@ -234,7 +234,7 @@ class OpenSession:
 def create(
     loaded: LoadedStudy,
     participant: str,
-    around: Surroundings,
+    around: SessionDependencies,
     *,
     data: Path,
     session: str = "1",
@@ -271,7 +271,7 @@ def create(
 def _create(
     loaded: LoadedStudy,
     participant: str,
-    around: Surroundings,
+    around: SessionDependencies,
     data: Path,
     session: str,
     seed: int | None,
@@ -332,7 +332,7 @@ def _create(
 
 def resume(
     path: Path,
-    around_of: Callable[[LoadedStudy, Sequence[str]], Surroundings],
+    around_of: Callable[[LoadedStudy, Sequence[str]], SessionDependencies],
     *,
     speed: float = 1.0,
     accept_version: bool = False,
@@ -403,7 +403,7 @@ def _assemble(
     journal: Journal,
     clock: Clock,
     past: Sequence[Event],
-    around: Surroundings,
+    around: SessionDependencies,
     lock: FileLock,
     stored: Sequence[StimuliStored],
     tails: Sequence[AudioBlock] = (),

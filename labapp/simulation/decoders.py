@@ -9,7 +9,7 @@ from pathlib import Path
 from labapp.clock import Clock, FakeClock
 from labapp.errors import ModelError
 from labapp.session.models import WarmDecoders, load_warm
-from labapp.session.opening import Surroundings, models_of
+from labapp.session.opening import SessionDependencies, models_of
 from labapp.session.scheduling import VirtualScheduler
 from labapp.session.stimuli import stimuli_of
 from labapp.study import overview, planner
@@ -29,14 +29,14 @@ class Decoders:
         self._space_of = cache(overview.space_of)
         self._prior_of = cache(overview.prior_of)
 
-    def surroundings(
+    def dependencies(
         self,
         loaded: LoadedStudy,
         label: str,
         drawn: Sequence[str],
         seed: int | None,
         private: Path,
-    ) -> Surroundings:
+    ) -> SessionDependencies:
         """What the session of a participant needs. drawn: the participant's cells.
 
         Raises ModelError where a model is missing or is not the one that is wanted.
@@ -52,7 +52,7 @@ class Decoders:
         )
         models = models_of(made.parts)
         self._load([model for model in models if model not in self._warm.decoders])
-        return Surroundings(
+        return SessionDependencies(
             {model: self._warm.decoders[model] for model in models},
             [times for times in self._warm.warmed if times.model in models],
             _no_scheduler,

@@ -10,7 +10,7 @@ from labapp.clock import Clock, FakeClock
 from labapp.errors import SessionError
 from labapp.plugins.simulated import NO_OPTIONS, Options
 from labapp.session import opening
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import HUMAN, Pace
@@ -20,7 +20,7 @@ from labapp.study.loading import LoadedStudy
 def simulate(
     loaded: LoadedStudy,
     participant: str,
-    around: Surroundings,
+    around: SessionDependencies,
     *,
     data: Path,
     strategy: str,

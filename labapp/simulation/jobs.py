@@ -51,7 +51,7 @@ def simulate_study(
             drawn = condition_assignment.preview(out, loaded, label, seed)
         except StudyFull:
             break
-        around = decoders.surroundings(loaded, label, drawn, seed, out / "private")
+        around = decoders.dependencies(loaded, label, drawn, seed, out / "private")
         lot = generator(loaded.study.seed if seed is None else seed, label, "careless")
         path = simulate(
             loaded,

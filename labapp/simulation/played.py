@@ -101,7 +101,7 @@ def play(job: Job) -> Played:
     stays = False
     try:
         secret = scratch / "private"
-        around = _decoders(job.models).surroundings(
+        around = _decoders(job.models).dependencies(
             job.loaded, job.label, job.drawn, job.seed, secret
         )
         path = simulate(

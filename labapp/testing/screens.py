@@ -14,7 +14,7 @@ from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session import opening
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.testing.watching import Notes
 
 SIZES = ((1366, 768), (900, 560))
@@ -52,7 +52,7 @@ def check_screens(
         session = opening.create(
             study,
             participant,
-            Surroundings(
+            SessionDependencies(
                 decoders=decoders,
                 warmed=(),
                 make_scheduler=make_scheduler,

@@ -186,7 +186,7 @@ def opened_preview(
     with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         drawn = drawn_cells(loaded, condition)
         around = replace(
-            Decoders().surroundings(loaded, label, drawn, None, Path(folder) / "private"),
+            Decoders().dependencies(loaded, label, drawn, None, Path(folder) / "private"),
             make_scheduler=QtScheduler,
             no_sound="a preview",
             predict_masked=check_predictable,

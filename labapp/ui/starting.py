@@ -16,7 +16,7 @@ from labapp.ui.language import N_
 
 if TYPE_CHECKING:
     from labapp.session.models import WarmDecoders
-    from labapp.session.opening import OpenSession, Surroundings
+    from labapp.session.opening import OpenSession, SessionDependencies
     from labapp.study.loading import LoadedStudy
 
 MB = 1024 * 1024
@@ -59,17 +59,17 @@ def surroundings(
     loaded: LoadedStudy,
     options: RunOptions,
     warm: WarmDecoders | None = None,
-) -> Surroundings:
+) -> SessionDependencies:
     """Warm decoders, the microphone and the screens, for a session of this study.
 
     warm: decoders that are warm already (the home's); the others are loaded now.
     """
-    from labapp.session.opening import Surroundings
+    from labapp.session.opening import SessionDependencies
     from labapp.ui.scheduler import QtScheduler
 
     ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
-    return Surroundings(
+    return SessionDependencies(
         decoders=ready.decoders,
         warmed=[times for times in ready.warmed if times.model in models],
         make_scheduler=QtScheduler,
@@ -212,7 +212,7 @@ def open_again(
     from labapp.simulation.fitting import check_fits
     from labapp.ui.strings import strings_of
 
-    def around(loaded: LoadedStudy, models: Sequence[str]) -> Surroundings:
+    def around(loaded: LoadedStudy, models: Sequence[str]) -> SessionDependencies:
         if options.simulate is not None:
             check_fits(options.simulate, loaded.study)
         strings_of(loaded, begun=True)  # refused now, not when the session is open

@@ -29,7 +29,7 @@ from labapp.events.commands import Resume
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal, Receipt
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST, Pace
 from labapp.study.loading import load
@@ -93,7 +93,7 @@ def make_recorder(
 
 
 def session_of(data: Path, participant: str, study: str, folder: str | None) -> OpenSession:
-    around = Surroundings(
+    around = SessionDependencies(
         decoders=formula_decoders(),
         warmed=(),
         make_scheduler=LoopScheduler,

@@ -23,7 +23,7 @@ from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.folder import SessionFolder
-from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, Surroundings, create
+from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies, create
 from labapp.session.runner import Runner
 from labapp.session.scheduling import Scheduler
 from labapp.study.loading import LoadedStudy, load
@@ -133,7 +133,7 @@ def make_runner(
     loaded = load(study)
     used = clock or SessionClock()
     known = _Decoders(decoders or {})
-    around = Surroundings(
+    around = SessionDependencies(
         decoders=known,
         warmed=warmed,
         make_scheduler=scheduler,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from labapp.errors import StudyError
 from labapp.plugins.part import TrialsPart
 from labapp.records.integrity import check_journal
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
@@ -252,7 +252,7 @@ def test_any_study_in_order_is_run_to_its_end(
     session_path = simulate(
         loaded,
         participant,
-        Surroundings(
+        SessionDependencies(
             {model: decoder_of(model) for model in MODELS}, (), virtual, private=folder / "private"
         ),
         data=folder / "data",

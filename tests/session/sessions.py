@@ -13,7 +13,7 @@ from labapp.events.lifecycle import SessionPlanned
 from labapp.session import making, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.journal import Journal
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.state import Trial
@@ -25,7 +25,7 @@ def virtual(clock: Clock) -> VirtualScheduler:
     return VirtualScheduler(clock if isinstance(clock, FakeClock) else FakeClock(clock.now_ns()))
 
 
-def surroundings(tmp_path: Path, **changes: Any) -> Surroundings:
+def surroundings(tmp_path: Path, **changes: Any) -> SessionDependencies:
     values: dict[str, Any] = {
         "decoders": formula_decoders(),
         "warmed": (),
@@ -33,7 +33,7 @@ def surroundings(tmp_path: Path, **changes: Any) -> Surroundings:
         "private": tmp_path / "private",
         "commit_timeout_s": 5.0,
     }
-    return Surroundings(**(values | changes))
+    return SessionDependencies(**(values | changes))
 
 
 def opened(

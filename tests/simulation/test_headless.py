@@ -9,7 +9,7 @@ import pytest
 from labapp.errors import ExportExists, SessionError, UsageError
 from labapp.events import Event
 from labapp.records.integrity import check_journal
-from labapp.session.opening import OpenSession, Surroundings
+from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
@@ -25,7 +25,7 @@ QUICK = load("quickstart")
 
 
 def run(tmp_path: Path, name: str = "a", participant: str = "P01", **more: object) -> list[Event]:
-    around: Surroundings = surroundings(tmp_path / name)
+    around: SessionDependencies = surroundings(tmp_path / name)
     path = simulate(
         QUICK,
         participant,

@@ -21,7 +21,7 @@ from labapp.events.commands import HandIn, Resume
 from labapp.records.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
 from labapp.session.models import load_warm
-from labapp.session.opening import Surroundings
+from labapp.session.opening import SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
@@ -119,7 +119,9 @@ def test_a_discrete_dial_and_a_time_limit(tmp_path: Path) -> None:
     study = write_single_study(
         tmp_path, [model], "exemplars", lines=["time_limit_min: 2", "questions_per_dimension: 3"]
     )
-    around = Surroundings({model: ring_model(model, 5, 10)}, (), virtual, private=tmp_path / "p")
+    around = SessionDependencies(
+        {model: ring_model(model, 5, 10)}, (), virtual, private=tmp_path / "p"
+    )
     session = simulate(load(study), "P01", around, data=tmp_path, strategy="understanding")
     record = open_record(session)
     drawn = [row for row in record.bodies() if row[0].kind == "question.drawn"]
@@ -139,7 +141,7 @@ def test_a_session_killed_inside_a_question_goes_on_there(tmp_path: Path) -> Non
     model = "sinelines/gt"
     study = write_single_study(tmp_path, [model])
     warm = load_warm([model], "cpu")
-    around = Surroundings(warm.decoders, warm.warmed, virtual, private=tmp_path / "p")
+    around = SessionDependencies(warm.decoders, warm.warmed, virtual, private=tmp_path / "p")
     loaded = load(study)
     killed = opening.create(
         loaded, "P01", around, data=tmp_path / "data", make_clock=lambda start: FakeClock()
@@ -184,7 +186,7 @@ def test_a_study_with_both_tasks_has_both_tables(tmp_path: Path) -> None:
         + "      trials: 1\n      skip: always\n"
     )
     warm = load_warm(["sinelines/gt", "sinelines/vae"], "cpu")
-    around = Surroundings(warm.decoders, warm.warmed, virtual, private=tmp_path / "p")
+    around = SessionDependencies(warm.decoders, warm.warmed, virtual, private=tmp_path / "p")
     session = simulate(load(study), "P01", around, data=tmp_path, strategy="understanding")
     bundle = export([session], tmp_path / "bundle")
     assert verify(bundle).problems == []

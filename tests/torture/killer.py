@@ -200,7 +200,7 @@ def main(study: str, folder: str, kills: str, seed: str, sound: str = "") -> Non
             os.environ.update(server.env)
         label = loaded.study.participants.label(1)
         drawn = condition_assignment.preview(out, loaded, label)
-        around = Decoders().surroundings(loaded, label, drawn, None, out / "private")
+        around = Decoders().dependencies(loaded, label, drawn, None, out / "private")
         warm = WarmDecoders(dict(around.decoders), list(around.warmed))
         left = int(kills)
         number = 0

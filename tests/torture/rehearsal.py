@@ -96,7 +96,7 @@ def rehearse(study: str | Path, out: Path, decoders: Decoders) -> Rehearsal:
     strategy = strategy_for(loaded)
     label = loaded.study.participants.label(1)
     drawn = condition_assignment.preview(out, loaded, label)
-    around = decoders.surroundings(loaded, label, drawn, None, out / "private")
+    around = decoders.dependencies(loaded, label, drawn, None, out / "private")
     warm = WarmDecoders(dict(around.decoders), list(around.warmed))
     folder = simulate(
         loaded,
