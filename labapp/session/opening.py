@@ -234,7 +234,7 @@ class OpenSession:
 def create(
     loaded: LoadedStudy,
     participant: str,
-    around: SessionDependencies,
+    dependencies: SessionDependencies,
     *,
     data: Path,
     session: str = "1",
@@ -245,13 +245,13 @@ def create(
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
-    prepared: the drawn cells that `around` was made for; where another session took them meanwhile,
+    prepared: the drawn cells that `dependencies` was made for; where another session took them meanwhile,
     ConditionTaken is raised and nothing was made. cells: those that are not drawn here, for
     somebody assigns them to many sessions at once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
-    access.refuse_wide(around.private)
-    access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
+    access.refuse_wide(dependencies.private)
+    access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
     making.clear(data, loaded.study.id)
     with condition_assignment.open_ledger(data, loaded) as ledger:
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
@@ -260,7 +260,7 @@ def create(
                 f"Another session of {loaded.study.id} has taken the condition of {participant}.",
                 todo="Start again: another condition is drawn.",
             )
-        opened = _create(loaded, participant, around, data, session, seed, make_clock, drawn)
+        opened = _create(loaded, participant, dependencies, data, session, seed, make_clock, drawn)
         with ExitStack() as undo:
             undo.callback(opened.close, "could not be entered")
             ledger.enter(opened.folder.path.name, drawn)
@@ -271,7 +271,7 @@ def create(
 def _create(
     loaded: LoadedStudy,
     participant: str,
-    around: SessionDependencies,
+    dependencies: SessionDependencies,
     data: Path,
     session: str,
     seed: int | None,
@@ -281,22 +281,22 @@ def _create(
     sets: dict[str, StimulusSet] = {}
 
     def stimuli_of(reference: str) -> StimulusSet:
-        stimulus_set = around.stimuli_of(reference)
+        stimulus_set = dependencies.stimuli_of(reference)
         return sets.setdefault(stimulus_set.sha256, stimulus_set)
 
     study_plan = planner.realise(
         loaded,
         participant,
         session,
-        space_of=lambda m: around.decoders[m].space,
-        prior_of=lambda m: around.decoders[m].from_prior,
+        space_of=lambda m: dependencies.decoders[m].space,
+        prior_of=lambda m: dependencies.decoders[m].from_prior,
         stimuli_of=stimuli_of,
-        predict_masked=around.predict_masked,
+        predict_masked=dependencies.predict_masked,
         drawn=drawn,
         seed=seed,
     )
     if any(part.consents for part in study_plan.parts):
-        private.check_private(around.private, loaded.study.id)
+        private.check_private(dependencies.private, loaded.study.id)
     clock = make_clock(0)
     planned = SessionPlanned(
         loaded.study.id,
@@ -308,7 +308,7 @@ def _create(
         study_plan.assignment,
         loaded.study.presentation,
         loaded.study.language,
-        "on" if around.make_recorder else "off",
+        "on" if dependencies.make_recorder else "off",
         plan.to_rows(study_plan.parts),
         loaded.study.replicates.model_dump() if loaded.study.replicates else {},
     )
@@ -317,29 +317,31 @@ def _create(
         new = making.create(data, loaded, participant, session, clock)
         undo.callback(new.discard)
         stimuli.copy_manifests(new.home, sets.values())
-        shows = around.keeps_pictures
+        shows = dependencies.keeps_pictures
         stored = stimuli.keep(new.home, study_plan.parts, tuple(sets.values())) if shows else ()
-        lasting = around.fsync_on_commit
+        lasting = dependencies.fsync_on_commit
         with Journal.create(new.home.journal, clock, fsync_on_commit=lasting) as first:
             first.append(Draft(planned), Source.SYSTEM)
         new.publish()
         journal = Journal.reopen(new.home.journal, lambda last: clock, fsync_on_commit=lasting)
         undo.callback(journal.close)
-        opened = _assemble(loaded, planned, new.home, journal, clock, (), around, new.lock, stored)
+        opened = _assemble(
+            loaded, planned, new.home, journal, clock, (), dependencies, new.lock, stored
+        )
         undo.pop_all()
     return opened
 
 
 def resume(
     path: Path,
-    around_of: Callable[[LoadedStudy, Sequence[str]], SessionDependencies],
+    dependencies_of: Callable[[LoadedStudy, Sequence[str]], SessionDependencies],
     *,
     speed: float = 1.0,
     accept_version: bool = False,
 ) -> OpenSession:
     """Go on with an interrupted session at the last event, in a new segment.
 
-    around_of: gives the surroundings for the study and its models. Recover the session first (see
+    dependencies_of: gives the surroundings for the study and its models. Recover the session first (see
     session.recovery). Raises SessionError when it was finished, when its study forbids it, when its
     study folder was changed, or (unless accept_version) when another version of labapp, or other
     models, began it. A session that began without sound goes on without.
@@ -355,19 +357,19 @@ def resume(
             raise resuming.forbidden(home.path, planned.study)
         resuming.check_version(past, accept_version)
         parts = plan.parts_of(planned)
-        around = around_of(loaded, models_of(parts))
-        access.refuse_wide(around.private)
-        access.refuse_wide(around.private / f"{loaded.study.id}.sqlite")
+        dependencies = dependencies_of(loaded, models_of(parts))
+        access.refuse_wide(dependencies.private)
+        access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
         given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
-            private.check_private(around.private, planned.study)
-        resuming.check_models(past, around.warmed, accept_version)
+            private.check_private(dependencies.private, planned.study)
+        resuming.check_models(past, dependencies.warmed, accept_version)
         stored: tuple[StimuliStored, ...] = ()
-        if around.keeps_pictures:
-            stored = stimuli.store_missing(home, parts, loaded.study, past, around.stimuli_of)
+        if dependencies.keeps_pictures:
+            stored = stimuli.store_missing(home, parts, loaded.study, past, dependencies.stimuli_of)
         if planned.audio == "off":
             # Perhaps the participant did not want it: a microphone that is there changes nothing.
-            around = replace(around, make_recorder=None, no_sound=BEGAN_WITHOUT)
+            dependencies = replace(dependencies, make_recorder=None, no_sound=BEGAN_WITHOUT)
         clocks: list[Clock] = []
 
         def clock_from(last: Event) -> Clock:
@@ -379,7 +381,9 @@ def resume(
         undo.callback(journal.close)
         tails = recovery.tails(path, past)
         clock = clocks[0]
-        opened = _assemble(loaded, planned, home, journal, clock, past, around, lock, stored, tails)
+        opened = _assemble(
+            loaded, planned, home, journal, clock, past, dependencies, lock, stored, tails
+        )
         undo.pop_all()
     return opened
 
@@ -403,31 +407,33 @@ def _assemble(
     journal: Journal,
     clock: Clock,
     past: Sequence[Event],
-    around: SessionDependencies,
+    dependencies: SessionDependencies,
     lock: FileLock,
     stored: Sequence[StimuliStored],
     tails: Sequence[AudioBlock] = (),
 ) -> OpenSession:
-    machine = machine_of(loaded, planned, around.decoders)
+    machine = machine_of(loaded, planned, dependencies.decoders)
     state = machine.fold(past)
-    if around.blind and state.blind is False:
+    if dependencies.blind and state.blind is False:
         raise resuming.not_blind(home.path)
     runner = Runner(
         journal=journal,
         clock=clock,
         machine=machine,
         state=state,
-        decoders=around.decoders,
-        scheduler=around.make_scheduler(clock),
+        decoders=dependencies.decoders,
+        scheduler=dependencies.make_scheduler(clock),
         slow=frozenset(
-            w.model for w in around.warmed if w.p99_ms > SLOW_MS and not around.decode_at_once
+            w.model
+            for w in dependencies.warmed
+            if w.p99_ms > SLOW_MS and not dependencies.decode_at_once
         ),
-        commit_timeout_s=around.commit_timeout_s,
+        commit_timeout_s=dependencies.commit_timeout_s,
         gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
     )
-    if around.make_recorder is not None:
-        runner.recorder = around.make_recorder(home, journal.segment, runner.emit, clock)
-    record = environment.describe({**around.extra, "microphone": _microphone(runner)})
+    if dependencies.make_recorder is not None:
+        runner.recorder = dependencies.make_recorder(home, journal.segment, runner.emit, clock)
+    record = environment.describe({**dependencies.extra, "microphone": _microphone(runner)})
     folder.write_environment(home, {"segment": journal.segment, **record})
     opening: list[Body] = [
         SegmentStarted(
@@ -439,15 +445,15 @@ def _assemble(
             past[-1].t_ns if past else None,
         )
     ]
-    if around.blind is not None and state.blind is None:
-        opening.append(BlindingSet(around.blind))
-    opening += [EnvironmentRecorded(record), *around.warmed, *stored, *tails]
+    if dependencies.blind is not None and state.blind is None:
+        opening.append(BlindingSet(dependencies.blind))
+    opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails]
     if kind := network_drive(home.path):
         warning = network_warning(kind)
         opening.append(AlarmRaised("network_drive", str(warning), coded(warning)))
     if runner.recorder is None:
         as_planned = loaded.study.recording.audio == "off"
-        no_sound = around.no_sound
+        no_sound = dependencies.no_sound
         opening.append(AudioOff(str(no_sound), as_planned, coded(no_sound)))
     return OpenSession(
         home,
@@ -455,11 +461,11 @@ def _assemble(
         planned,
         runner,
         past,
-        around.no_sound,
+        dependencies.no_sound,
         opening,
         lock,
-        around.private,
-        blind=bool(around.blind if state.blind is None else state.blind),
+        dependencies.private,
+        blind=bool(dependencies.blind if state.blind is None else state.blind),
     )
 
 

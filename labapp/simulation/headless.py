@@ -20,7 +20,7 @@ from labapp.study.loading import LoadedStudy
 def simulate(
     loaded: LoadedStudy,
     participant: str,
-    around: SessionDependencies,
+    dependencies: SessionDependencies,
     *,
     data: Path,
     strategy: str,
@@ -33,7 +33,7 @@ def simulate(
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless, options: see `Driver`; cells: see `opening.create`; around.make_scheduler is
+    careless, options: see `Driver`; cells: see `opening.create`; dependencies.make_scheduler is
     replaced by the virtual one. Raises SessionError when the session stands still before `until`
     holds.
     """
@@ -47,7 +47,7 @@ def simulate(
         loaded,
         participant,
         replace(
-            around,
+            dependencies,
             make_scheduler=make_scheduler,
             make_recorder=None,
             commit_timeout_s=5.0,

@@ -51,12 +51,12 @@ def simulate_study(
             drawn = condition_assignment.preview(out, loaded, label, seed)
         except StudyFull:
             break
-        around = decoders.dependencies(loaded, label, drawn, seed, out / "private")
+        dependencies = decoders.dependencies(loaded, label, drawn, seed, out / "private")
         lot = generator(loaded.study.seed if seed is None else seed, label, "careless")
         path = simulate(
             loaded,
             label,
-            around,
+            dependencies,
             data=out,
             strategy=strategy,
             seed=seed,

@@ -101,13 +101,13 @@ def play(job: Job) -> Played:
     stays = False
     try:
         secret = scratch / "private"
-        around = _decoders(job.models).dependencies(
+        dependencies = _decoders(job.models).dependencies(
             job.loaded, job.label, job.drawn, job.seed, secret
         )
         path = simulate(
             job.loaded,
             job.label,
-            around,
+            dependencies,
             data=scratch,
             strategy=job.strategy,
             seed=job.seed,

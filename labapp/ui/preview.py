@@ -185,14 +185,16 @@ def opened_preview(
     prefix = leftovers.prefix("preview")
     with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         drawn = drawn_cells(loaded, condition)
-        around = replace(
+        dependencies = replace(
             Decoders().dependencies(loaded, label, drawn, None, Path(folder) / "private"),
             make_scheduler=QtScheduler,
             no_sound="a preview",
             predict_masked=check_predictable,
             fsync_on_commit=False,
         )
-        opened = opening.create(loaded, label, around, data=Path(folder) / "data", cells=drawn)
+        opened = opening.create(
+            loaded, label, dependencies, data=Path(folder) / "data", cells=drawn
+        )
         try:
             preview = Preview(opened)
             opened.begin()

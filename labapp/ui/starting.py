@@ -212,7 +212,7 @@ def open_again(
     from labapp.simulation.fitting import check_fits
     from labapp.ui.strings import strings_of
 
-    def around(loaded: LoadedStudy, models: Sequence[str]) -> SessionDependencies:
+    def dependencies(loaded: LoadedStudy, models: Sequence[str]) -> SessionDependencies:
         if options.simulate is not None:
             check_fits(options.simulate, loaded.study)
         strings_of(loaded, begun=True)  # refused now, not when the session is open
@@ -224,7 +224,7 @@ def open_again(
     _check_screen(options.screen)
     return opening.resume(
         path,
-        around,
+        dependencies,
         speed=options.speed,
         accept_version=options.accept_version,
     )
