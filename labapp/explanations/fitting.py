@@ -1,4 +1,5 @@
-"""Learning in phases, which a method lists: so many steps of descent, or a one-off phase without any.
+"""Learning in phases, which a method lists: so many steps of descent, or a one-off phase without
+any.
 
 A run is a function of the network's first weights, the phases and the seed: whatever a step draws
 comes from (seed, number of the step). All it has learned is in the network's parameters and
@@ -49,8 +50,8 @@ class Phase:
     Parameters
     ----------
     loss : what one step computes. The network is in training mode when it is called, and in
-        evaluation mode, without gradients, where there is no `optimiser`: such a phase is a one-off phase
-        (a projection, say) that changes the network itself, usually in a single step.
+        evaluation mode, without gradients, where there is no `optimiser`: such a phase is a one-off
+        phase (a projection, say) that changes the network itself, usually in a single step.
     optimiser : takes every step; its learning rates are those it was given times `rate`.
     rate : of the share of the phase's steps that is done, 0 to 1.
     """

@@ -33,8 +33,8 @@ def predict_masked(
 def check_predictable(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """As `predict_masked`, for plans that are only checked: nothing is loaded, and instead of what the
-    model would say there is nothing. Raises what its card is enough to know of."""
+    """As `predict_masked`, for plans that are only checked: nothing is loaded, and instead of what
+    the model would say there is nothing. Raises what its card is enough to know of."""
     if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
         from labapp.explanations import masked
 

@@ -245,9 +245,9 @@ def create(
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
-    prepared: the drawn cells that `dependencies` was made for; where another session took them meanwhile,
-    ConditionTaken is raised and nothing was made. cells: those that are not drawn here, for
-    somebody assigns them to many sessions at once (see `simulation.at_scale`).
+    prepared: the drawn cells that `dependencies` was made for; where another session took them
+    meanwhile, ConditionTaken is raised and nothing was made. cells: those that are not drawn here,
+    for somebody assigns them to many sessions at once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
     access.refuse_wide(dependencies.private)
@@ -341,10 +341,10 @@ def resume(
 ) -> OpenSession:
     """Go on with an interrupted session at the last event, in a new segment.
 
-    dependencies_of: gives the surroundings for the study and its models. Recover the session first (see
-    session.recovery). Raises SessionError when it was finished, when its study forbids it, when its
-    study folder was changed, or (unless accept_version) when another version of labapp, or other
-    models, began it. A session that began without sound goes on without.
+    dependencies_of: gives the dependencies for the study and its models. Recover the session first
+    (see session.recovery). Raises SessionError when it was finished, when its study forbids it,
+    when its study folder was changed, or (unless accept_version) when another version of labapp, or
+    other models, began it. A session that began without sound goes on without.
     """
     home = SessionFolder(path)
     home.require_journal()

@@ -18,7 +18,8 @@ class PictureRenderer:
     """The pictures that are on show, in step with the state.
 
     slow: ids of models that decode in the worker; post: calls a function in the runner's thread;
-    on_decoded(command): the worker is done, and this follows (None: other pictures, nothing to ask).
+    on_decoded(command): the worker is done, and this follows (None: other pictures, nothing to
+    ask).
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
 A drawn variable has cells. The emptiest cells are drawn first and ties by lot, so that every round
 is without replacement; which ones they are depends on earlier participants (see
-`labapp.session.condition_assignment`). Variables stand as `{name}` in models and texts, and `only_if` leaves
-out what another condition is to see.
+`labapp.session.condition_assignment`). Variables stand as `{name}` in models and texts, and
+`only_if` leaves out what another condition is to see.
 """
 
 from __future__ import annotations

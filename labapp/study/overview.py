@@ -123,8 +123,8 @@ def check(
     predict_masked: PredictMasked = recorded_outputs,
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
-    """Load a study and realise plans of every condition, so that a missing model, or a stimulus
-    set that does not fit, is found too. predict_masked: see `planner.realise`; plans: gets the plans
+    """Load a study and realise plans of every condition, so that a missing model, or a stimulus set
+    that does not fit, is found too. predict_masked: see `planner.realise`; plans: gets the plans
     that were realised."""
     loaded = loading.load(study)
     located = parse_yaml(loaded.path, loaded.files[loaded.path.name])

@@ -54,7 +54,7 @@ class RunOptions:
     blind: bool = False
 
 
-def surroundings(
+def session_dependencies(
     models: Sequence[str],
     loaded: LoadedStudy,
     options: RunOptions,
@@ -189,7 +189,7 @@ def open_new(
             return opening.create(
                 loaded,
                 participant,
-                surroundings(models, loaded, options, warm),
+                session_dependencies(models, loaded, options, warm),
                 data=data,
                 session=session,
                 seed=options.seed,
@@ -217,7 +217,7 @@ def open_again(
             check_fits(options.simulate, loaded.study)
         strings_of(loaded, begun=True)  # refused now, not when the session is open
         step(LOADING)
-        return surroundings(models, loaded, options, warm)
+        return session_dependencies(models, loaded, options, warm)
 
     step(READING)
     recover(path)

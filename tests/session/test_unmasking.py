@@ -24,6 +24,7 @@ from labapp.events.stimuli import StimuliStored
 from labapp.records.integrity import check_journal
 from labapp.records.journal import read_rows
 from labapp.session import opening
+from labapp.session.masked_predictions import predict_masked
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.stimuli.library import StimulusSet
@@ -237,15 +238,9 @@ def test_what_the_set_says_goes_before_the_model_it_names(
     monkeypatch.setattr("labapp.explanations.masked", model, raising=False)
     found = made(tmp_path)
     photo = found.manifest.photos[0]
-    assert masked_predictions.predict_masked(found, Masking((5.0, 60.0)), photo, "edge")[0] != (
-        0.0,
-        1.0,
-    )
+    assert predict_masked(found, Masking((5.0, 60.0)), photo, "edge")[0] != (0.0, 1.0)
     assert asked == []
-    assert (
-        masked_predictions.predict_masked(found, Masking((5.0, 50.0)), photo, "edge")
-        == [(0.0, 1.0)] * 2
-    )
+    assert predict_masked(found, Masking((5.0, 50.0)), photo, "edge") == [(0.0, 1.0)] * 2
     assert asked == [(photo.id, "edge")], "50 % is not among what the set knows"
 
 

@@ -52,7 +52,7 @@ def test_another_session_that_begins_meanwhile_is_no_hindrance(
     wanted = preview(data, loaded, "P01")
     labels = next_free(loaded, data, 40)[1:]
     other = next(label for label in labels if preview(data, loaded, label) == wanted)
-    real = starting.surroundings
+    real = starting.session_dependencies
     loads: list[object] = []
 
     def slow(models: Any, *more: Any) -> Any:
@@ -61,7 +61,7 @@ def test_another_session_that_begins_meanwhile_is_no_hindrance(
         loads.append(models)
         return real(models, *more)
 
-    monkeypatch.setattr(starting, "surroundings", slow)
+    monkeypatch.setattr(starting, "session_dependencies", slow)
     options = RunOptions(
         data=data, private=tmp_path / "private", audio="off", simulate="understanding"
     )

@@ -77,8 +77,9 @@ class Showing:
             ) from error
 
     def explained(self) -> Explained:
-        """What the parts share. Raises IncompatibleStimuliError for a set of another kind than the task needs, and for
-        one whose parts do not fit together: a folder that a study names was never imported."""
+        """What the parts share. Raises IncompatibleStimuliError for a set of another kind than the
+        task needs, and for one whose parts do not fit together: a folder that a study names was
+        never imported."""
         manifest, needed = self.found.manifest, KIND_OF[self.stages.task]
         if faults := inner_faults(manifest):
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -122,8 +123,8 @@ class Showing:
         )
 
     def photos(self, number: int, shuffle: Shuffle) -> tuple[PlannedPhoto, ...]:
-        """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there is no such set,
-        or a photo lacks what the task asks about."""
+        """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there
+        is no such set, or a photo lacks what the task asks about."""
         manifest = self.found.manifest
         photos = manifest.of_set(number)
         if not photos:

@@ -37,8 +37,9 @@ NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
 
 @dataclass(frozen=True)
 class Unmasking:
-    """A stimulus set as one study unmasks it, for one participant. predict_masked: asks the explained
-    model; unmasked, buttons: what the parts share; example: image and method of the example."""
+    """A stimulus set as one study unmasks it, for one participant. predict_masked: asks the
+    explained model; unmasked, buttons: what the parts share; example: image and method of the
+    example."""
 
     stages: UnmaskingStages
     found: StimulusSet
@@ -217,8 +218,8 @@ class Place(NamedTuple):
 
 
 def _check_kind(found: StimulusSet) -> None:
-    """Raises IncompatibleStimuliError for a set of another kind, and for one whose parts do not fit together: a folder
-    that a study names was never imported."""
+    """Raises IncompatibleStimuliError for a set of another kind, and for one whose parts do not fit
+    together: a folder that a study names was never imported."""
     manifest = found.manifest
     if manifest.kind != "scores":
         raise IncompatibleStimuliError(
