@@ -35,10 +35,14 @@ QUEUE_S = 60.0
 class Packet(NamedTuple):
     """One callback's worth of sound.
 
-    perf_ns: `time.perf_counter_ns` when the callback ran; adc_s, now_s: PortAudio's ADC time of
-    the first frame and its current time, both in s on the stream's clock; overflow: the host lost
-    sound before this packet; dropped: frames that found the queue full before this packet;
-    data: 16-bit PCM, interleaved.
+    Attributes
+    ----------
+    perf_ns : `time.perf_counter_ns` when the callback ran.
+    adc_s, now_s : PortAudio's ADC time of the first frame and its current time, both in s on the
+        stream's clock.
+    overflow : the host lost sound before this packet.
+    dropped : frames that found the queue full before this packet.
+    data : 16-bit PCM, interleaved.
     """
 
     perf_ns: int

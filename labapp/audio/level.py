@@ -73,8 +73,12 @@ def hear(
 ) -> Hearing:
     """Take in one block of mono sound, about 50 ms of it.
 
-    samples: (n,) int16; start_ns: session time of the first; rate in Hz; silent_after_s: time
-    without a voice after which the state is silent.
+    Parameters
+    ----------
+    samples : (n,) int16.
+    start_ns : session time of the first, in ns.
+    rate : samples a second.
+    silent_after_s : time without a voice after which the state is silent.
     """
     if samples.size == 0:
         return before

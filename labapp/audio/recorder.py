@@ -35,11 +35,14 @@ MIN_FREE_BYTES = 256 * 1024 * 1024
 class Level:
     """What the moderator's voice meter shows.
 
-    state: starting, heard, silent, zeros, clipping, lost (no device now) or stopped. Levels in
-    dBFS. frames and lost_frames count what was recorded at this rate, or would have been, and how
-    much of it is silence put in for lost sound; last_sync_ns is the session time at which sound was
-    last made durable. envelope: peaks (0 to 1) of the last 5 s, 20 a second, newest last. problem:
-    empty, or why sound is not recorded or not written now, for people.
+    Attributes
+    ----------
+    state : starting, heard, silent, zeros, clipping, lost (no device now) or stopped.
+    frames : what was recorded at this rate, or would have been.
+    lost_frames : how much of it is silence put in for lost sound.
+    last_sync_ns : session time at which sound was last made durable.
+    envelope : peaks (0 to 1) of the last 5 s, 20 a second, newest last.
+    problem : empty, or why sound is not recorded or not written now, for people.
     """
 
     state: str = "starting"

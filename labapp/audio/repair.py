@@ -41,10 +41,14 @@ class WavInfo:
 class RepairReport:
     """What a repair found and did.
 
-    frames: frames in the file now; acknowledged: frames that blocks say were made durable; beyond:
-    frames kept after the last block; missing: acknowledged frames that the file does not have;
-    damaged: first frames of the blocks whose sound differs from what was written; changed: whether
-    the file was altered.
+    Attributes
+    ----------
+    frames : frames in the file now.
+    acknowledged : frames that blocks say were made durable.
+    beyond : frames kept after the last block.
+    missing : acknowledged frames that the file does not have.
+    damaged : first frames of the blocks whose sound differs from what was written.
+    changed : whether the file was altered.
     """
 
     frames: int

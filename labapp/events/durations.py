@@ -44,8 +44,11 @@ class Pauses:
     The rule: time stands still while anything holds it, and however many things hold it at once, it
     is counted out once.
 
-    total_ns: closed stretches so far; open_since_ns: session time from which time stands still now;
-    holds: what it stands still for.
+    Attributes
+    ----------
+    total_ns : closed stretches so far.
+    open_since_ns : session time from which time stands still now.
+    holds : what it stands still for.
     """
 
     total_ns: int = 0

@@ -20,10 +20,13 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 class Body:
     """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`.
 
-    plain: the fields of a kind that takes them as they are; None where it checks or changes them.
-    holds: whether stored fields hold their types; see `labapp.events.types.checker`. scalar: none
-    of them is a list or an object. frequent, of_trial, begins: see `kind`. unchecked: of a trial,
-    with nothing in it that `misfit` looks up.
+    Attributes
+    ----------
+    plain : the fields of a kind that takes them as they are; None where it checks or changes them.
+    holds : whether stored fields hold their types; see `labapp.events.types.checker`.
+    scalar : none of them is a list or an object.
+    frequent, of_trial, begins : see `kind`.
+    unchecked : of a trial, with nothing in it that `misfit` looks up.
     """
 
     kind: ClassVar[str]

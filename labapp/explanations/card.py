@@ -43,10 +43,14 @@ class Made(Part):
 class Tested(Part):
     """How it does on the test part, which learned or chose nothing.
 
-    `recall`: by species. `hits`: right answers in each `HUNDRED` pictures in turn, in the order of
-    the rows, so that a card can be told wrong from a part of the pictures. `inside_genus`: share of
-    the errors whose genus is right. Those errors are `usable` for studies; `decidable` is the share
-    of them where both deciding marks are visible (`VISIBLE`).
+    Attributes
+    ----------
+    recall : by species.
+    hits : right answers in each `HUNDRED` pictures in turn, in the order of the rows, so that a
+        card can be told wrong from a part of the pictures.
+    inside_genus : share of the errors whose genus is right.
+    usable : those errors, which studies can show.
+    decidable : share of them where both deciding marks are visible (`VISIBLE`).
     """
 
     pictures: int = Field(ge=1)
@@ -162,12 +166,18 @@ class BagnetChecks(MethodChecks):
 class ProtopnetChecks(MethodChecks):
     """`accuracy` on test pictures: before the last push, after it ("pushed"), with the last layer
     fitted again ("weighed"), and after pruning, with it fitted once more ("pruned").
-    `prototypes`: how many were learned; `kept`: after pruning; `fewest`: of a species; `copies`:
-    that were the same patch as another of their species. `own_similarity`: the smallest similarity
-    of a kept prototype with the patch it was taken from, which should be `greatest_similarity`.
-    `prototypes_on`: where the patches of the prototypes lie in their own pictures; `on_parts`: the
-    share on the bird or within a cell of a deciding mark. `pointing`: where the prototype that
-    speaks most for the prediction is found.
+
+    Attributes
+    ----------
+    prototypes : how many were learned.
+    kept : after pruning.
+    fewest : of a species.
+    copies : that were the same patch as another of their species.
+    own_similarity : the smallest similarity of a kept prototype with the patch it was taken from,
+        which should be `greatest_similarity`.
+    prototypes_on : where the patches of the prototypes lie in their own pictures.
+    on_parts : the share on the bird or within a cell of a deciding mark.
+    pointing : where the prototype that speaks most for the prediction is found.
     """
 
     method: Literal["protopnet"]

@@ -45,11 +45,16 @@ class Bagnet(MethodSettings):
 class Protopnet(MethodSettings):
     """Prototypes of each species: patches of training pictures that speak for it.
 
-    `field`: pixels that a position of the network's map sees. `each`: prototypes of a species;
-    `width`: channels of the map they are compared with. Steps of learning: `warm` without the
-    backbone, then `pushes` times `joint`, each followed by a push and at a tenth of the rate of the
-    one before. Of the 6 training pictures nearest to a prototype, `own_at_least` must be of its
-    species, or it is dropped; 3 as published.
+    Attributes
+    ----------
+    field : pixels that a position of the network's map sees.
+    each : prototypes of a species.
+    width : channels of the map they are compared with.
+    warm : steps of learning without the backbone.
+    joint, pushes : `joint` further steps, `pushes` times, each time followed by a push and at a
+        tenth of the rate of the one before.
+    own_at_least : of the 6 training pictures nearest to a prototype, how many must be of its
+        species, or it is dropped; 3 as published.
     """
 
     name: Literal["protopnet"]
@@ -69,12 +74,17 @@ class Protopnet(MethodSettings):
 class Prototree(MethodSettings):
     """A tree of questions whether a patch of a training picture is there.
 
-    `field`: pixels that a position of the network's map sees. `depth`: questions on a way at most;
-    `width`: channels of the map that prototypes are compared with. It grows for `epochs` of
-    `epoch_steps` steps, the first `frozen` ones without the backbone; the learning rate halves
-    after each share of them in `milestones`. The backbone's last block learns at `rate` like the
-    prototypes, the rest at `backbone_rate`. Leaves that say no species with more than `threshold`
-    are pruned.
+    Attributes
+    ----------
+    field : pixels that a position of the network's map sees.
+    depth : questions on a way at most.
+    width : channels of the map that prototypes are compared with.
+    epochs, epoch_steps : it grows for so many epochs of so many steps each.
+    frozen : the first epochs, without the backbone.
+    milestones : shares of the epochs after each of which the learning rate halves.
+    rate : of the prototypes and the backbone's last block.
+    backbone_rate : of the rest of the backbone.
+    threshold : leaves that say no species with more than this are pruned.
     """
 
     name: Literal["prototree"]

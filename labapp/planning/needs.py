@@ -49,8 +49,14 @@ class Need:
 
 @dataclass(frozen=True)
 class TestPower:
-    """One test of one metric. power: shape (sizes, levels), the levels being .05 and Bonferroni's;
-    needs: (level, goal) -> Need; effect: of the mixture, for the check by normal theory."""
+    """One test of one metric.
+
+    Attributes
+    ----------
+    power : shape (sizes, levels), the levels being .05 and Bonferroni's.
+    needs : (level, goal) -> Need.
+    effect : of the mixture, for the check by normal theory.
+    """
 
     metric: str
     title: str

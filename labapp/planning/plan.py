@@ -38,8 +38,12 @@ Progress = Callable[[float, str], None]
 class Plan:
     """What is recommended for a study, and everything that it rests on.
 
-    participants: simulated of each strategy; shares: of the strategies in the mixture; open: those
-    for whom the target was out of reach; people: those who took part in the study as it is.
+    Attributes
+    ----------
+    participants : simulated of each strategy.
+    shares : of the strategies in the mixture.
+    open : those for whom the target was out of reach.
+    people : those who took part in the study as it is.
     """
 
     loaded: LoadedStudy
@@ -93,12 +97,18 @@ def plan(
 ) -> Plan:
     """Simulate the study's participants and say what follows.
 
-    shares: strategy -> share of the mixture. participants: of each strategy. calibration: sessions
-    and bundles of calibrations, from which epsilon and T are then taken. number, dask: see
-    `simulation.workers`; sessions_folder: data root for the sessions of the
-    study as it is; None keeps none.
-    Raises UsageError where there is nothing to plan, and as `loading.load`, `load_package`,
-    `analysis.load` and `workers` do.
+    Parameters
+    ----------
+    shares : strategy -> share of the mixture.
+    participants : of each strategy.
+    calibration : sessions and bundles of calibrations, from which epsilon and T are then taken.
+    number, dask : see `simulation.workers`.
+    sessions_folder : data root for the sessions of the study as it is; None keeps none.
+
+    Raises
+    ------
+    UsageError : where there is nothing to plan, and as `loading.load`, `load_package`,
+        `analysis.load` and `workers` do.
     """
     loaded = loading.load(study)
     check_plannable(loaded)

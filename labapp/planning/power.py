@@ -25,9 +25,13 @@ TINY = 1e-18
 class Pool:
     """The simulated participants from whom studies are drawn, one metric.
 
-    models: of k; values: shape (m, k), NaN where a participant did not meet a model; within: each
-    met all of them. weights: shape (m,), probability of each to be drawn; where each met one model,
-    they are made to add up to 1 for each model.
+    Attributes
+    ----------
+    models : of k.
+    values : shape (m, k), NaN where a participant did not meet a model.
+    within : each met all of them.
+    weights : shape (m,), probability of each to be drawn; where each met one model, they are made
+        to add up to 1 for each model.
     """
 
     metric: str

@@ -53,10 +53,16 @@ Floats = NDArray[np.float64]
 class Threshold:
     """Of one model, or of all models of a data set (model None).
 
-    reached: best alignments by strategy. separated: where those who understand and those who try
-    are told apart best, None where one kind is missing or nothing does. floor: the alignment that
-    95 % of the pairs fall short of. target: recommended; source: calibration, simulation, chance
-    (of the pairs, where nobody only tries or chance asks for more). present: the study's own.
+    Attributes
+    ----------
+    reached : best alignments by strategy.
+    separated : where those who understand and those who try are told apart best, None where one
+        kind is missing or nothing does.
+    floor : the alignment that 95 % of the pairs fall short of.
+    target : recommended.
+    source : calibration, simulation, chance (of the pairs, where nobody only tries or chance asks
+        for more).
+    present : the study's own.
     """
 
     dataset: str

@@ -26,9 +26,16 @@ RULE = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Of one data set. active_s: of the solved questions by strategy; median_s: of the mixture;
-    skip_after_s: T, None where nothing was solved; source: calibration or simulation; present_s:
-    the study's own, None where it never waits with the skip."""
+    """Of one data set.
+
+    Attributes
+    ----------
+    active_s : of the solved questions by strategy.
+    median_s : of the mixture.
+    skip_after_s : T, None where nothing was solved.
+    source : calibration or simulation.
+    present_s : the study's own, None where it never waits with the skip.
+    """
 
     dataset: str
     present_s: float | None

@@ -19,7 +19,14 @@ _WORDS = {"ended": "ended early"}
 
 @dataclass(frozen=True)
 class Coverage:
-    """variable: the drawn one; rule: its cells; sessions: every one so far, and its cells."""
+    """The sessions of a study by the cells they hold.
+
+    Attributes
+    ----------
+    variable : the drawn one.
+    rule : its cells.
+    sessions : every one so far, and its cells.
+    """
 
     variable: str
     rule: Cells

@@ -155,9 +155,18 @@ class SessionState:
 
 
 class SessionMachine:
-    """parts: the plan; tasks: their state machines; flags: the study's meanings by number;
-    rules: whom the study includes; incentive: what it pays, if anything; restarts: whether a stage
-    that was broken off begins again; takes_back: whether a participant can take a skip back."""
+    """The state machine of a session.
+
+    Parameters
+    ----------
+    parts : the plan.
+    tasks : their state machines.
+    flags : the study's meanings by number.
+    rules : whom the study includes.
+    incentive : what it pays, if anything.
+    restarts : whether a stage that was broken off begins again.
+    takes_back : whether a participant can take a skip back.
+    """
 
     def __init__(
         self,

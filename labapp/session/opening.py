@@ -69,14 +69,20 @@ NOT_AGREED = "the participant did not agree to a sound recording"
 class SessionDependencies:
     """What a session needs from outside.
 
-    decoders: by model id, warmed up; warmed: what the warm-up measured; make_recorder: None for no
-    sound, with the reason in no_sound; extra: what else environment.json is to say (screens);
-    decode_at_once: never in the worker (a virtual clock does not wait for it); stimuli_of: a
-    stimulus set by id or folder; predict_masked: asks the explained model about masked pictures;
-    keeps_pictures: of photos to judge and masked ones, for there are windows; fsync_on_commit: of
-    the journal, see `Journal.create`. blind: whether a console hides the representations from the
-    moderator; None where there is no console. A resumed session stays as its journal says; where
-    that says nothing, this holds from here on.
+    Attributes
+    ----------
+    decoders : by model id, warmed up.
+    warmed : what the warm-up measured.
+    make_recorder : None for no sound, with the reason in no_sound.
+    extra : what else environment.json is to say (screens).
+    decode_at_once : never in the worker (a virtual clock does not wait for it).
+    stimuli_of : a stimulus set by id or folder.
+    predict_masked : asks the explained model about masked pictures.
+    keeps_pictures : of photos to judge and masked ones, for there are windows.
+    fsync_on_commit : of the journal, see `Journal.create`.
+    blind : whether a console hides the representations from the moderator; None where there is no
+        console. A resumed session stays as its journal says; where that says nothing, this holds
+        from here on.
     """
 
     decoders: Mapping[str, Decoder]

@@ -32,8 +32,15 @@ def next_free(loaded: LoadedStudy, data: Path, number: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Overview:
-    """parts: of a first participant; plans: of the next ones, by label; wanted: how many plans were
-    asked for; covered: None in a study that draws no cells."""
+    """What a study will do, before anybody takes part.
+
+    Attributes
+    ----------
+    parts : of a first participant.
+    plans : of the next ones, by label.
+    wanted : how many plans were asked for.
+    covered : None in a study that draws no cells.
+    """
 
     loaded: LoadedStudy
     recorded: int

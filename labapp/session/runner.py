@@ -77,10 +77,13 @@ Unsent = Callable[[], Sequence[Command]]
 class Runner:
     """One run of the program on one session.
 
-    decoders: by model id, for every model of the plan; slow: ids that decode in the worker.
-    commit_timeout_s: how long `send` may block for a commit (a simulation without windows waits
-    longer). gallery: the pictures of photos to judge; None where the plan has none, or nobody sees
-    them.
+    Parameters
+    ----------
+    decoders : by model id, for every model of the plan.
+    slow : ids that decode in the worker.
+    commit_timeout_s : how long `send` may block for a commit (a simulation without windows waits
+        longer).
+    gallery : the pictures of photos to judge; None where the plan has none, or nobody sees them.
     """
 
     def __init__(

@@ -33,9 +33,15 @@ from labapp.session.folder import SessionFolder, sessions_of
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """What was done. exported: bundles made of the session before, which are not touched; others:
-    session folders of the same participant, which are not touched either; cleared: what killed
-    exports had left, which was removed; unknown: what the log of exports does not tell."""
+    """What was done.
+
+    Attributes
+    ----------
+    exported : bundles made of the session before, which are not touched.
+    others : session folders of the same participant, which are not touched either.
+    cleared : what killed exports had left, which was removed.
+    unknown : what the log of exports does not tell.
+    """
 
     withdrawal: Withdrawal
     consents: int

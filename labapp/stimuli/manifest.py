@@ -76,8 +76,14 @@ class Method(Strict):
 
 
 class Prototype(Strict):
-    """A part of a training photo. of: its class (a tree's prototypes have none). box: where it is
-    in `photo`; crop: a picture of it, where it is not cut out by the box."""
+    """A part of a training photo.
+
+    Attributes
+    ----------
+    of : its class (a tree's prototypes have none).
+    box : where it is in `photo`.
+    crop : a picture of it, where it is not cut out by the box.
+    """
 
     id: Id
     of: Id | None = None
@@ -87,8 +93,14 @@ class Prototype(Strict):
 
 
 class Row(Strict):
-    """A region of the photo beside a prototype. similarity: as the method has it; rank: from 1, the
-    most similar of the rows of its class; present: a tree's decision at this step."""
+    """A region of the photo beside a prototype.
+
+    Attributes
+    ----------
+    similarity : as the method has it.
+    rank : from 1, the most similar of the rows of its class.
+    present : a tree's decision at this step.
+    """
 
     prototype: Id
     region: Box | None = None
@@ -100,8 +112,14 @@ class Row(Strict):
 
 class FinalSteps(Strict):
     """The last two decisions of a path, left to the participant (paper 003, distinction with
-    ProtoTree). first: the step two above the leaf; absent, present: the step that follows; classes:
-    of absent-absent, absent-present, present-absent, present-present."""
+    ProtoTree).
+
+    Attributes
+    ----------
+    first : the step two above the leaf.
+    absent, present : the step that follows.
+    classes : of absent-absent, absent-present, present-absent, present-present.
+    """
 
     first: Row
     absent: Row
@@ -138,14 +156,22 @@ class Confusion(Strict):
 class Photo(Strict):
     """A photo and what the model makes of it.
 
-    set: from 1; none for the worked examples. options: the classes to choose from, in the order
-    they are shown. heatmaps: one an option, in the same order. rows: for `prototypes` the rows of
-    the predicted class, or of all options, most similar first; for `path` the steps from the root.
-    first_wrong: the first step after which the true class can no longer be reached, from 1; none
-    where there is none. logits: one an option; strengths: how much each heatmap shows, as someone
-    who follows the heatmaps would read them (GradCAM: its peak; BagNet: its sum). facts: what else
-    is known, for tables. scores: method -> its scores, of a `scores` set, where the options are all
-    classes and logits are needed; masked: see `MaskedOutput`.
+    Attributes
+    ----------
+    set : from 1; none for the worked examples.
+    options : the classes to choose from, in the order they are shown.
+    heatmaps : one an option, in the same order.
+    rows : for `prototypes` the rows of the predicted class, or of all options, most similar first;
+        for `path` the steps from the root.
+    first_wrong : the first step after which the true class can no longer be reached, from 1; none
+        where there is none.
+    logits : one an option.
+    strengths : how much each heatmap shows, as someone who follows the heatmaps would read them
+        (GradCAM: its peak; BagNet: its sum).
+    facts : what else is known, for tables.
+    scores : method -> its scores, of a `scores` set, where the options are all classes and logits
+        are needed.
+    masked : see `MaskedOutput`.
     """
 
     id: Id
@@ -173,16 +199,22 @@ class Photo(Strict):
 class Manifest(Strict):
     """A stimulus set.
 
-    classes_are: what the texts call them. invented: whether the classes' names are made up, so that
-    nobody knows them before. scale: what grey heatmaps mean: 0 to 1, or -1 to 1 with the middle
-    grey for 0; `ready` where they are coloured already. examples: worked examples for the
-    introduction, one that the model has right and one that it has wrong. tree: a picture of the
-    whole tree. seed, made_with: how the set was made.
-
-    Of a `scores` set: methods, in the order they are listed; mean_level: the mean of the pictures
-    that `fill: mean` means, one of grey or three of red, green and blue, from 0 to 1; pool: how the
-    model does on all the photos from which these were chosen (paper 004, tables 1 and 2). There
-    `method` says of the model alone.
+    Attributes
+    ----------
+    classes_are : what the texts call them.
+    invented : whether the classes' names are made up, so that nobody knows them before.
+    scale : what grey heatmaps mean: 0 to 1, or -1 to 1 with the middle grey for 0; `ready` where
+        they are coloured already.
+    correct_example, incorrect_example : worked examples for the introduction, one that the model
+        has right and one that it has wrong.
+    tree : a picture of the whole tree.
+    seed, made_with : how the set was made.
+    method : in a `scores` set, of the model alone.
+    methods : of a `scores` set, in the order they are listed.
+    mean_level : of a `scores` set, the mean of the pictures that `fill: mean` means: one of grey or
+        three of red, green and blue, from 0 to 1.
+    pool : of a `scores` set, how the model does on all the photos from which these were chosen
+        (paper 004, tables 1 and 2).
     """
 
     format: Literal[1] = 1

@@ -36,8 +36,13 @@ class ByNumber(Strict):
 
 
 class Cells(Strict):
-    """A variable that is drawn. cells: each with values of further variables; draw: how many a
-    participant gets, in random order; included: participants each cell needs, None for any number.
+    """A variable that is drawn.
+
+    Attributes
+    ----------
+    cells : each with values of further variables.
+    draw : how many a participant gets, in random order.
+    included : participants each cell needs, None for any number.
     """
 
     cells: dict[str, dict[Name, Value]] = Field(min_length=1, max_length=500)

@@ -143,9 +143,12 @@ def unrolled(
 ) -> Iterator[tuple[Item, Scope]]:
     """The items one participant goes through, with the variables at each.
 
-    variables: those by participant number; drawn: the study's drawn variable; cells: the names of
-    what was drawn. With a single cell its variables hold in the whole flow, with several only
-    inside `each`.
+    Parameters
+    ----------
+    variables : those by participant number.
+    drawn : the study's drawn variable.
+    cells : the names of what was drawn. With a single cell its variables hold in the whole flow,
+        with several only inside `each`.
     """
     scope = dict(variables)
     if drawn is not None and drawn[1].draw == 1:

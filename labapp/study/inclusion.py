@@ -59,14 +59,23 @@ class Tally:
 
 
 class Achieved(NamedTuple):
-    """A tally in figures. solved, correct: questions of stages, practice not counted;
-    practice_asked, practice_correct: questions of the single-dimension task's practice, as planned
-    and of these answered rightly; stages_skipped: stages and practices that the moderator ended.
-    photos: judged in stages; above_chance: of each scored question about them, the photos answered
-    rightly beyond the number that guessing gets right, none where it is less, added up. stimuli:
-    masked pictures of stages that got a response.
+    """A tally in figures.
 
-    Which task gives which is the task's to say (`TaskType.achieved`)."""
+    Attributes
+    ----------
+    solved, correct : questions of stages, practice not counted.
+    practice_asked, practice_correct : questions of the single-dimension task's practice, as planned
+        and of these answered rightly.
+    stages_skipped : stages and practices that the moderator ended.
+    photos : judged in stages.
+    above_chance : of each scored question about them, the photos answered rightly beyond the number
+        that guessing gets right, none where it is less, added up.
+    stimuli : masked pictures of stages that got a response.
+
+    Notes
+    -----
+    Which task gives which is the task's to say (`TaskType.achieved`).
+    """
 
     solved: int = 0
     correct: int = 0

@@ -51,11 +51,15 @@ def realise(
 ) -> Plan:
     """Make every choice of the study for one participant.
 
-    space_of, prior_of: see `Representations`; stimuli_of: gives the stimulus sets, by default those
-    that are installed; predict_masked: what the explained model makes of masked pictures, by
-    default what the sets themselves say; drawn: names of the cells that were drawn, for a study
-    that draws (see `labapp.session.condition_assignment`); seed: replaces the study's own
-    (simulations). Equal arguments give the equal plan.
+    Parameters
+    ----------
+    space_of, prior_of : see `Representations`.
+    stimuli_of : gives the stimulus sets, by default those that are installed.
+    predict_masked : what the explained model makes of masked pictures, by default what the sets
+        themselves say.
+    drawn : names of the cells that were drawn, for a study that draws (see
+        `labapp.session.condition_assignment`).
+    seed : replaces the study's own (simulations). Equal arguments give the equal plan.
     """
     study = loaded.study
     number = participant_number(loaded, participant)

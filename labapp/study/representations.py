@@ -37,9 +37,15 @@ class Represented(NamedTuple):
 
 @dataclass(frozen=True)
 class Representations:
-    """space_of: the latent space of a model id (a missing or wrong model raises there); prior_of:
-    whether a model has a prior and no encodings (InfoGAN), so that questions are drawn uniformly
-    within its limits (paper 000, 4.3); source: of the study, for messages."""
+    """The representations of a study, as its plan needs them.
+
+    Attributes
+    ----------
+    space_of : the latent space of a model id (a missing or wrong model raises there).
+    prior_of : whether a model has a prior and no encodings (InfoGAN), so that questions are drawn
+        uniformly within its limits (paper 000, 4.3).
+    source : of the study, for messages.
+    """
 
     space_of: SpaceOf
     prior_of: PriorOf

@@ -14,9 +14,11 @@ CENT = Decimal("0.01")
 class Inclusion(Strict):
     """Who counts. Excluded sessions are kept and their place is filled again (paper 000, 5.2.2).
 
-    completed: the session came to its end, and the moderator skipped no stage and no practice;
-    practice_correct: every practice question of a single-dimension task was answered rightly;
-    min_solved: reconstruction questions solved, over all stages.
+    Attributes
+    ----------
+    completed : the session came to its end, and the moderator skipped no stage and no practice.
+    practice_correct : every practice question of a single-dimension task was answered rightly.
+    min_solved : reconstruction questions solved, over all stages.
     """
 
     completed: bool = True
@@ -27,12 +29,16 @@ class Inclusion(Strict):
 class Incentive(Strict):
     """What taking part is paid.
 
-    text: shown after consent, with {base}, {per_solved}, {per_correct} and {per_above_chance} in
-    it, amounts in `currency`; a paragraph with an amount that the participant cannot earn is left
-    out. Before photos that are judged {options} are the classes to choose from and {chance} what
-    guessing gets right, in percent. per_solved: for a reconstruction question; per_correct: for a
-    single-dimension question, practice not counted; per_above_chance: for a photo that was answered
-    rightly beyond those that guessing gets right (paper 003, figures A11 to A13 and A15).
+    Attributes
+    ----------
+    text : shown after consent, with {base}, {per_solved}, {per_correct} and {per_above_chance} in
+        it, amounts in `currency`; a paragraph with an amount that the participant cannot earn is
+        left out. Before photos that are judged {options} are the classes to choose from and
+        {chance} what guessing gets right, in percent.
+    per_solved : for a reconstruction question.
+    per_correct : for a single-dimension question, practice not counted.
+    per_above_chance : for a photo that was answered rightly beyond those that guessing gets right
+        (paper 003, figures A11 to A13 and A15).
     """
 
     model_config = ConfigDict(allow_inf_nan=False)

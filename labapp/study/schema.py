@@ -74,9 +74,16 @@ GERMAN_FLAGS = {1: "Einsicht", 2: "Aufforderung", 3: "Verwirrung", 4: "Technik"}
 
 
 class Recording(Strict):
-    """audio: whether a session may run without sound; silence_prompt_s: when to prompt; prompts:
-    what the moderator says then, the usual one first (`prompt: TEXT` names a single one); pointer:
-    whether the path of the participant's pointer is recorded, 30 times a second while it moves."""
+    """What of a session is recorded.
+
+    Attributes
+    ----------
+    audio : whether a session may run without sound.
+    silence_prompt_s : when to prompt.
+    prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
+    pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
+        moves.
+    """
 
     audio: Literal["required", "optional", "off"] = "optional"
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
@@ -101,9 +108,12 @@ class Recording(Strict):
 class Replicates(Strict):
     """The published study that this one repeats: what it printed stands beside our numbers.
 
-    paper: which one, as in "paper 000"; study: which of its studies; run: whether people took part
-    on their own over the internet (crowd) or in a lab. Here everybody is in a lab, and the report
-    says so where that differs.
+    Attributes
+    ----------
+    paper : which one, as in "paper 000".
+    study : which of its studies.
+    run : whether people took part on their own over the internet (crowd) or in a lab. Here
+        everybody is in a lab, and the report says so where that differs.
     """
 
     paper: str = Field(min_length=1)

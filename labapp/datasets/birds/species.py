@@ -41,10 +41,13 @@ Marks = tuple[int, int, int, int, int, int]
 class Genus:
     """What four sister species share.
 
-    `deciding`: the two marks that tell them apart. `constant`: all six marks; those of the
-    deciding two are replaced. `plumage` and `belly` are hue (degrees), saturation and value;
-    `tail` and `girth` multiply the tail's length and the body's height. `tinted`: the sister whose
-    belly tint is a weak and misleading hint, or None.
+    Attributes
+    ----------
+    deciding : the two marks that tell them apart.
+    constant : all six marks; those of the deciding two are replaced.
+    plumage, belly : hue (degrees), saturation and value.
+    tail, girth : multiply the tail's length and the body's height.
+    tinted : the sister whose belly tint is a weak and misleading hint, or None.
     """
 
     name: str

@@ -30,11 +30,19 @@ class Hair(IntEnum):
 class Identity:
     """Whose face it is, as far as the expression does not matter.
 
-    `width`, `height`: half-axes of the head; `jaw`: width of the jaw as a share of the head's.
-    `eyes`: half the distance of the eyes; `eye`: half the width of one. `nose`: its length;
-    `nostrils`: half its width. `mouth`: half its width at rest; `lips`: how full they are. `brow`:
-    thickness of the brows, `brow_height` above the eyes. `skin`, `tone`, `cloth`: greys of skin,
-    hair and clothes. `beard`: how dark it is, 0 for none.
+    Attributes
+    ----------
+    width, height : half-axes of the head.
+    jaw : width of the jaw as a share of the head's.
+    eyes : half the distance of the eyes.
+    eye : half the width of one.
+    nose : its length.
+    nostrils : half its width.
+    mouth : half its width at rest.
+    lips : how full they are.
+    brow : thickness of the brows, `brow_height` above the eyes.
+    skin, tone, cloth : greys of skin, hair and clothes.
+    beard : how dark it is, 0 for none.
     """
 
     width: float
@@ -67,10 +75,13 @@ class Identity:
 class Expression:
     """How far five actions go, about -1 (anger) to 1 (happiness), each by itself.
 
-    `brows`: lowered and drawn together, or at rest and a little raised. `lids`: narrowed from
-    above, or the lower ones pushed up, with creases beside the eyes. `cheeks`: lines between the
-    brows and wide nostrils, or raised cheeks with folds beside the nose. `corners`: of the mouth,
-    down or up. `lips`: pressed, or parted with teeth.
+    Attributes
+    ----------
+    brows : lowered and drawn together, or at rest and a little raised.
+    lids : narrowed from above, or the lower ones pushed up, with creases beside the eyes.
+    cheeks : lines between the brows and wide nostrils, or raised cheeks with folds beside the nose.
+    corners : of the mouth, down or up.
+    lips : pressed, or parted with teeth.
     """
 
     brows: float
@@ -92,9 +103,15 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """`shading`: share of light lost across the picture, in the direction `degrees`; `ground` and
-    `ground_end`: greys of the background; `noise`: SD of the grain; `texture`: SD of the unevenness
-    of the skin; `blur`: SD in pixels of 96.
+    """The light on a face, and what the camera adds.
+
+    Attributes
+    ----------
+    shading : share of light lost across the picture, in the direction `degrees`.
+    ground, ground_end : greys of the background.
+    noise : SD of the grain.
+    texture : SD of the unevenness of the skin.
+    blur : SD in pixels of 96.
     """
 
     shading: float

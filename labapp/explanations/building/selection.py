@@ -27,8 +27,15 @@ class TooFew(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A test photo. row: in the test part; truth, prediction: species from 0; visible: of its two
-    deciding marks the smaller share that can be seen; eligible: whether the task can show it."""
+    """A test photo.
+
+    Attributes
+    ----------
+    row : in the test part.
+    truth, prediction : species from 0.
+    visible : of its two deciding marks the smaller share that can be seen.
+    eligible : whether the task can show it.
+    """
 
     row: int
     truth: int

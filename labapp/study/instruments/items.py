@@ -23,11 +23,17 @@ DESCRIBED_LONGEST = 200
 
 
 class Item(Strict):
-    """What every item has. name: a short heading above the words, and what the item is called
-    where something is said about it; repeat: `stages` asks the item once for each stage of the
-    study, with `{stage}` in its words and `_1`, `_2` … behind its id; identifying: whether its
-    answers tell who somebody is, and are left out of de-identified copies. Where that is not said
-    they are taken to tell it, unless they are ratings."""
+    """What every item has.
+
+    Attributes
+    ----------
+    name : a short heading above the words, and what the item is called where something is said
+        about it.
+    repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
+        and `_1`, `_2` … behind its id.
+    identifying : whether its answers tell who somebody is, and are left out of de-identified
+        copies. Where that is not said they are taken to tell it, unless they are ratings.
+    """
 
     id: str = Field(pattern=WORD)
     name: Words = ""
@@ -63,8 +69,11 @@ class Rating(Item):
     """A number from `first` in `points` steps of one, between two anchors; nothing preselected.
     Without a text the anchors are the item: two words, the scale between them.
 
-    middle: anchor of the middle; labels: an anchor for every point, instead of low and high.
-    look: numbered circles, or a line with ticks; by default circles up to 11 points.
+    Attributes
+    ----------
+    middle : anchor of the middle.
+    labels : an anchor for every point, instead of low and high.
+    look : numbered circles, or a line with ticks; by default circles up to 11 points.
     """
 
     points: int = Field(ge=2, le=101)
