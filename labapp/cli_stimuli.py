@@ -50,9 +50,9 @@ def stimuli_check(folder: Folder) -> None:
     Example: labapp stimuli check my-set
     """
     from labapp.analysis.task_report import reports
-    from labapp.stimuli.importing import checked
+    from labapp.stimuli.importing import read_checked
 
-    result = checked(folder)
+    result = read_checked(folder)
     _warn(result.warnings)
     assert result.manifest is not None
     say(f"{folder}: in order ({len(result.manifest.photos)} photos).")
@@ -174,7 +174,7 @@ def stimuli_sheet(
     from labapp.stimuli import importing
 
     paths = sheet.write(
-        importing.opened(name),
+        importing.load_any(name),
         _masking(_percents(smallest, largest, count, listed), fill, sign),
         out,
     )
@@ -200,7 +200,7 @@ def stimuli_masks(
     from labapp.stimuli import importing, masks
 
     masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
-    written = masks.write(importing.opened(name), masking, out)
+    written = masks.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
     say(f"table:    {out / masks.TABLE}, its column logits to be filled in")
 

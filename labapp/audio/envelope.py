@@ -29,7 +29,7 @@ def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
         name = str(started.payload["file"])
         try:
             fit = fit_segment(events, name)
-            with files.opened(folder / name, largest=LARGEST) as stream:
+            with files.open_file(folder / name, largest=LARGEST) as stream:
                 samples, rate = soundfile.read(stream, dtype="int16")
         except (RecordError, OSError, soundfile.SoundFileError):
             continue

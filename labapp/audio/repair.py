@@ -72,7 +72,7 @@ def read_wav_info(path: Path) -> WavInfo:
     RecordError : the file cannot be read or is not such a file.
     """
     try:
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             header = file.read(HEADER_BYTES)
             size = file.seek(0, os.SEEK_END)
     except OSError as error:
@@ -103,7 +103,7 @@ def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[i
     """
     acknowledged = 0
     damaged = []
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         for block in blocks:
             acknowledged = max(acknowledged, block.frames)
             file.seek(HEADER_BYTES + block.first_frame * FRAME_BYTES)
@@ -116,7 +116,7 @@ def tail(path: Path, name: str, first_frame: int) -> AudioBlock | None:
     """A block for the sound from `first_frame` to the end of the file, which a killed run left
     behind its last one; name: how events call the file. None when there is nothing to read."""
     try:
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             frames = (file.seek(0, os.SEEK_END) - HEADER_BYTES) // FRAME_BYTES
             if frames <= first_frame:
                 return None
@@ -143,7 +143,7 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
     """
     try:
         size = path.stat().st_size
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             header = file.read(HEADER_BYTES)
         _refuse_foreign(path, header)
         data_bytes = max(0, size - HEADER_BYTES)

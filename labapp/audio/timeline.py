@@ -24,7 +24,7 @@ CATCH_UP_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedPacket:
     """A packet that is ready to be written, and the silence that belongs before it.
 
     lost: frames to fill with silence; cause: empty, or overflow, queue or stalled. An overflow that
@@ -58,7 +58,7 @@ class Timeline:
         self._level = 0.0
         self._steady = 0
 
-    def take(self, packet: Packet) -> list[Placed]:
+    def take(self, packet: Packet) -> list[PlacedPacket]:
         """Take in one packet; returns the packets that can be written now, in order."""
         if self._started_ns is None:
             self._started_ns = packet.perf_ns
@@ -75,7 +75,7 @@ class Timeline:
         self._window.append((packet.perf_ns, lateness))
         return [self._place(packet, overflow=packet.overflow)]
 
-    def flush(self) -> list[Placed]:
+    def flush(self) -> list[PlacedPacket]:
         """Release what is held, deciding on what is known; call at the end of the stream."""
         return self._release() if self._held else []
 
@@ -87,7 +87,7 @@ class Timeline:
             return None
         return round((min(values) + self._frames / self._rate) * 1e9)
 
-    def _hold(self, packet: Packet, lateness: float) -> list[Placed]:
+    def _hold(self, packet: Packet, lateness: float) -> list[PlacedPacket]:
         self._held.append(packet)
         self._held_lateness.append(lateness)
         caught_up = lateness - self._reference < LOST_S
@@ -102,7 +102,7 @@ class Timeline:
             return self._release()
         return []
 
-    def _release(self) -> list[Placed]:
+    def _release(self) -> list[PlacedPacket]:
         held, lateness = self._held, self._held_lateness
         self._held, self._held_lateness = [], []
         missing_s = min(lateness) - self._reference
@@ -117,11 +117,11 @@ class Timeline:
         )
         return [placed, *(self._place(packet, overflow=False) for packet in rest)]
 
-    def _place(self, packet: Packet, *, overflow: bool, missing: int = 0) -> Placed:
+    def _place(self, packet: Packet, *, overflow: bool, missing: int = 0) -> PlacedPacket:
         cause = "overflow" if overflow else "stalled" if missing else ""
         if packet.dropped:
             cause = cause or "queue"
-        return Placed(packet, self._count(packet), packet.dropped + missing, cause)
+        return PlacedPacket(packet, self._count(packet), packet.dropped + missing, cause)
 
     def _count(self, packet: Packet) -> int:
         return len(packet.data) // self._frame_bytes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from labapp.audio.capture import Packet
 from labapp.audio.level import Hearing, hear
-from labapp.audio.timeline import Placed, Timeline
+from labapp.audio.timeline import PlacedPacket, Timeline
 from labapp.audio.writer import FRAME_BYTES, WavWriter
 from labapp.errors import LabappError
 from labapp.events import Body
@@ -172,7 +172,7 @@ class Track:
         unwritten = self._wav.frames - self._wav.on_disk
         self.emit(AudioStopped(self.name, self._wav.on_disk, self.lost_frames + unwritten))
 
-    def _place(self, placed: Placed) -> None:
+    def _place(self, placed: PlacedPacket) -> None:
         packet = placed.packet
         if placed.cause:
             self._gap(placed.lost, placed.cause)

@@ -45,7 +45,7 @@ def wav_header(rate: int, data_bytes: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncPoint:
     """What one sync made safe: frames [first_frame, frames) and the SHA-256 of their bytes."""
 
     first_frame: int
@@ -127,7 +127,7 @@ class WavWriter:
                 else:
                     self._waiting[0] = head[put:]
 
-    def sync(self) -> Synced | None:
+    def sync(self) -> SyncPoint | None:
         """Make everything in the file durable; None if nothing came since the last sync.
 
         Raises
@@ -138,7 +138,7 @@ class WavWriter:
             return None
         self._put(wav_header(self.rate, self._written), 0)
         os.fsync(self._fd)
-        done = Synced(self._synced, self.on_disk, self._digest.hexdigest())
+        done = SyncPoint(self._synced, self.on_disk, self._digest.hexdigest())
         self._synced, self._digest = self.on_disk, hashlib.sha256()
         return done
 

@@ -22,7 +22,7 @@ def archive_problem(tree: ZipTree) -> list[str]:
     The files' contents are the manifest's matter; this finds changes of the archive around them
     (names, dates, sizes, what lies between and behind).
     """
-    with files.opened(tree.path) as actual:
+    with files.open_file(tree.path) as actual:
         compared = _Compared(actual)
         write_zip(tree, tree.prefix.rstrip("/"), compared, _mode(tree))  # type: ignore[arg-type]
         size = actual.seek(0, os.SEEK_END)

@@ -17,7 +17,7 @@ from labapp import access
 from labapp.bundle.manifest import FileEntry, hash_stream
 from labapp.errors import BundleError, ExportExists
 from labapp.records.tree import FolderTree, Tree
-from labapp.session.exports import noted
+from labapp.session.exports import log_export
 
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of a zipped bundle: equal trees make equal archives."""
@@ -68,7 +68,7 @@ def placed(
     """
     refuse_existing(out)
     try:
-        with noted(sessions, out, facts) as hidden:
+        with log_export(sessions, out, facts) as hidden:
             tree = hidden / "bundle"
             access.own_folder(tree, exist_ok=False)
             bundle = BundleFolder(tree)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def averaged(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """Square pictures in fewer pixels.
 
     Parameters

@@ -22,7 +22,7 @@ class Shares:
     test: float
 
 
-def divided(
+def divide_rows(
     labels: Sequence[int],
     groups: Sequence[str],
     names: Sequence[str],

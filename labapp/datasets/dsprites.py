@@ -28,7 +28,7 @@ __all__ = [
     "OFFICIAL",
     "SIZE",
     "SIZES",
-    "Rendered",
+    "RenderedRows",
     "grid_factors",
     "grid_indices",
     "pictures",
@@ -62,7 +62,7 @@ def pictures(factors: NDArray[np.floating]) -> Float32:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedRows:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,)."""
 
     grid_rows: Int64
@@ -96,10 +96,10 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     rows: tuple[Rows, Rows]
     files: dict[str, str] = {}
     if official is None:
-        rows = Rendered(train), Rendered(held)
+        rows = RenderedRows(train), RenderedRows(held)
     else:
         whole = dsprites_official.read(official)
         rows = whole.part(train), whole.part(held)
-        with reading.opened(official) as stream:
+        with reading.open_file(official) as stream:
             files[OFFICIAL] = hashlib.file_digest(stream, "sha256").hexdigest()
     return Split(train=rows[0], held=rows[1], factor_names=NAMES, generative=True, files=files)

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.dividing import Shares, divided
+from labapp.datasets.dividing import Shares, divide_rows
 from labapp.datasets.picture_files import SUFFIXES, pixels
 from labapp.datasets.split import Float32, Int64
 from labapp.errors import DatasetError
@@ -118,7 +118,7 @@ def read(
             files.append(f"{name}/{path.name}")
             taken.append(picture)
     groups = [_prefix(folder / file) if by_prefix else file for file in files]
-    parts = divided(labels, groups, tuple(files_of_class), shares, seed, folder)
+    parts = divide_rows(labels, groups, tuple(files_of_class), shares, seed, folder)
     pictures, classes = np.stack(taken), np.array(labels, np.int64)
 
     def part(rows: Int64) -> FolderRows:

@@ -118,7 +118,7 @@ def _idx(
         )
     length = 4 * (1 + len(shape)) + int(np.prod(shape))
     try:
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             stream = gzip.open(file) if path.suffix == ".gz" else file  # noqa: SIM115
             content = stream.read(length + 1)
     except (OSError, EOFError, zlib.error) as error:

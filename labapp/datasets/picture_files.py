@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.averaging import averaged
+from labapp.datasets.averaging import average_blocks
 from labapp.errors import DatasetError
 from labapp.reading import files, pictures
 
@@ -37,7 +37,7 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
         why = f"cannot be read: {error.strerror}"
         raise _refused(path, why, "Check it and its permissions.") from error
     try:
-        image = pictures.decoded(content, FORMATS)
+        image = pictures.decode_image(content, FORMATS)
     except ValueError as error:
         why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file: {error}"
         raise _refused(path, why, "Save the one picture that counts again.") from error
@@ -48,7 +48,7 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
             f"is {image.width} × {image.height} pixels, less than the {size} that the network sees",
             "Take a larger picture, or a smaller `size` in the recipe.",
         )
-    return content, averaged(whole[None], size)[0]
+    return content, average_blocks(whole[None], size)[0]
 
 
 def _square(image: Image, channels: int) -> NDArray[np.uint8]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.averaging import averaged
+from labapp.datasets.averaging import average_blocks
 from labapp.errors import StimuliError
 from labapp.explanations import card as cards
 from labapp.explanations import package
@@ -52,7 +52,7 @@ def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> 
     if (folder := _model_of(found)) is None:
         return recorded_outputs(found, masking, photo, method)
     model = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
-    files = masked.written(found, photo, method)
+    files = masked.file_stamps(found, photo, method)
     return _asked(_Question(found.sha256, files, masking, photo.id, method, folder, model, found))
 
 
@@ -153,5 +153,5 @@ def as_seen(picture: UInt8, classifier: Classifier) -> UInt8:
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)
     if len(planes) < channels:
         planes = planes.repeat(channels, 0)
-    seen: UInt8 = averaged(planes[None], size)[0]
+    seen: UInt8 = average_blocks(planes[None], size)[0]
     return seen

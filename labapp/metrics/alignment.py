@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import concepts, divided
+from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.helpers import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
-from labapp.metrics.inputs import SEEDS, checked_vectors, generator
+from labapp.metrics.inputs import SEEDS, check_vectors, generator
 from labapp.metrics.score import JSON
 
 Float64 = NDArray[np.float64]
@@ -53,14 +53,14 @@ def align(
 
     Raises
     ------
-    MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
         no hidden unit, a seed outside its range, or a code beyond 1e15 in size.
     """
-    c, f = checked_vectors(codes, factors)
+    c, f = check_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1])
     targets = concepts(f)
     rng = generator(seed)
-    division = divided(targets, rng)
+    division = divide_rows(targets, rng)
     batch = PUBLISHED_BATCH if as_published else BATCH
     begin = int(rng.integers(SEEDS))
     auc = predictability(c, targets, division, hidden=hidden, batch=batch, seed=begin)

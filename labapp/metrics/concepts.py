@@ -67,7 +67,7 @@ def concepts(factors: Float64) -> Concepts:
     return Concepts(np.stack(labels, axis=1), tuple(classes))
 
 
-def divided(targets: Concepts, rng: np.random.Generator) -> Division:
+def divide_rows(targets: Concepts, rng: np.random.Generator) -> Division:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
     A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that

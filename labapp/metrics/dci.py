@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import train_test_split
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import check_rows, check_seed, checked
-from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardised
+from labapp.metrics.inputs import check_inputs, check_rows, check_seed
+from labapp.metrics.regressors import REGRESSORS, Regressor, r2, standardise
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -75,12 +75,11 @@ def dci(
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
 
-    Raises
-    ------
-    MetricError : see `inputs.checked`; fewer than 20 rows; an unknown regressor; a seed outside
+    Raises ------ MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor;
+    a seed outside
         its range; or nothing to predict varies among the training or the test rows.
     """
-    c, f = checked(codes, factors)
+    c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
     check_seed(seed)
     if regressor not in REGRESSORS:
@@ -88,7 +87,7 @@ def dci(
     train, test = train_test_split(np.arange(len(c)), test_size=TEST_SHARE, random_state=seed)
     inputs, targets = (f, c) if as_published else (c, f)
     importance, r2_train, r2_test = _predict(
-        standardised(inputs), standardised(targets), train, test, REGRESSORS[regressor], seed
+        standardise(inputs), standardise(targets), train, test, REGRESSORS[regressor], seed
     )
     if as_published:
         importance = importance.T

@@ -63,7 +63,7 @@ def dcimig(
     MetricError : see `information.mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
-    credit = credited(mutual.matrix, mutual.factor_entropies)
+    credit = assign_credit(mutual.matrix, mutual.factor_entropies)
     return Score(
         metric="dcimig",
         score=credit.score,
@@ -81,7 +81,7 @@ def dcimig(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Credited:
+class Credit:
     """The parts of the same names in `dcimig`, float64, and the score."""
 
     score: float
@@ -92,7 +92,7 @@ class Credited:
     best_code: Float64
 
 
-def credited(information: Float64, factor_entropies: Float64) -> Credited:
+def assign_credit(information: Float64, factor_entropies: Float64) -> Credit:
     """DCIMIG of a matrix.
 
     `information` is float64 of shape (C, K), not negative, and `factor_entropies`, all above 0, of
@@ -108,7 +108,7 @@ def credited(information: Float64, factor_entropies: Float64) -> Credited:
         if len(known_best):
             best_code[factor] = known_best[gaps[known_best].argmax()]
             credit[factor] = gaps[known_best].max()
-    return Credited(
+    return Credit(
         score=float(credit.sum() / factor_entropies.sum()),
         per_code=gaps / factor_entropies[information.argmax(axis=1)],
         per_factor=credit / factor_entropies,

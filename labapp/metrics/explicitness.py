@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
 from labapp.metrics.binning import BINS, labels
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import check_inputs
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
 from labapp.metrics.splitting import halves, z_scores
@@ -61,11 +61,10 @@ def explicitness(
         per_factor_train : the same on the half learnt from.
         train : mean of `per_factor_train`, NaN left out; NaN where no factor varies there.
 
-    Raises
-    ------
-    MetricError : see `inputs.checked` and `splitting.halves`; no factor varies in the scored half.
+    Raises ------ MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies
+    in the scored half.
     """
-    c, f = checked(codes, factors)
+    c, f = check_inputs(codes, factors)
     train, test = halves(len(c), seed)
     z = z_scores(c, train)
     per_factor, per_factor_train = np.zeros(f.shape[1]), np.zeros(f.shape[1])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.binning import BINS, Binning, discretise, labels
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import check_inputs
 from labapp.metrics.score import JSON, Score
 
 Float64 = NDArray[np.float64]
@@ -125,9 +125,9 @@ def mutual_information(
 
     Raises
     ------
-    MetricError : see `inputs.checked`; fewer than 2 bins, or an unknown binning.
+    MetricError : see `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
     """
-    c, f = checked(codes, factors)
+    c, f = check_inputs(codes, factors)
     code_bins = [discretise(column, bins, binning) for column in c.T]
     factor_bins = [
         labels(column, bins, binning) if label_factors else discretise(column, bins, binning)

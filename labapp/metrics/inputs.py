@@ -14,7 +14,7 @@ LARGEST = 1e100
 SEEDS = 2**32
 
 
-def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     """Both as float64, shapes (n, C) and (n, K).
 
     A code that takes one value only is allowed: it is a code that knows nothing. A factor that
@@ -28,15 +28,15 @@ def checked(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
 
-def checked_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
-    """As `checked`, for codes of more than one number each (paper 001, section 2).
+def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
+    """As `check_inputs`, for codes of more than one number each (paper 001, section 2).
 
     Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
     of shape (n, C, d); factors as float64 of shape (n, K).
 
     Raises
     ------
-    MetricError : as `checked`.
+    MetricError : as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))

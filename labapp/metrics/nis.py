@@ -18,8 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import Concepts, Division, concepts, divided
-from labapp.metrics.inputs import check_count, checked_vectors, generator
+from labapp.metrics.concepts import Concepts, Division, concepts, divide_rows
+from labapp.metrics.inputs import check_count, check_vectors, generator
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
 
@@ -78,10 +78,10 @@ def nis(
 
     Raises
     ------
-    MetricError : see `inputs.checked_vectors` and `concepts.concepts`; as published, a concept with
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; as published, a concept with
         more than two classes; no hidden unit; or a seed outside its range.
     """
-    c, f = checked_vectors(codes, factors)
+    c, f = check_vectors(codes, factors)
     rng = generator(seed)
     check_count("hidden", hidden, 1)
     targets = concepts(f)
@@ -90,7 +90,7 @@ def nis(
             "the released code takes concepts of two classes only",
             "Leave as_published out, or cut the concepts in two.",
         )
-    division = divided(targets, rng)
+    division = divide_rows(targets, rng)
     state = PUBLISHED_STATE if as_published else seed
     network = _Predictor(c, targets, division, hidden, state)
     niching = nicher(c[division.train], targets.labels[division.train])

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.alignment import check_enough, greedy
-from labapp.metrics.concepts import concepts, divided
+from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.helpers import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
-from labapp.metrics.inputs import SEEDS, checked_vectors, generator
+from labapp.metrics.inputs import SEEDS, check_vectors, generator
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -71,20 +71,20 @@ def ois(
 
     Raises
     ------
-    MetricError : see `inputs.checked_vectors` and `concepts.concepts`; fewer codes than concepts,
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
         or more with align=False; no hidden unit; a seed outside its range; or a code beyond 1e15
         in size.
     """
-    c, f = checked_vectors(codes, factors)
+    c, f = check_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1], exactly=align is False)
     targets = concepts(f)
     count = len(targets.classes)
     rng = generator(seed)
     batch = PUBLISHED_BATCH if as_published else BATCH
-    division, begin = divided(targets, rng), int(rng.integers(SEEDS))
+    division, begin = divide_rows(targets, rng), int(rng.integers(SEEDS))
     purity = predictability(c, targets, division, hidden=hidden, batch=batch, seed=begin)
     if as_published:
-        division, begin = divided(targets, rng), int(rng.integers(SEEDS))
+        division, begin = divide_rows(targets, rng), int(rng.integers(SEEDS))
     labels = targets.labels[:, :, None].astype(np.float64)
     oracle = predictability(labels, targets, division, hidden=hidden, batch=batch, seed=begin)
     np.fill_diagonal(oracle, 1.0)

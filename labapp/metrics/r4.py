@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
-from labapp.metrics.inputs import check_count, check_rows, checked, generator
-from labapp.metrics.regressors import r2, standardised
+from labapp.metrics.inputs import check_count, check_inputs, check_rows, generator
+from labapp.metrics.regressors import r2, standardise
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -82,18 +82,17 @@ def r4(
     By default, divisions among whose test rows the target does not vary are left out; with none
     left, r is 0.
 
-    Raises
-    ------
-    MetricError : see `inputs.checked`; fewer than 8 rows; a number or a seed outside its range.
+    Raises ------ MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed
+    outside its range.
     """
-    c, f = checked(codes, factors)
+    c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
     check_count("splits", splits, 1)
     divisions: list[Division] = [
         tuple(train_test_split(np.arange(len(c)), test_size=TEST_SHARE, random_state=int(drawn)))
         for drawn in generator(seed).integers(2**32, size=splits)
     ]
-    code_inputs, factor_inputs = standardised(c), standardised(f)
+    code_inputs, factor_inputs = standardise(c), standardise(f)
     # Classes are told by the values as they were given, a regression is on standardised ones.
     code_targets = c if as_published else code_inputs
     factor_targets = f if as_published else factor_inputs
@@ -183,7 +182,7 @@ def _published(source: Float64, target: Float64, divisions: list[Division], seed
     values, place = np.unique(target, return_inverse=True)
     categories = len(values) <= MOST_CATEGORIES and bool((values == np.round(values)).all())
     # Standardised for its unit's sake alone: R^2 is the same.
-    wanted = place if categories else standardised(target[:, None])[:, 0]
+    wanted = place if categories else standardise(target[:, None])[:, 0]
     boosting = GradientBoostingClassifier if categories else GradientBoostingRegressor
     scores = []
     for train, test in divisions:

@@ -28,7 +28,7 @@ matters to no prediction: they are left as they then are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedRegressor:
     """`importance`, float64 of shape (inputs,), not negative; `predict` maps float64 (n, inputs)
     to (n,)."""
 
@@ -36,22 +36,22 @@ class Fitted:
     predict: Callable[[Float64], Float64]
 
 
-Regressor = Callable[[Float64, Float64, int], Fitted]
+Regressor = Callable[[Float64, Float64, int], FittedRegressor]
 """Fits float64 inputs (n, inputs) to a target (n,), given a seed. Both come with mean 0 and SD 1
 over all rows (columns that do not vary: 0), of which these are some."""
 
 
-def gradient_boosting(inputs: Float64, target: Float64, seed: int) -> Fitted:
+def gradient_boosting(inputs: Float64, target: Float64, seed: int) -> FittedRegressor:
     """scikit-learn's defaults: 100 trees of depth 3, learning rate 0.1, squared error.
 
     Importance is the impurity that splits on the input removed, adding up to 1; all 0 where no
     tree found a split.
     """
     model = GradientBoostingRegressor(random_state=seed).fit(inputs, target)
-    return Fitted(np.asarray(model.feature_importances_, dtype=np.float64), model.predict)
+    return FittedRegressor(np.asarray(model.feature_importances_, dtype=np.float64), model.predict)
 
 
-def random_forest(inputs: Float64, target: Float64, seed: int) -> Fitted:
+def random_forest(inputs: Float64, target: Float64, seed: int) -> FittedRegressor:
     """10 trees, as Eastwood and Williams (2018) have them. Their depth, 3 to 12, is the one with
     the least squared error on a ninth of the rows that is kept from the trees, the least depth
     among equals.
@@ -69,10 +69,10 @@ def random_forest(inputs: Float64, target: Float64, seed: int) -> Fitted:
         if error < least:
             best, least = model, error
     assert best is not None  # a squared error is below infinity
-    return Fitted(np.asarray(best.feature_importances_, dtype=np.float64), best.predict)
+    return FittedRegressor(np.asarray(best.feature_importances_, dtype=np.float64), best.predict)
 
 
-def lasso(inputs: Float64, target: Float64, seed: int) -> Fitted:
+def lasso(inputs: Float64, target: Float64, seed: int) -> FittedRegressor:
     """Linear regression with the penalty of 0.02 on absolute weights that Eastwood and Williams
     (2018) set. Inputs and target are standardised by these rows, on which the weights depend.
 
@@ -88,10 +88,10 @@ def lasso(inputs: Float64, target: Float64, seed: int) -> Fitted:
     def predict(others: Float64) -> Float64:
         return np.asarray(model.predict((others - centre) / scale)) * unit + middle
 
-    return Fitted(np.abs(np.asarray(model.coef_, dtype=np.float64)), predict)
+    return FittedRegressor(np.abs(np.asarray(model.coef_, dtype=np.float64)), predict)
 
 
-def standardised(table: Float64) -> Float64:
+def standardise(table: Float64) -> Float64:
     """Columns with mean 0 and SD 1; 0 where a column does not vary.
 
     In exact arithmetic trees, and R^2, are the same without. scikit-learn's trees, however, work in

@@ -1,8 +1,8 @@
 """Where BetaVAE and FactorVAE take instances from that share the value of one factor.
 
 Both metrics are defined on a process that makes an instance of any factors and encodes it: a
-`Sampler`. Where there are only rows of codes and factors, `Rows` takes those that share the value,
-or nearly do, in its stead.
+`Sampler`. Where there are only rows of codes and factors, `RowSampler` takes those that share the
+value, or nearly do, in its stead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.inputs import checked
+from labapp.metrics.inputs import check_inputs
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -63,19 +63,19 @@ def source(
 
     Raises
     ------
-    MetricError : both or neither are given; see `inputs.checked` and `Given`.
+    MetricError : both or neither are given; see `inputs.check_inputs` and `GivenSampler`.
     """
     if sampler is not None and codes is None and factors is None:
-        return Given(sampler, rng)
+        return GivenSampler(sampler, rng)
     if sampler is None and codes is not None and factors is not None:
-        return Rows(codes, factors)
+        return RowSampler(codes, factors)
     raise _refuse(
         "the metric takes either codes and factors or a sampler",
         "Give the two tables, or the sampler alone.",
     )
 
 
-class Given:
+class GivenSampler:
     """Draws from a `Sampler`, whose answers are checked.
 
     Raises
@@ -109,13 +109,13 @@ class Given:
 
     def _factors(self, n: int, rng: np.random.Generator) -> Float64:
         # A copy: what the sampler keeps is not written into.
-        return _drawn("factors", self._sampler.factors(n, rng), n).copy()
+        return _check_draw("factors", self._sampler.factors(n, rng), n).copy()
 
     def _codes(self, factors: Float64, rng: np.random.Generator) -> Float64:
-        return _drawn("codes", self._sampler.codes(factors, rng), len(factors))
+        return _check_draw("codes", self._sampler.codes(factors, rng), len(factors))
 
 
-class Rows:
+class RowSampler:
     """The fixed-data variant: rows are drawn anew from codes (n, C) and factors (n, K).
 
     A pair is a row and another one of the same value, or, for a value that no other row has, of the
@@ -128,7 +128,7 @@ class Rows:
     name = "rows"
 
     def __init__(self, codes: ArrayLike, factors: ArrayLike) -> None:
-        self._table, self._by = checked(codes, factors)
+        self._table, self._by = check_inputs(codes, factors)
         self.rows: int | None = len(self._table)
         self.factor_count = self._by.shape[1]
         self._found: dict[tuple[int, int], Neighbours] = {}
@@ -223,7 +223,7 @@ def _first(holds: Callable[[Int64], NDArray[np.bool_]], low: Int64, high: Int64)
     return low
 
 
-def _drawn(name: str, values: ArrayLike, n: int) -> Float64:
+def _check_draw(name: str, values: ArrayLike, n: int) -> Float64:
     array = np.asarray(values)
     if array.dtype.kind not in "buif" or array.ndim != 2 or len(array) != n or not array.shape[1]:
         raise _refuse(

@@ -12,7 +12,7 @@ import sklearn
 from numpy.typing import ArrayLike, NDArray
 from sklearn.svm import LinearSVC
 
-from labapp.metrics.inputs import check_rows, checked
+from labapp.metrics.inputs import check_inputs, check_rows
 from labapp.metrics.score import Score
 from labapp.metrics.splitting import LEAST_ROWS, halves, z_scores
 
@@ -67,9 +67,9 @@ def sap(
 
     Raises
     ------
-    MetricError : see `inputs.checked` and `splitting.halves`.
+    MetricError : see `inputs.check_inputs` and `splitting.halves`.
     """
-    c, f = checked(codes, factors)
+    c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
     if as_published:
         train, test = np.split(np.arange(len(c)), [len(c) // 5])

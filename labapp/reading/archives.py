@@ -40,10 +40,10 @@ _NO_LIST = (*_BROKEN, ValueError, LookupError, OverflowError, MemoryError)
 def archive(path: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
     """A zip archive, its list of entries measured before it is read.
 
-    Raises OSError (see `files.opened`) and ValueError; the latter also for what goes wrong inside
-    the `with` because the archive is damaged.
+    Raises OSError (see `files.open_file`) and ValueError; the latter also for what goes wrong
+    inside the `with` because the archive is damaged.
     """
-    stream = files.opened(path) if isinstance(path, Path) else path
+    stream = files.open_file(path) if isinstance(path, Path) else path
     with stream:
         try:
             _refuse_directory(stream)

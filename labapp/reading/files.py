@@ -61,7 +61,7 @@ def exists(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def opened(path: Path, *, largest: int | None = None, follow: bool = True) -> BufferedReader:
+def open_file(path: Path, *, largest: int | None = None, follow: bool = True) -> BufferedReader:
     """The file, open for reading bytes.
 
     largest: bytes it may have; holes of a sparse file count. follow: whether it may be a link.
@@ -86,8 +86,9 @@ def opened(path: Path, *, largest: int | None = None, follow: bool = True) -> Bu
 
 
 def content(path: Path, largest: int = DOCUMENT, *, follow: bool = True) -> bytes:
-    """The whole file. Raises OSError as `opened`, also where it grew beyond `largest` meanwhile."""
-    with opened(path, largest=largest, follow=follow) as stream:
+    """The whole file. Raises OSError as `open_file`, also where it grew beyond `largest`
+    meanwhile."""
+    with open_file(path, largest=largest, follow=follow) as stream:
         return within(stream, largest)
 
 

@@ -31,7 +31,7 @@ class TooLarge(ValueError):
         self.size = size
 
 
-def decoded(content: bytes, formats: Sequence[str], pixels: int = PIXELS) -> Image:
+def decode_image(content: bytes, formats: Sequence[str], pixels: int = PIXELS) -> Image:
     """A picture with one page, decoded and turned as its camera says. formats: Pillow's names.
 
     Raises TooLarge for one of more than `pixels`, and ValueError for what is no readable picture.

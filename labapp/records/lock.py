@@ -27,7 +27,7 @@ else:
 def held(folder: Path) -> bool:
     """True while a process, this one included, holds the session's lock."""
     try:
-        with files.opened(folder / LOCK) as file:
+        with files.open_file(folder / LOCK) as file:
             _try(file.fileno())
     except FileNotFoundError:
         return False

@@ -65,7 +65,7 @@ class FolderTree:
     def open(self, name: str) -> Iterator[IO[bytes]]:
         path = self._own(name)
         try:
-            stream = files.opened(path, follow=False)
+            stream = files.open_file(path, follow=False)
         except OSError as error:
             raise _unreadable(str(path), error) from error
         with stream:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError, UsageError
-from labapp.metrics.inputs import checked_vectors
+from labapp.metrics.inputs import check_vectors
 from labapp.metrics.registry import METRICS, Metric
 from labapp.metrics.score import Score
 
@@ -76,7 +76,7 @@ def compute(
         fails.
     """
     cut = cut and metric.concepts
-    taken = above_medians(checked_vectors(codes, factors)[1]) if cut else factors
+    taken = above_medians(check_vectors(codes, factors)[1]) if cut else factors
     more: dict[str, object] = dict(settings or {})
     if say is not None:
         say(metric.name, None)
@@ -122,7 +122,7 @@ def compute_all(
     ------
     MetricError : no metric could be computed on such data.
     """
-    checked_vectors(codes, factors)
+    check_vectors(codes, factors)
     outcomes = []
     for name in METRICS if names is None else names:
         metric = find(name)

@@ -32,7 +32,7 @@ CLEARED = (
 
 
 @contextmanager
-def noted(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> Iterator[Path]:
+def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> Iterator[Path]:
     """An export of session folders to `out`, in the log from before its beginning; gives the hidden
     folder beside `out` in which it is written, which goes at the end whatever happens.
 

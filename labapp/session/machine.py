@@ -96,7 +96,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Annotation:
     """What the moderator noted: in which words, how it reads now, and whether it can be put into
     other words; what cannot is the study's, and is taken back or given again."""
 
@@ -139,7 +139,7 @@ class SessionState:
     broken_off: bool = False
     result: Result | None = None
     agreed: Mapping[str, bool] = field(default_factory=dict)
-    noted: Mapping[int, Noted] = field(default_factory=dict)
+    noted: Mapping[int, Annotation] = field(default_factory=dict)
     blind: bool | None = None
     look: Look = field(default_factory=Look)
 
@@ -440,11 +440,11 @@ class SessionMachine:
             case BlindingSet():
                 state = replace(state, blind=body.blind)
             case NoteAdded() | DeviationNoted():
-                state = _with_note(state, event.seq, Noted(body.text, body.text, True))
+                state = _with_note(state, event.seq, Annotation(body.text, body.text, True))
             case FlagAdded():
-                state = _with_note(state, event.seq, Noted(body.meaning, body.meaning, False))
+                state = _with_note(state, event.seq, Annotation(body.meaning, body.meaning, False))
             case Prompt():
-                state = _with_note(state, event.seq, Noted(body.text, body.text, False))
+                state = _with_note(state, event.seq, Annotation(body.text, body.text, False))
             case NoteCorrected() if (noted := state.noted.get(body.seq)) is not None:
                 state = _with_note(state, body.seq, replace(noted, now=body.text))
             case PartStarted():
@@ -477,5 +477,5 @@ def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tup
     return (*records[:index], record, *records[index + 1 :])
 
 
-def _with_note(state: SessionState, seq: int, noted: Noted) -> SessionState:
+def _with_note(state: SessionState, seq: int, noted: Annotation) -> SessionState:
     return replace(state, noted={**state.noted, seq: noted})

@@ -138,7 +138,7 @@ def store_missing(
 
 def _intact(path: Path) -> bool:
     try:
-        with files.opened(path, largest=pictures.LARGEST_BYTES) as stream:
+        with files.open_file(path, largest=pictures.LARGEST_BYTES) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
     except OSError:
         return False

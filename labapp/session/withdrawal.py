@@ -32,7 +32,7 @@ from labapp.session.folder import SessionFolder, sessions_of
 
 
 @dataclass(frozen=True)
-class Withdrawn:
+class WithdrawalReport:
     """What was done.
 
     Attributes
@@ -70,7 +70,7 @@ class Withdrawn:
         return done
 
 
-def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
+def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalReport:
     """Write down that the participant of a session withdrew, and delete the data if so wanted.
 
     folder: the session folder, also one whose journal is damaged or lost, for its sound may be
@@ -130,7 +130,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> Withdrawn:
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)
-    return Withdrawn(
+    return WithdrawalReport(
         left,
         consents,
         exports_of(folder),

@@ -23,7 +23,7 @@ MOST_ROWS = 10
 
 
 @dataclass
-class Findings:
+class CheckResult:
     """What was found of a set. manifest, files: the set itself, where nothing is wrong with it;
     files are the bytes of its pictures by name."""
 
@@ -33,9 +33,9 @@ class Findings:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def check(source: Source) -> Findings:
+def check(source: Source) -> CheckResult:
     """All that is wrong with a set. What the schema refuses is told and left out of the rest."""
-    out = Findings(faults=list(source.faults))
+    out = CheckResult(faults=list(source.faults))
     if source.value is None:
         return out
     stimulus_set, refused = readable(source)

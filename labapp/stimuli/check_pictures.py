@@ -78,7 +78,7 @@ class Pictures:
     def mean(self, ref: str) -> tuple[float, ...]:
         """Mean level of the pixels, from 0 to 1: of grey, or of red, green and blue."""
         if ref not in self._means and pictures.is_bird(ref):
-            self._means[ref] = _mean(pictures.painted(ref))
+            self._means[ref] = _mean(pictures.paint_bird(ref))
         return self._means[ref]
 
     def content(self, ref: str) -> str:

@@ -95,7 +95,7 @@ def file_faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fau
             place: Loc = (*loc, "scores", method)
             try:
                 content = pictures.content_of(picture_files.folder, ref, score_files.SCORES)
-                scores = score_files.decoded(content, ref)
+                scores = score_files.decode_scores(content, ref)
             except StimuliError as error:
                 yield place, f"{error.what} {error.todo}"
                 continue

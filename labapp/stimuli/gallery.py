@@ -118,7 +118,7 @@ def _bird_bytes(ref: str) -> bytes:
     try:
         return reading.content(path)
     except OSError:
-        content = pictures.jpeg(pictures.painted(ref))
+        content = pictures.jpeg(pictures.paint_bird(ref))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, content)
@@ -193,6 +193,6 @@ class Gallery:
                 safe="Everything recorded is safe.",
                 todo="Put the file back, or begin a new session.",
             )
-        pixels = pictures.decoded(content, name)
+        pixels = pictures.decode_picture(content, name)
         pixels.flags.writeable = False
         return pixels

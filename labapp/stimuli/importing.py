@@ -11,12 +11,12 @@ from pathlib import Path
 from labapp import leftovers
 from labapp.errors import StimuliError
 from labapp.stimuli import library, sources
-from labapp.stimuli.check import Findings, check
+from labapp.stimuli.check import CheckResult, check
 from labapp.stimuli.library import MANIFEST, StimulusSet
 from labapp.stimuli.manifest import Manifest
 
 
-def checked(folder: Path) -> Findings:
+def read_checked(folder: Path) -> CheckResult:
     """The set in a folder with nothing wrong. Raises StimuliError with all that is wrong."""
     result = check(sources.read(folder))
     if result.manifest is None:
@@ -24,7 +24,7 @@ def checked(folder: Path) -> Findings:
     return result
 
 
-def opened(reference: str) -> StimulusSet:
+def load_any(reference: str) -> StimulusSet:
     """A set by its id or folder; in a folder it may be in tables still, before it is imported.
 
     Raises StimuliError: there is none, or something is wrong with it.
@@ -32,12 +32,12 @@ def opened(reference: str) -> StimulusSet:
     folder = Path(reference)
     if (folder / MANIFEST).is_file() or not (folder / library.HEADER).is_file():
         return library.load(reference)
-    manifest = checked(folder).manifest
+    manifest = read_checked(folder).manifest
     assert manifest is not None
-    return StimulusSet(manifest, folder, hashlib.sha256(dumped(manifest)).hexdigest())
+    return StimulusSet(manifest, folder, hashlib.sha256(manifest_text(manifest)).hexdigest())
 
 
-def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, Findings]:
+def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckResult]:
     """Check a set and copy what it names into `into`/<id>, by default the user's own folder.
 
     Returns
@@ -48,10 +48,10 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, Finding
     ------
     StimuliError : something is wrong with the set, or there is one of that id.
     """
-    result = checked(folder)
+    result = read_checked(folder)
     assert result.manifest is not None
-    root = library.own() if into is None else into
-    taken = [path / result.manifest.id for path in dict.fromkeys((library.shipped(), root))]
+    root = library.own_folder() if into is None else into
+    taken = [path / result.manifest.id for path in dict.fromkeys((library.shipped_folder(), root))]
     for path in taken:
         if path.exists():
             raise StimuliError(
@@ -73,7 +73,7 @@ def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
     leftovers.clear(folder.parent, leftovers.DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
-        for name, content in {**files, MANIFEST: dumped(manifest)}.items():
+        for name, content in {**files, MANIFEST: manifest_text(manifest)}.items():
             path = draft / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
@@ -88,7 +88,7 @@ def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def dumped(manifest: Manifest) -> bytes:
+def manifest_text(manifest: Manifest) -> bytes:
     """A manifest's bytes, without what is as it is by default."""
     value = {"format": 1, **manifest.model_dump(mode="json", exclude_defaults=True)}
     return sources.dumped(value)

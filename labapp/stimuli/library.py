@@ -45,20 +45,20 @@ class StimulusSet:
         return self.manifest.id
 
 
-def shipped() -> Path:
+def shipped_folder() -> Path:
     """Folder of the sets that come with the program."""
     return resources.stimuli()
 
 
-def own() -> Path:
+def own_folder() -> Path:
     """Folder of the user's own sets; it need not exist."""
     return resources.user_stimuli()
 
 
-def listed() -> tuple[Path, ...]:
+def set_folders() -> tuple[Path, ...]:
     """Folders of all sets, the shipped ones first, each group by name."""
     folders: list[Path] = []
-    for root in dict.fromkeys((shipped(), own())):
+    for root in dict.fromkeys((shipped_folder(), own_folder())):
         if root.is_dir():
             folders += sorted(path.parent for path in root.glob(f"*/{MANIFEST}"))
     return tuple(folders)
@@ -73,7 +73,7 @@ def find(reference: str | Path) -> Path:
     """
     folder, name = Path(reference), str(reference)
     if isinstance(reference, str) and folder.name == name:
-        for root in (shipped(), own()):
+        for root in (shipped_folder(), own_folder()):
             if files.is_file(root / name / MANIFEST):
                 return root / name
     if files.is_file(folder / MANIFEST):
@@ -83,7 +83,7 @@ def find(reference: str | Path) -> Path:
             f"The stimulus set in {name} is made of tables, which no study can name.",
             todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
         )
-    names = ", ".join(dict.fromkeys(path.name for path in listed())) or "none"
+    names = ", ".join(dict.fromkeys(path.name for path in set_folders())) or "none"
     raise StimuliError(
         f"There is no stimulus set {name!r}.",
         todo=f"Known are: {names}. A folder of your own is taken by `labapp stimuli import DIR`.",

@@ -13,8 +13,8 @@ def rows() -> list[dict[str, Any]]:
     """A mapping for each set: at least id, source (shipped or own) and folder; kind, method, sets
     and photos, or, where it cannot be read, problem."""
     out = []
-    for folder in library.listed():
-        shipped = folder.parent == library.shipped()
+    for folder in library.set_folders():
+        shipped = folder.parent == library.shipped_folder()
         row: dict[str, Any] = {
             "id": folder.name,
             "source": "shipped" if shipped else "own",

@@ -36,7 +36,7 @@ def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
             todo=f"Name one of its methods: {methods}.",
         )
     scores = score_files.read(stimulus_set.folder, file)
-    written = pictures.written(stimulus_set.folder, file, score_files.SCORES)
+    written = pictures.file_stamp(stimulus_set.folder, file, score_files.SCORES)
     ranked = _ranked(stimulus_set.folder, file, written, ref.sign)
     try:
         level = masking.level(ref.fill, stimulus_set.manifest.mean_level)
@@ -54,12 +54,12 @@ def png(stimulus_set: StimulusSet, ref: MaskedRef) -> bytes:
     return pictures.png(picture(stimulus_set, ref), optimize=False)
 
 
-def written(stimulus_set: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
+def file_stamps(stimulus_set: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
     """What changes when the files of a masked photo are written again, or are others of the same
     names. Raises StimuliError where one is missing."""
     folder = stimulus_set.folder
-    whole = () if pictures.is_bird(photo.photo) else pictures.written(folder, photo.photo)
-    scores = pictures.written(folder, photo.scores[method], score_files.SCORES)
+    whole = () if pictures.is_bird(photo.photo) else pictures.file_stamp(folder, photo.photo)
+    scores = pictures.file_stamp(folder, photo.scores[method], score_files.SCORES)
     return (folder, *whole, *scores)
 
 
@@ -82,8 +82,8 @@ def _ranked(folder: Path, ref: str, written: tuple[int, int], sign: Sign) -> Int
 
 def _native(folder: Path, ref: str) -> UInt8:
     if pictures.is_bird(ref):
-        return pictures.painted(ref)
-    return _decoded(folder, ref, pictures.written(folder, ref))
+        return pictures.paint_bird(ref)
+    return _decoded(folder, ref, pictures.file_stamp(folder, ref))
 
 
 @lru_cache(maxsize=64)

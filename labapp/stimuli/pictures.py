@@ -65,7 +65,7 @@ def bird_size(ref: str) -> int:
     return PROTOTYPE_PX if ref.split(":")[2] == "train" else PHOTO_PX
 
 
-def painted(ref: str, size: int | None = None) -> UInt8:
+def paint_bird(ref: str, size: int | None = None) -> UInt8:
     """A bird's picture, by default as large as it is shown: uint8, shape (size, size, 3)."""
     from labapp.datasets.birds.picture import picture
 
@@ -103,7 +103,7 @@ def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
         raise unreadable(ref, what, error) from error
 
 
-def written(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
+def file_stamp(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:
     """What changes when a file is written again: its time in ns and its bytes. Raises StimuliError
     where it is missing."""
     try:
@@ -127,12 +127,12 @@ def read(folder: Path, ref: str, size: int | None = None) -> UInt8:
 
     Raises StimuliError: it is missing, damaged, or neither PNG nor JPEG.
     """
-    return painted(ref, size) if is_bird(ref) else decoded(content_of(folder, ref), ref)
+    return paint_bird(ref, size) if is_bird(ref) else decode_picture(content_of(folder, ref), ref)
 
 
-def decoded(content: bytes, ref: str) -> UInt8:
+def decode_picture(content: bytes, ref: str) -> UInt8:
     """The pixels of a PNG or JPEG file: uint8, shape (height, width, 3)."""
-    image = opened(content, ref)
+    image = open_image(content, ref)
     if _transparent(image):
         from PIL import Image as images
 
@@ -144,16 +144,16 @@ def decoded(content: bytes, ref: str) -> UInt8:
 def native(content: bytes, ref: str) -> UInt8:
     """The pixels of a PNG or JPEG file, grey where the file is: uint8, shape (height, width) or
     (height, width, 3)."""
-    image = opened(content, ref)
+    image = open_image(content, ref)
     grey = image.mode in ("1", "L") and not _transparent(image)
-    return np.array(image.convert("L"), np.uint8) if grey else decoded(content, ref)
+    return np.array(image.convert("L"), np.uint8) if grey else decode_picture(content, ref)
 
 
 def _transparent(image: Image) -> bool:
     return image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
 
 
-def opened(content: bytes, ref: str) -> Image:
+def open_image(content: bytes, ref: str) -> Image:
     """A PNG or JPEG file, decoded and turned as its camera says; grey of 16 bits becomes 8.
 
     Raises StimuliError: it is neither, it is damaged, or it has too many pixels.
@@ -161,7 +161,7 @@ def opened(content: bytes, ref: str) -> Image:
     from PIL import Image as images
 
     try:
-        image = reading.decoded(content, tuple(FORMATS))
+        image = reading.decode_image(content, tuple(FORMATS))
     except reading.TooLarge as error:
         raise StimuliError(
             f"The picture {ref!r} has {error.size[0]} × {error.size[1]} pixels.",

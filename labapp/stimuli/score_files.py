@@ -24,17 +24,17 @@ LARGEST_SIDE = 4096
 def read(folder: Path, ref: str) -> Scores:
     """The scores in a file of a set: float64, shape (rows, columns), not to be written to.
 
-    Raises StimuliError: it is missing, or not what `decoded` takes.
+    Raises StimuliError: it is missing, or not what `decode_scores` takes.
     """
-    return _read(folder, ref, pictures.written(folder, ref, SCORES))
+    return _read(folder, ref, pictures.file_stamp(folder, ref, SCORES))
 
 
 @lru_cache(maxsize=128)
 def _read(folder: Path, ref: str, written: tuple[int, int]) -> Scores:
-    return decoded(pictures.content_of(folder, ref, SCORES), ref)
+    return decode_scores(pictures.content_of(folder, ref, SCORES), ref)
 
 
-def decoded(content: bytes, ref: str) -> Scores:
+def decode_scores(content: bytes, ref: str) -> Scores:
     """The scores in the bytes of a .npy file; pickled objects are never read.
 
     Raises StimuliError: it is no .npy file, or does not hold real, finite numbers of shape
@@ -66,7 +66,7 @@ def decoded(content: bytes, ref: str) -> Scores:
     return scores
 
 
-def encoded(scores: NDArray[np.floating]) -> bytes:
+def encode_scores(scores: NDArray[np.floating]) -> bytes:
     """Scores as this program writes them: float32, the same bytes for the same numbers."""
     out = io.BytesIO()
     np.save(out, np.ascontiguousarray(scores, np.float32), allow_pickle=False)

@@ -135,7 +135,7 @@ def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
     return (item for item in items_of(flow) if not item.inside())
 
 
-def unrolled(
+def unroll(
     flow: Sequence[Item],
     variables: Mapping[str, Value],
     drawn: tuple[str, Cells] | None,

@@ -19,7 +19,7 @@ from labapp.plugins.item import Item
 from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import items_of, items_of_tasks, unrolled
+from labapp.study.flow import items_of, items_of_tasks, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.schema import Study
@@ -202,7 +202,7 @@ def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
     drawn = conditions.cells_of(study.assignment)
     for number, cells in conditions.variants(study.assignment):
         variables = conditions.by_number(study.assignment, number)
-        yield from unrolled(study.flow, variables, drawn, cells)
+        yield from unroll(study.flow, variables, drawn, cells)
 
 
 def _check_variables(path: Path, study: Study, located: Located) -> None:

@@ -14,7 +14,7 @@ from labapp.plugins.task_type import Values
 from labapp.stimuli import library
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import unrolled
+from labapp.study.flow import unroll
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
@@ -131,7 +131,7 @@ class Planner:
         if len(drawn) != (cells[1].draw if cells else 0):
             raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
         variables = conditions.by_number(study.assignment, number)
-        self.flow = tuple(unrolled(study.flow, variables, cells, drawn))
+        self.flow = tuple(unroll(study.flow, variables, cells, drawn))
         self.choices: dict[str, Any] = dict(variables)
         if cells is not None:
             self.choices[cells[0]] = list(drawn)

@@ -27,7 +27,7 @@ SpaceOf = Callable[[str], LatentSpace]
 PriorOf = Callable[[str], bool]
 
 
-class Represented(NamedTuple):
+class ModelInStage(NamedTuple):
     """A model as a stage asks about it. dimensions: as `LatentSpace.to_json` rows."""
 
     defaults: TaskDefaults
@@ -54,7 +54,7 @@ class Representations:
     def dimensions(self, model: str) -> tuple[dict[str, Any], ...]:
         return tuple(self.space_of(model).to_json())
 
-    def represented(self, model: str) -> Represented:
+    def represented(self, model: str) -> ModelInStage:
         """Defaults, dimensions and usual sampling of a model. Raises StudyError."""
         try:
             defaults = for_model(model)
@@ -65,7 +65,7 @@ class Representations:
             ) from error
         dimensions = self.dimensions(model)  # a missing model is told by this one
         usual: BaseSampling = "uniform" if self.prior_of(model) else "held_out"
-        return Represented(defaults, dimensions, _OWN_SAMPLING.get(model, usual))
+        return ModelInStage(defaults, dimensions, _OWN_SAMPLING.get(model, usual))
 
     def check_prior(self, model: str, sampling: str) -> None:
         """Raises StudyError for questions drawn from a prior that the model does not have."""

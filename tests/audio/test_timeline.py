@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.audio.capture import Packet, PacketQueue
-from labapp.audio.timeline import Placed, Timeline
+from labapp.audio.timeline import PlacedPacket, Timeline
 
 RATE = 48000
 BLOCK = 2400
@@ -18,13 +18,13 @@ def packet(at_s: float, *, overflow: bool = False, dropped: int = 0) -> Packet:
     return Packet(round(at_s * 1e9), at_s, at_s, overflow, dropped, bytes(2 * BLOCK))
 
 
-def run(packets: Iterable[Packet]) -> list[Placed]:
+def run(packets: Iterable[Packet]) -> list[PlacedPacket]:
     timeline = Timeline(RATE)
     placed = [ready for item in packets for ready in timeline.take(item)]
     return placed + timeline.flush()
 
 
-def lost(placed: Sequence[Placed]) -> list[tuple[int, int, str]]:
+def lost(placed: Sequence[PlacedPacket]) -> list[tuple[int, int, str]]:
     """(index of the packet it lies before, frames, cause) of every gap."""
     return [(i, p.lost, p.cause) for i, p in enumerate(placed) if p.cause]
 

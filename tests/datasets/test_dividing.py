@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.datasets.dividing import Shares, divided
+from labapp.datasets.dividing import Shares, divide_rows
 
 HERE = Path("pictures")
 
@@ -25,7 +25,7 @@ def test_single_pictures_are_divided_to_the_picture(
     labels = [k for k, count in enumerate(counts) for _ in range(count)]
     groups = [str(row) for row in range(len(labels))]
     names = [f"class {k}" for k in range(len(counts))]
-    parts = divided(labels, groups, names, Shares(validation, test), seed, HERE)
+    parts = divide_rows(labels, groups, names, Shares(validation, test), seed, HERE)
     assert sorted(np.concatenate(parts).tolist()) == list(range(len(labels)))
     for share, rows in zip((validation, test), parts[1:], strict=True):
         held = np.bincount(np.array(labels)[rows], minlength=len(counts))
@@ -42,7 +42,7 @@ def test_groups_stay_together_and_shares_nearly_hold(persons: int, seed: int) ->
             take = int(random.integers(1, 4))
             labels += [label] * take
             groups += [str(person)] * take
-    parts = divided(labels, groups, ("a", "b"), Shares(0.2, 0.25), seed, HERE)
+    parts = divide_rows(labels, groups, ("a", "b"), Shares(0.2, 0.25), seed, HERE)
     of = [{groups[row] for row in rows} for rows in parts]
     assert not of[0] & of[1] | of[0] & of[2] | of[1] & of[2]
     assert set.union(*of) == set(groups)
@@ -50,5 +50,5 @@ def test_groups_stay_together_and_shares_nearly_hold(persons: int, seed: int) ->
     for share, rows in zip((0.2, 0.25), parts[1:], strict=True):
         held = np.bincount(np.array(labels)[rows], minlength=2)
         assert (np.abs(held - share * whole) <= 4).all()
-    again = divided(labels, groups, ("a", "b"), Shares(0.2, 0.25), seed, HERE)
+    again = divide_rows(labels, groups, ("a", "b"), Shares(0.2, 0.25), seed, HERE)
     assert all((one == other).all() for one, other in zip(parts, again, strict=True))

@@ -76,7 +76,7 @@ def test_the_update_of_the_leaves_is_that_of_a_slow_reference() -> None:
         predicted = sum(shares[n, j] * said[j, label] for j in range(4))
         for j in range(4):
             expected[j, label] += shares[n, j] * said[j, label] / predicted
-    found = leaves.updated(
+    found = leaves.update_leaves(
         *(torch.from_numpy(values) for values in (scores, start, shares, labels)), batches=5
     )
     np.testing.assert_allclose(found.numpy(), expected)

@@ -242,7 +242,7 @@ def _scores(folder: Path, name: str) -> Json:
         for method, values in (("middle", -cells), ("edge", cells)):
             file = f"p{n:02}-{method}.npy"
             noisy = values + random.normal(0, 0.05, values.shape)
-            (folder / file).write_bytes(score_files.encoded(noisy))
+            (folder / file).write_bytes(score_files.encode_scores(noisy))
             photo["scores"][method] = file
         photo["masked"] = [
             {

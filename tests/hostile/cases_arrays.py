@@ -40,9 +40,9 @@ for _name, (_content, _words) in NPY.items():
         return read(tmp / "codes.npy", "c")
 
     def _score_file(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.stimuli.score_files import decoded
+        from labapp.stimuli.score_files import decode_scores
 
-        return decoded(content, "a.npy")
+        return decode_scores(content, "a.npy")
 
     case(f"codes: {_name}", _words)(_scored)
     case(f"scores: {_name}", "score file")(_score_file)

@@ -195,10 +195,10 @@ def _npy() -> bytes:
 @target("scores", _npy)
 def _(data: bytes) -> None:
     from labapp.scoring.files import read
-    from labapp.stimuli.score_files import decoded
+    from labapp.stimuli.score_files import decode_scores
 
     with suppress(LabappError):
-        decoded(data, "a.npy")
+        decode_scores(data, "a.npy")
     with placed("codes.npy", data) as path:
         read(path, "c")
 

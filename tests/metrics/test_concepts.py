@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import MOST_CLASSES, concepts, divided
+from labapp.metrics.concepts import MOST_CLASSES, concepts, divide_rows
 
 
 def test_values_become_classes_in_their_order() -> None:
@@ -32,7 +32,7 @@ def test_every_class_is_on_both_sides(seed: int, rows: int) -> None:
     rng = np.random.default_rng(seed)
     labels = np.stack([rng.integers(0, 3, rows), np.arange(rows) < 4], axis=1).astype(float)
     found = concepts(labels)
-    division = divided(found, rng)
+    division = divide_rows(found, rng)
     assert len(division.test) == round(rows / 5)
     both = np.concatenate([division.train, division.test])
     assert np.array_equal(np.sort(both), np.arange(rows))
@@ -43,7 +43,7 @@ def test_every_class_is_on_both_sides(seed: int, rows: int) -> None:
 def test_the_first_draw_is_taken_where_it_will_do() -> None:
     found = concepts((np.random.default_rng(0).random((300, 2)) > 0.5).astype(float))
     order = np.random.default_rng(5).permutation(300)
-    division = divided(found, np.random.default_rng(5))
+    division = divide_rows(found, np.random.default_rng(5))
     assert np.array_equal(division.test, order[:60])
     assert np.array_equal(division.train, order[60:])
 
@@ -51,4 +51,4 @@ def test_the_first_draw_is_taken_where_it_will_do() -> None:
 def test_rows_that_cannot_be_divided_are_refused() -> None:
     # One test row cannot hold two classes.
     with pytest.raises(MetricError, match="a class of factor column 0 is too rare for 4 rows"):
-        divided(concepts(np.array([[0.0], [0], [1], [1]])), np.random.default_rng(0))
+        divide_rows(concepts(np.array([[0.0], [0], [1], [1]])), np.random.default_rng(0))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.metrics.binning import Binning
-from labapp.metrics.dcimig import credited, dcimig
+from labapp.metrics.dcimig import assign_credit, dcimig
 from labapp.metrics.mig import gaps, mig
 from labapp.metrics.score import Score
 
@@ -43,7 +43,7 @@ def every_row(*values: int) -> Float64:
 
 def test_a_matrix_by_hand() -> None:
     information = np.array([[0.9, 0.2, 0.0], [0.5, 0.0, 0.1], [0.3, 0.6, 0.55], [0.0, 0.0, 0.0]])
-    found = credited(information, np.array([1.0, 2.0, 1.0]))
+    found = assign_credit(information, np.array([1.0, 2.0, 1.0]))
     np.testing.assert_allclose(found.gaps, [0.7, 0.4, 0.05, 0])
     np.testing.assert_allclose(found.per_code, [0.7, 0.4, 0.025, 0])
     np.testing.assert_array_equal(found.best_factor, [0, 0, 1, np.nan])
@@ -53,7 +53,7 @@ def test_a_matrix_by_hand() -> None:
 
 
 def test_the_most_disentangled_code_of_a_factor_counts_not_the_most_informed() -> None:
-    found = credited(np.array([[0.9, 0.8], [0.5, 0.0]]), np.ones(2))
+    found = assign_credit(np.array([[0.9, 0.8], [0.5, 0.0]]), np.ones(2))
     assert found.best_code[0] == 1
     assert found.score == 0.25
 
@@ -106,7 +106,7 @@ FIGURE_3B[6, 1:] = [0.4, 1.5259]
 
 
 def test_a_disagreement_with_mig_as_in_figure_3_of_paper_002() -> None:
-    left, right = (credited(matrix, CARS3D) for matrix in (FIGURE_3A, FIGURE_3B))
+    left, right = (assign_credit(matrix, CARS3D) for matrix in (FIGURE_3A, FIGURE_3B))
     assert left.score == pytest.approx(0.233, abs=5e-4)
     assert right.score == pytest.approx(0.15, abs=5e-4)
     assert left.score > right.score

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import concepts, divided
+from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.helpers import (
     EPOCHS,
     Weights,
@@ -135,7 +135,7 @@ def test_nothing_outside_is_touched() -> None:
     rng = np.random.default_rng(0)
     labels = (rng.random((100, 2)) > 0.5).astype(float)
     found = concepts(labels)
-    division = divided(found, rng)
+    division = divide_rows(found, rng)
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     torch.set_num_threads(2)
     try:
@@ -153,7 +153,7 @@ def test_codes_beyond_what_networks_take_are_refused() -> None:
     rng = np.random.default_rng(0)
     labels = (rng.random((100, 2)) > 0.5).astype(float)
     found = concepts(labels)
-    division = divided(found, rng)
+    division = divide_rows(found, rng)
     large = predictability(labels[:, :, None] * 1e15, found, division, seed=0)
     assert ((large >= 0) & (large <= 1)).all()
     with pytest.raises(MetricError, match=r"a code is 1e\+16 in size"):

@@ -13,10 +13,10 @@ from labapp.errors import MetricError
 from labapp.metrics.information import mutual_information
 from labapp.metrics.inputs import (
     check_count,
+    check_inputs,
     check_rows,
     check_seed,
-    checked,
-    checked_vectors,
+    check_vectors,
     generator,
 )
 from labapp.metrics.registry import METRICS
@@ -52,7 +52,7 @@ REFUSED = {
 def test_bad_tables_are_refused_by_name_and_place(name: str, case: str) -> None:
     codes, factors, message = REFUSED[case]
     shared: dict[str, Callable[..., Any]] = {
-        "checked": checked,
+        "checked": check_inputs,
         "mutual_information": mutual_information,
     }
     metric = shared.get(name) or METRICS[name].load()
@@ -63,44 +63,44 @@ def test_bad_tables_are_refused_by_name_and_place(name: str, case: str) -> None:
 
 @pytest.mark.parametrize("kind", [np.bool_, np.uint8, np.int64, np.float32, np.float64])
 def test_any_kind_of_real_number_becomes_float64(kind: type) -> None:
-    codes, factors = checked((CODES > 0).astype(kind), (FACTORS > 0).astype(kind).tolist())
+    codes, factors = check_inputs((CODES > 0).astype(kind), (FACTORS > 0).astype(kind).tolist())
     assert codes.dtype == factors.dtype == np.float64
     assert np.array_equal(codes, CODES > 0)
     assert np.array_equal(factors, FACTORS > 0)
 
 
 def test_a_code_that_does_not_vary_is_let_through() -> None:
-    checked(np.zeros((5, 2)), FACTORS[:5])
+    check_inputs(np.zeros((5, 2)), FACTORS[:5])
 
 
 @pytest.mark.parametrize("case", [name for name in REFUSED if name != "three axes"])
 def test_bad_tables_are_refused_of_codes_of_several_numbers_too(case: str) -> None:
     codes, factors, message = REFUSED[case]
     with pytest.raises(MetricError, match=message):
-        checked_vectors(codes, factors)
+        check_vectors(codes, factors)
 
 
 def test_codes_of_several_numbers_keep_their_shape() -> None:
     vectors = RNG.normal(size=(40, 3, 2))
-    codes, factors = checked_vectors(vectors.tolist(), FACTORS)
+    codes, factors = check_vectors(vectors.tolist(), FACTORS)
     assert np.array_equal(codes, vectors)
     assert np.array_equal(factors, FACTORS)
-    assert np.array_equal(checked_vectors(CODES, FACTORS)[0], CODES[:, :, None])
+    assert np.array_equal(check_vectors(CODES, FACTORS)[0], CODES[:, :, None])
 
 
 @pytest.mark.parametrize("shape", [(40, 0, 2), (40, 3, 0), (40, 3, 2, 2), (40,)])
 def test_other_shapes_of_codes_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(MetricError, match=f"codes have shape {re.escape(str(shape))}"):
-        checked_vectors(np.ones(shape), FACTORS)
+        check_vectors(np.ones(shape), FACTORS)
 
 
 def test_the_place_of_a_bad_number_is_told() -> None:
     vectors = np.zeros((40, 3, 2))
     vectors[7, 1, 0] = np.inf
     with pytest.raises(MetricError, match="codes: row 7, column 1, number 0 is inf"):
-        checked_vectors(vectors, FACTORS)
+        check_vectors(vectors, FACTORS)
     with pytest.raises(MetricError, match=r"factors have shape \(40, 2, 1\)"):
-        checked_vectors(CODES, FACTORS[..., None])
+        check_vectors(CODES, FACTORS[..., None])
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

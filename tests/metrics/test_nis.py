@@ -16,7 +16,7 @@ from sklearn.neural_network import MLPClassifier
 
 from labapp.datasets.concepts.hand_made import hand_made
 from labapp.errors import MetricError
-from labapp.metrics.concepts import concepts, divided
+from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.nis import nicher, nis
 
 Float64 = NDArray[np.float64]
@@ -37,7 +37,7 @@ def part(found: object, name: str) -> Float64:
 
 
 def in_a_plain_loop(codes: Float64, truth: Float64, seed: int, as_published: bool) -> float:
-    division = divided(concepts(truth), np.random.default_rng(seed))
+    division = divide_rows(concepts(truth), np.random.default_rng(seed))
     train, test = division.train, division.test
     network = MLPClassifier(
         (20, 20), batch_size=min(512, len(train)), max_iter=1000,

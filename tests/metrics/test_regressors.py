@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from labapp.metrics.regressors import REGRESSORS, lasso, r2, random_forest, standardised
+from labapp.metrics.regressors import REGRESSORS, lasso, r2, random_forest, standardise
 
 Float64 = NDArray[np.float64]
 names = pytest.mark.parametrize("name", REGRESSORS)
@@ -109,7 +109,7 @@ tables = arrays(np.float64, (12, 2), elements=st.floats(-1e90, 1e90))
 @settings(deadline=None)
 @given(table=tables)
 def test_standardised_columns_have_mean_0_and_sd_1_or_are_0(table: Float64) -> None:
-    found = standardised(table)
+    found = standardise(table)
     for column, given_ in zip(found.T, table.T, strict=True):
         assert column.mean() == pytest.approx(0, abs=1e-9)
         assert column.std() == pytest.approx(0 if given_.min() == given_.max() else 1)
@@ -117,7 +117,7 @@ def test_standardised_columns_have_mean_0_and_sd_1_or_are_0(table: Float64) -> N
 
 def test_standardised_against_scikit_learn() -> None:
     inputs, _ = rows(6)
-    np.testing.assert_allclose(standardised(inputs), StandardScaler().fit_transform(inputs))
+    np.testing.assert_allclose(standardise(inputs), StandardScaler().fit_transform(inputs))
 
 
 def test_r2_against_scikit_learn() -> None:

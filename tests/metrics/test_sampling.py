@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.sampling import Given, Neighbours, Rows, fixed_factors, source
+from labapp.metrics.sampling import GivenSampler, Neighbours, RowSampler, fixed_factors, source
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Fixed:
 
 def test_pairs_of_a_sampler_share_the_factor_and_nothing_else() -> None:
     fixed = np.array([0, 2, 1, 1])
-    first, second = Given(Noisy(), rng()).pairs(fixed, 5, rng())
+    first, second = GivenSampler(Noisy(), rng()).pairs(fixed, 5, rng())
     assert first.shape == second.shape == (4, 5, 3)
     for point, factor in enumerate(fixed):
         same = first[point] == second[point]
@@ -63,7 +63,7 @@ def test_pairs_of_a_sampler_share_the_factor_and_nothing_else() -> None:
 
 def test_batches_of_a_sampler_have_one_value_of_the_factor() -> None:
     fixed = np.array([0, 2, 1, 1])
-    found = Given(Noisy(), rng()).batches(fixed, 5, rng())
+    found = GivenSampler(Noisy(), rng()).batches(fixed, 5, rng())
     assert found.shape == (4, 5, 3)
     for point, factor in enumerate(fixed):
         distinct = [len(np.unique(column)) for column in found[point].T]
@@ -72,7 +72,7 @@ def test_batches_of_a_sampler_have_one_value_of_the_factor() -> None:
 
 
 def test_a_random_encoder_is_asked_for_each_member() -> None:
-    first, second = Given(Noisy(noise=0.1), rng()).pairs(np.array([1]), 4, rng())
+    first, second = GivenSampler(Noisy(noise=0.1), rng()).pairs(np.array([1]), 4, rng())
     assert (first[0, :, 1] != second[0, :, 1]).all()
     np.testing.assert_allclose(first[0, :, 1], second[0, :, 1], atol=1)
 
@@ -87,7 +87,7 @@ def test_what_a_sampler_keeps_is_not_written_into() -> None:
         def codes(self, factors: Float64, rng: np.random.Generator) -> Float64:
             return factors
 
-    Given(Keeps(), rng()).batches(np.array([0, 1]), 3, rng())
+    GivenSampler(Keeps(), rng()).batches(np.array([0, 1]), 3, rng())
     assert kept.tolist() == np.arange(12.0).reshape(6, 2).tolist()
 
 
@@ -111,7 +111,7 @@ def test_impossible_answers_of_a_sampler_are_refused(
     factors: ArrayLike, codes: ArrayLike, message: str
 ) -> None:
     with pytest.raises(MetricError, match=re.escape(message)):
-        Given(Fixed(factors, codes), rng()).sample(2, rng())
+        GivenSampler(Fixed(factors, codes), rng()).sample(2, rng())
 
 
 def brute_force(column: Float64, row: int, size: int) -> set[int]:
@@ -157,7 +157,7 @@ def test_neighbours_of_distinct_values_by_hand() -> None:
 
 def test_rows_share_the_value_where_there_are_enough() -> None:
     values = rng().integers(0, 3, (200, 2)).astype(np.float64)
-    drawn = Rows(values, values)  # codes are the factors: what was drawn can be seen
+    drawn = RowSampler(values, values)  # codes are the factors: what was drawn can be seen
     fixed = np.array([0, 1] * 10)
     first, second = drawn.pairs(fixed, 20, rng())
     batches = drawn.batches(fixed, 20, rng())
@@ -170,7 +170,7 @@ def test_rows_share_the_value_where_there_are_enough() -> None:
 
 def test_rows_take_the_nearest_where_values_do_not_repeat() -> None:
     values = rng().permutation(np.arange(100.0))[:, None]
-    drawn = Rows(values, values)
+    drawn = RowSampler(values, values)
     first, second = drawn.pairs(np.zeros(9, dtype=np.int64), 20, rng())
     assert (np.abs(first - second) == 1).all()
     for batch in drawn.batches(np.zeros(9, dtype=np.int64), 20, rng()):
@@ -180,9 +180,9 @@ def test_rows_take_the_nearest_where_values_do_not_repeat() -> None:
 
 def test_a_batch_needs_more_rows_than_it_has() -> None:
     values = np.arange(20.0)[:, None]
-    Rows(values, values).batches(np.array([0]), 19, rng())
+    RowSampler(values, values).batches(np.array([0]), 19, rng())
     with pytest.raises(MetricError, match="there are 20 rows, and a batch has 20"):
-        Rows(values, values).batches(np.array([0]), 20, rng())
+        RowSampler(values, values).batches(np.array([0]), 20, rng())
 
 
 def test_rows_or_a_sampler_are_asked_for_and_not_both() -> None:

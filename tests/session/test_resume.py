@@ -128,7 +128,7 @@ def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Pa
     for dimension, value in enumerate(target[:-1]):
         killed.runner.send(MoveDial(dimension, value, "mouse"))
     # The decode is asked for, and never comes.
-    killed.runner._shown._pictures._requested_seq = 10**6
+    killed.runner._renderer._pictures._requested_seq = 10**6
     killed.runner.send(MoveDial(len(target) - 1, target[-1], "mouse"))
     assert not trial_of(killed).solved
     session = go_on(tmp_path, drop(killed))

@@ -32,7 +32,7 @@ def planted(folder: Path, name: str, change: Callable[[Json, Path], None]) -> li
 @pytest.mark.parametrize("name", stimuli.NAMES)
 def test_the_small_sets_are_in_order(name: str, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, name)
-    found = importing.checked(made.folder)
+    found = importing.read_checked(made.folder)
     assert found.manifest == made.manifest
     assert found.warnings == []
 
@@ -321,7 +321,7 @@ def test_all_faults_are_told_at_once_the_first_fifty_one_by_one(tmp_path: Path) 
     spoil(manifest)
     path.write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(StimuliError) as found:
-        importing.checked(made.folder)
+        importing.read_checked(made.folder)
     said = str(found.value).splitlines()
     # 1 set, 7 truths, 7 strengths, 28 heatmaps, 1 missing photo (told once), 6 times there again.
     assert "(50 faults)" in said[0]
@@ -331,7 +331,7 @@ def test_all_faults_are_told_at_once_the_first_fifty_one_by_one(tmp_path: Path) 
     manifest["photos"][6]["logits"] = [1]
     path.write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(StimuliError, match=r"\(51 faults\)") as found:
-        importing.checked(made.folder)
+        importing.read_checked(made.folder)
     assert "  … and 1 more" in found.value.what
 
 
@@ -343,7 +343,7 @@ def test_what_is_hardly_meant_is_a_warning(tmp_path: Path) -> None:
     made = stimuli.edited(stimuli.write(tmp_path, "heatmaps"), change)
     _picture(made.folder, "small.png", 12, 24)
     small = stimuli.edited(made, lambda m: m["photos"][0].update(photo="small.png"))
-    assert importing.checked(small.folder).warnings == [
+    assert importing.read_checked(small.folder).warnings == [
         "the sets differ in size: set 1 has 4, set 2 has 3, set 3 has 1 photos",
         "set 2: the model is right in 2 of 3 photos",
         "set 3: the model is right in 0 of 1 photos",
@@ -357,7 +357,7 @@ def test_pictures_far_larger_than_screens_are_a_warning(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     _picture(made.folder, "LARGE.PNG", 2001, 2000)
     large = stimuli.edited(made, lambda m: m["photos"][0].update(photo="LARGE.PNG"))
-    (said,) = importing.checked(large.folder).warnings
+    (said,) = importing.read_checked(large.folder).warnings
     assert said.startswith("the picture 'LARGE.PNG' has 2000 × 2001 pixels and will come slowly")
 
 
@@ -376,7 +376,7 @@ def test_that_no_photo_is_left_is_not_told_besides_what_is_wrong_with_each(tmp_p
 def test_a_file_of_nothing_is_a_fault(name: str, content: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content, "utf-8")
     with pytest.raises(StimuliError) as refused:
-        importing.checked(tmp_path)
+        importing.read_checked(tmp_path)
     assert said in refused.value.what
 
 
@@ -386,7 +386,7 @@ def test_a_wrong_encoding_is_named_with_its_line_beside_the_other_faults(tmp_pat
     path = made.folder / library.MANIFEST
     path.write_bytes(path.read_bytes().replace(b"Tiny set", "Säge".encode("latin-1")))
     with pytest.raises(StimuliError) as found:
-        importing.checked(made.folder)
+        importing.read_checked(made.folder)
     assert "manifest.json, line 3: this is not UTF-8 text (byte 0xe4)." in found.value.what
     assert "Save the file as UTF-8" in found.value.what
     assert "'heat-p01-2.png' cannot be read" in found.value.what

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 def scored(folder: Path, name: str, rows: int, columns: int) -> None:
     values = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
-    (folder / name).write_bytes(score_files.encoded(values))
+    (folder / name).write_bytes(score_files.encode_scores(values))
 
 
 FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
@@ -172,20 +172,20 @@ def test_what_is_hardly_meant_is_warned_of(odd: str, tmp_path: Path) -> None:
             ]
 
     made = stimuli.edited(stimuli.write(tmp_path, "scores"), both)
-    assert any(one.startswith(said) for one in importing.checked(made.folder).warnings)
+    assert any(one.startswith(said) for one in importing.read_checked(made.folder).warnings)
 
 
 def test_the_mean_level_is_computed_for_who_did_not(tmp_path: Path) -> None:
     made = stimuli.edited(stimuli.write(tmp_path, "scores"), lambda m: m.pop("mean_level"))
     mean = np.mean([pictures.read(made.folder, one.photo) for one in made.manifest.photos]) / 255
-    (said,) = importing.checked(made.folder).warnings
+    (said,) = importing.read_checked(made.folder).warnings
     assert said.endswith(f"of these photos it is [{mean:.4f}]")
 
 
 def test_equal_scores_are_told(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "scores")
-    (made.folder / "p01-edge.npy").write_bytes(score_files.encoded(np.zeros((24, 24))))
-    (said,) = importing.checked(made.folder).warnings
+    (made.folder / "p01-edge.npy").write_bytes(score_files.encode_scores(np.zeros((24, 24))))
+    (said,) = importing.read_checked(made.folder).warnings
     assert said.startswith("all scores in 'p01-edge.npy' are equal")
 
 

@@ -51,7 +51,7 @@ def test_pictures_are_kept_and_read_without_the_set(cache: Path, tmp_path: Path)
     assert np.array_equal(shown.rgb(heat), expected)
     assert shown.rgb(BIRDS[0]).shape == (512, 512, 3)
     assert shown.rgb(BIRDS[1]).shape == (384, 384, 3)
-    painted = pictures.painted(BIRDS[0]).astype(int)
+    painted = pictures.paint_bird(BIRDS[0]).astype(int)
     assert np.abs(shown.rgb(BIRDS[0]) - painted).mean() < 6
     assert not shown.rgb(heat).flags.writeable
 
@@ -74,7 +74,7 @@ def test_birds_are_painted_once(cache: Path, monkeypatch: pytest.MonkeyPatch) ->
     def painted(ref: str) -> None:
         raise AssertionError(f"{ref} is painted again")
 
-    monkeypatch.setattr(pictures, "painted", painted)
+    monkeypatch.setattr(pictures, "paint_bird", painted)
     gallery.warm(BIRDS)
     assert resources.cache_root() == cache
 
@@ -117,8 +117,8 @@ def test_missing_and_exchanged_pictures_are_refused(cache: Path, tmp_path: Path)
 def test_a_shipped_set_and_an_own_one_are_listed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LABAPP_STIMULI", str(library.shipped()))
-    assert len(set(library.listed())) == len(library.listed())
+    monkeypatch.setenv("LABAPP_STIMULI", str(library.shipped_folder()))
+    assert len(set(library.set_folders())) == len(library.set_folders())
 
 
 def refs_of(made: StimulusSet, fill: Fill = "mean", sign: Sign = "signed") -> list[MaskedRef]:

@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_written_is_told(own: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", stimuli.NAMES)
 def test_a_manifest_comes_back_from_its_bytes(name: str, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, name)
-    content = importing.dumped(made.manifest)
+    content = importing.manifest_text(made.manifest)
     assert library.parse(content, tmp_path / "manifest.json") == made.manifest
-    assert importing.dumped(library.parse(content, tmp_path / "manifest.json")) == content
+    assert importing.manifest_text(library.parse(content, tmp_path / "manifest.json")) == content
     assert len(content.splitlines()) > len(made.manifest.photos)

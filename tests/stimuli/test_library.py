@@ -30,7 +30,7 @@ def test_an_own_set_is_found_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
     made = stimuli.write(tmp_path, "heatmaps")
     assert library.load("tiny-heatmaps") == made
-    assert made.folder in library.listed()
+    assert made.folder in library.set_folders()
     with pytest.raises(StimuliError, match="no stimulus set 'tiny-maps'") as found:
         library.load("tiny-maps")
     assert "tiny-heatmaps" in found.value.todo

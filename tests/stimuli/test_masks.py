@@ -50,9 +50,9 @@ def test_what_another_model_says_is_imported(
         ],
     )
     assert recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
-    assert importing.opened(str(plain.folder)) == plain
+    assert importing.load_any(str(plain.folder)) == plain
     folder = as_tables(plain)
-    masks.write(importing.opened(str(folder)), MASKING, tmp_path / "masked")
+    masks.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
     with (tmp_path / "masked" / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     for line in lines:

@@ -12,7 +12,7 @@ import pytest
 from labapp.stimuli import importing, library, pictures, sources
 from labapp.stimuli.manifest import Manifest
 
-README = library.shipped() / "README.md"
+README = library.shipped_folder() / "README.md"
 
 
 def blocks() -> dict[str, str]:
@@ -51,7 +51,7 @@ def test_both_forms_are_the_same_set(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "set 1: the model is right in 1 of 1 photos",
         "set 2: the model is right in 0 of 1 photos",
     ]
-    assert importing.checked(as_tables).manifest == library.load("cats-and-dogs").manifest
+    assert importing.read_checked(as_tables).manifest == library.load("cats-and-dogs").manifest
     assert (folder / "maps" / "4-dog.png").is_file()
 
 

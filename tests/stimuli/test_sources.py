@@ -72,14 +72,14 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
 @pytest.mark.parametrize("name", stimuli.NAMES)
 def test_tables_hold_the_same_set(name: str, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, name)
-    assert importing.checked(as_tables(made)).manifest == made.manifest
+    assert importing.read_checked(as_tables(made)).manifest == made.manifest
 
 
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "utf-8"), (",", "utf-8-sig")])
 def test_tables_as_spreadsheets_write_them(delimiter: str, encoding: str, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "path-distinction")
     folder = as_tables(made, delimiter, encoding)
-    assert importing.checked(folder).manifest == made.manifest
+    assert importing.read_checked(folder).manifest == made.manifest
 
 
 PLANTED: dict[str, tuple[str, Callable[[str], str], str]] = {

@@ -407,7 +407,7 @@ def test_a_set_that_lacks_something_is_refused(
 
 def test_scores_of_different_sizes_are_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "scores")
-    coarse = score_files.encoded(np.ones((12, 12)))
+    coarse = score_files.encode_scores(np.ones((12, 12)))
     (found.folder / "p00-edge.npy").write_bytes(coarse)
     with pytest.raises(StudyError, match=r"differ in size: .* has 24 x 24 and p00 \(edge\) 12"):
         overview.check(write_unmasking_study(tmp_path, library.load(found.folder)))

@@ -22,7 +22,7 @@ from labapp.errors import SetupError
 from labapp.events.lifecycle import AlarmRaised
 from labapp.messages import FORMS, Message, coded
 from labapp.records.withdrawn import Withdrawal
-from labapp.session.withdrawal import Withdrawn
+from labapp.session.withdrawal import WithdrawalReport
 from labapp.study.loading import find
 from labapp.tasks.judging.commands import Judge, OpenDescription
 from labapp.tasks.judging.plan import questions
@@ -342,7 +342,7 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     left = Withdrawal("sub-P01_ses-1", "P01", "1", "2026-01-02T03:04:05Z", kept=False, cells=("a",))
     lost = (Message("exports_unreadable", file="/e", error="I/O"),)
     torn = (Message("exports_damaged", file="/e", number=3),)
-    done = Withdrawn(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn).lines()
+    done = WithdrawalReport(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn).lines()
     assert list(map(translate_message, done)) == done
     speaks("de")
     assert list(map(translate_message, done)) == [

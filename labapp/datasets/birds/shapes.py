@@ -57,7 +57,7 @@ def rgb(hue: float, saturation: float, value: float) -> Colour:
     )
 
 
-def mixed(first: Colour, last: Colour, share: float) -> Colour:
+def mix(first: Colour, last: Colour, share: float) -> Colour:
     """`share` of the last colour in the first."""
     r, g, b = (
         channel + (other - channel) * share for channel, other in zip(first, last, strict=True)
@@ -155,7 +155,7 @@ def _wing(bird: Bird, colour: Colour) -> list[Shape]:
         marks = [ellipse(x, y, 2.3, 2.3) for x, y in DOTS]
     else:
         marks = [box(x - 1.6, -7 + 1.5 * k, 3.2, 13 - 2 * k) for k, x in enumerate((-2, -11.5))]
-    pale = mixed(colour, rgb(48, 0.25, 0.95), bird.strength[Mark.PATTERN])
+    pale = mix(colour, rgb(48, 0.25, 0.95), bird.strength[Mark.PATTERN])
     return [
         Shape(turn.outline(outline), colour, BodyPart.WING),
         *(Shape(turn.outline(mark), pale, BodyPart.PATTERN) for mark in marks),

@@ -21,7 +21,7 @@ Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Correlated:
+class CorrelationRule:
     """The rule, drawn.
 
     `allowed[i]`, bool, shape (2, values of factor i, values of factor i + 1): whether factor i + 1
@@ -40,15 +40,15 @@ class Correlated:
         indices : numbers of the factors' values, from 0, shape (n, k).
         decides : the deciding concept of each row, 0 or 1, shape (n,).
         """
-        allowed = np.ones(len(indices), dtype=np.bool_)
+        mask = np.ones(len(indices), dtype=np.bool_)
         for i, table in enumerate(self.allowed):
-            allowed &= table[decides, indices[:, i], indices[:, i + 1]]
+            mask &= table[decides, indices[:, i], indices[:, i + 1]]
         for i in range(len(self.allowed) + 1, len(self.sizes)):
-            allowed &= indices[:, i] % 2 == 0
-        return allowed
+            mask &= indices[:, i] % 2 == 0
+        return mask
 
 
-def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlated:
+def correlated(sizes: Sequence[int], correlations: int, seed: int) -> CorrelationRule:
     """The rule for factors with these numbers of values.
 
     Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
@@ -75,7 +75,7 @@ def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlated
             table[1, value, order(random, quarters)[:half]] = True
             table[0, value, later - quarters + order(random, quarters)[:half]] = True
         allowed.append(table)
-    return Correlated(tuple(sizes), tuple(allowed))
+    return CorrelationRule(tuple(sizes), tuple(allowed))
 
 
 def binary(*digits: Int64) -> Int64:

@@ -79,7 +79,7 @@ def divide(grid_rows: Int64, seed: int) -> tuple[Int64, Int64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Changed:
+class ChangedRows:
     """Rows whose instances are changed by `change(instances, row numbers)`."""
 
     rows: Rows

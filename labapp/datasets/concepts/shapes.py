@@ -63,7 +63,7 @@ def grid_factors(rows: Int64) -> Float64:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rendered:
+class RenderedRows:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,).
 
     A view (scale, shape, orientation) is cast when it is first seen, which takes about 50 ms, and
@@ -133,7 +133,7 @@ def shapes(correlations: int = 0, *, seed: int = 0, official: Path | None = None
     rule = correlated(SIZES, correlations, seed)
     train, test = divide(every[rule.keeps(indices, concepts(indices)[:, DECIDES])], seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = Rendered(train), Rendered(test)
+    parts: tuple[Rows, Rows] = RenderedRows(train), RenderedRows(test)
     files: Mapping[str, str] = {}
     if official is not None:
         wanted = np.concatenate([train, test])

@@ -76,7 +76,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
     # RuntimeError: a compression that this HDF5 does not know.
     except (OSError, RuntimeError) as error:
         raise _refused(f"{path} cannot be read: {error}.") from error
-    with files.opened(path) as stream:
+    with files.open_file(path) as stream:
         return pictures, hashlib.file_digest(stream, "sha256").hexdigest()
 
 

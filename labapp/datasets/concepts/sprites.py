@@ -19,7 +19,7 @@ import numpy as np
 from labapp.datasets import dsprites, dsprites_official
 from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.concepts.correlation import binary, correlated
-from labapp.datasets.concepts.rows import Changed, ConceptRows, ConceptSplit, Origin, divide
+from labapp.datasets.concepts.rows import ChangedRows, ConceptRows, ConceptSplit, Origin, divide
 from labapp.datasets.split import Float32, Int64, Rows
 from labapp.reading import files as reading
 
@@ -64,12 +64,12 @@ def sprites(correlations: int = 0, *, seed: int = 0, official: Path | None = Non
     rule = correlated(dsprites.SIZES, correlations, seed)
     train, test = divide(every[rule.keeps(indices, concepts(indices)[:, 0])], seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = dsprites.Rendered(train), dsprites.Rendered(test)
+    parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
     files: Mapping[str, str] = {}
     if official is not None:
         whole = dsprites_official.read(official)
         parts, origin = (whole.part(train), whole.part(test)), "official"
-        with reading.opened(official) as stream:
+        with reading.open_file(official) as stream:
             files = {dsprites.OFFICIAL: hashlib.file_digest(stream, "sha256").hexdigest()}
     return ConceptSplit(
         name=f"dSprites({correlations})",
@@ -95,7 +95,7 @@ def spurious(split: ConceptSplit, *, seed: int = 0) -> ConceptSplit:
         return np.maximum(pictures, brightness[rows, None, None])
 
     train = ConceptRows(
-        Changed(split.train.rows, on_background), split.train.concepts_of, split.train.labels_of
+        ChangedRows(split.train.rows, on_background), split.train.concepts_of, split.train.labels_of
     )
     return ConceptSplit(
         name=f"{split.name}, spurious background",

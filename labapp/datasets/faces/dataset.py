@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labapp.datasets.averaging import averaged
+from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.chance import CUE, NOISE, face
 from labapp.datasets.faces.parameters import CLASSES, Face, Part
 from labapp.datasets.faces.picture import SIZE, picture
@@ -45,7 +45,9 @@ class FaceRows:
         """Pictures of the rows, float32 0 to 1, shape (n, 1, size, size)."""
         painted = np.stack([picture(self.face(row), SIZE) for row in rows])
         whole = np.rint(painted * np.float32(255)).astype(np.uint8)
-        pixels: Float32 = averaged(whole[:, None], self.size).astype(np.float32) / np.float32(255)
+        pixels: Float32 = average_blocks(whole[:, None], self.size).astype(np.float32) / np.float32(
+            255
+        )
         return pixels
 
     def labels(self, rows: Int64) -> Int64:

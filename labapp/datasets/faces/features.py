@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.datasets.faces.head import EYES_Y
 from labapp.datasets.faces.parameters import Face
-from labapp.datasets.faces.strokes import between, grey, mirrored, ring, stroke, through
+from labapp.datasets.faces.strokes import between, grey, mirror, ring, stroke, through
 from labapp.datasets.outlines import Shape, ellipse
 
 BLACK = 0.05
@@ -13,7 +13,7 @@ BLACK = 0.05
 def features(face: Face) -> list[Shape]:
     """All of them from back to front, glasses last."""
     one_side = [*_eye(face), *_brow(face), *_creases(face)]
-    shapes = [*one_side, *mirrored(one_side), *_nose(face), *_mouth(face)]
+    shapes = [*one_side, *mirror(one_side), *_nose(face), *_mouth(face)]
     return [*shapes, *_glasses(face)]
 
 
@@ -111,7 +111,7 @@ def _nose(face: Face) -> list[Shape]:
         ),
     ]
     base = through((-0.3 * wide, y + 0.7), (0, y + 1.4), (0.3 * wide, y + 0.7))
-    return [*half, *mirrored(half), Shape(stroke(base, 0.2, 0.6, 0.2), dark, 0, 0.7)]
+    return [*half, *mirror(half), Shape(stroke(base, 0.2, 0.6, 0.2), dark, 0, 0.7)]
 
 
 def _mouth(face: Face) -> list[Shape]:
@@ -147,7 +147,7 @@ def _mouth(face: Face) -> list[Shape]:
         line = stroke(inner_top, 0.6, 1.0 + 0.3 * pressed, 0.6)
         shapes.append(Shape(line, grey(0.2 * identity.skin)))
     end = Shape(ellipse(half, corner, 0.9, 0.7), grey(0.4 * identity.skin), 0, 0.7)
-    return [*shapes, end, *mirrored([end])]
+    return [*shapes, end, *mirror([end])]
 
 
 def _glasses(face: Face) -> list[Shape]:
@@ -163,4 +163,4 @@ def _glasses(face: Face) -> list[Shape]:
         Shape(stroke([(x + rx - 0.4, y - 1.5), (identity.width, y - 2.2)], 1.2, 1.1, 1.0), frame),
     ]
     bridge = through((-1.8, y - 0.6), (0, y - 1.9), (1.8, y - 0.6))
-    return [*half, *mirrored(half), Shape(stroke(bridge, 1.2, 1.2, 1.2), frame)]
+    return [*half, *mirror(half), Shape(stroke(bridge, 1.2, 1.2, 1.2), frame)]

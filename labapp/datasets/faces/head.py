@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from labapp.datasets.faces.parameters import Hair, Identity
-from labapp.datasets.faces.strokes import Point, between, curve, grey, mirrored, stroke, through
+from labapp.datasets.faces.strokes import Point, between, curve, grey, mirror, stroke, through
 from labapp.datasets.outlines import Outline, Shape, ellipse
 
 EYES_Y = -3.0
@@ -84,7 +84,7 @@ def behind(identity: Identity) -> list[Shape]:
             0.7,
         ),
     ]
-    return [*shapes, *ear, *mirrored(ear)]
+    return [*shapes, *ear, *mirror(ear)]
 
 
 def beard(identity: Identity) -> list[Shape]:

@@ -14,7 +14,7 @@ from labapp.datasets.faces import head
 from labapp.datasets.faces.features import angry, features, happy, mouth_y
 from labapp.datasets.faces.head import EYES_Y
 from labapp.datasets.faces.parameters import Face
-from labapp.datasets.faces.strokes import curve, grey, mirrored, stroke
+from labapp.datasets.faces.strokes import curve, grey, mirror, stroke
 from labapp.datasets.outlines import Affine, Gradient, Shape, ellipse, turned
 from labapp.datasets.painter import UNITS, paint
 from labapp.datasets.split import Float32
@@ -102,7 +102,7 @@ def _shadows(face: Face) -> list[Shape]:
     return [
         Shape(ellipse(0, 1.16 * h, 0.75 * w, 0.26 * h), dark, 0, 0.42),
         *half,
-        *mirrored(half),
+        *mirror(half),
         Shape(ellipse(-0.1 * s * w, -0.42 * h, 0.45 * w, 0.14 * h), light, 0, 0.35),
         Shape(stroke(bridge, 2.0, 2.6, 2.6), dark, 0, 0.45),
         Shape(ellipse(-0.6 * s, nose - 4, 1.3, 4.5), light, 0, 0.6),

@@ -79,7 +79,7 @@ def ring(x: float, y: float, rx: float, ry: float, width: float, power: float = 
     return (*around(0.0), *reversed(around(width)))
 
 
-def mirrored(shapes: Sequence[Shape]) -> list[Shape]:
+def mirror(shapes: Sequence[Shape]) -> list[Shape]:
     """The same shapes on the other side of x = 0."""
     return [
         Shape(

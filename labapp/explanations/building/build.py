@@ -23,9 +23,9 @@ from labapp.discovery import load
 from labapp.errors import ModelError, StimuliError
 from labapp.explanations import package
 from labapp.explanations.building.explainer import (
-    Explained,
     Explainer,
     Job,
+    PhotoExplanation,
     class_id,
     photo_id,
     ref_of,
@@ -48,7 +48,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltSet:
     """A set that was built. looked_at: test photos that were painted to choose from."""
 
     manifest: Manifest
@@ -58,7 +58,7 @@ class Built:
 
 def build(
     spec: Spec, *, seed: int, model: str | Path | None = None, progress: Progress | None = None
-) -> Built:
+) -> BuiltSet:
     """Build a set, in memory. model: id or folder of another classifier of the same method.
 
     Raises ModelError where that is missing or damaged, and what `built_of` raises.
@@ -69,7 +69,7 @@ def build(
 
 def built_of(
     classifier: Classifier, spec: Spec, *, seed: int, progress: Progress | None = None
-) -> Built:
+) -> BuiltSet:
     """Build a set from a classifier.
 
     Raises
@@ -98,16 +98,16 @@ def built_of(
         else:
             break
     jobs = _jobs(chosen)
-    explained: list[Explained] = []
+    explained: list[PhotoExplanation] = []
     for start in range(0, len(jobs), CHUNK):
         report("explaining", start, len(jobs))
         explained += explainer.explain(classifier, rows, jobs[start : start + CHUNK], seed)
     report("explaining", len(jobs), len(jobs))
     manifest, files = _assembled(spec, seed, classifier, explainer, rows, chosen, jobs, explained)
-    return Built(manifest, files, len(looked_at))
+    return BuiltSet(manifest, files, len(looked_at))
 
 
-def write(built: Built, folder: Path) -> Path:
+def write(built: BuiltSet, folder: Path) -> Path:
     """Write a set into a new folder, whole or not at all. Raises StimuliError."""
     return importing.write(folder, built.manifest, built.files)
 
@@ -182,7 +182,7 @@ def _assembled(
     rows: BirdRows,
     chosen: Selection,
     jobs: Sequence[Job],
-    explained: Sequence[Explained],
+    explained: Sequence[PhotoExplanation],
 ) -> tuple[Manifest, dict[str, bytes]]:
     numbers: list[int | None] = [n for n, photos in enumerate(chosen.sets, start=1) for _ in photos]
     photos = [
@@ -224,7 +224,7 @@ def _assembled(
     return manifest, files
 
 
-def photo(job: Job, number: int | None, rows: BirdRows, explained: Explained) -> Photo:
+def photo(job: Job, number: int | None, rows: BirdRows, explained: PhotoExplanation) -> Photo:
     """A photo of the manifest. number: of its set, none for a worked example."""
     candidate = job.candidate
     facts = {"visible": round(candidate.visible, 3), "missed": float(candidate.missed)}

@@ -21,7 +21,7 @@ from labapp.stimuli.manifest import PATTERNS, SET_ID
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class BuildSummary:
     """A set that was built and what it took. memory_mb: the most the process had at any time;
     None where the system does not tell."""
 
@@ -100,7 +100,7 @@ def refuse_scored_options(name: str, **options: object) -> None:
 
 def build_scored_with_progress(
     spec: ScoredSpec, out: Path | None, seed: int, data_folder: Path | None = None
-) -> Done:
+) -> BuildSummary:
     """Build a set of pixel scores into a new folder, by default among one's own; see
     `scored.build_scored` for what it raises, and StimuliError as `build_with_progress`.
     """
@@ -113,7 +113,7 @@ def build_scored_with_progress(
 
 def build_with_progress(
     name: str, out: Path | None, seed: int, model: str | Path | None = None
-) -> Done:
+) -> BuildSummary:
     """Build a set into a new folder, by default among one's own.
 
     Raises
@@ -128,10 +128,12 @@ def build_with_progress(
     )
 
 
-def _done(name: str, out: Path | None, making: Callable[[build.Progress], build.Built]) -> Done:
+def _done(
+    name: str, out: Path | None, making: Callable[[build.Progress], build.BuiltSet]
+) -> BuildSummary:
     """What is made, written into a new folder."""
-    folder = library.own() / name if out is None else out
-    if out is None and (library.shipped() / name).exists():
+    folder = library.own_folder() / name if out is None else out
+    if out is None and (library.shipped_folder() / name).exists():
         raise StimuliError(
             f"{name} comes with the program; studies that name it show that one.",
             todo="Say with --out where yours goes, and name its folder in your study.",
@@ -152,7 +154,7 @@ def _done(name: str, out: Path | None, making: Callable[[build.Progress], build.
         built = making(told)
     build.write(built, folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return Done(
+    return BuildSummary(
         folder,
         len(built.manifest.photos),
         built.looked_at,

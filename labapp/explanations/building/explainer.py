@@ -31,7 +31,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class PhotoExplanation:
     """An explanation: fields of the manifest's photo, and its pictures by name."""
 
     fields: dict[str, Any]
@@ -52,7 +52,7 @@ class Explainer(Protocol):
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
-    ) -> list[Explained]:
+    ) -> list[PhotoExplanation]:
         """The explanations of photos, each the same whichever others are asked for."""
 
     def tree(self, model: Classifier) -> bytes | None:

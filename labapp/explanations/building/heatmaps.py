@@ -13,8 +13,8 @@ from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Float32, Int64
 from labapp.explanations import bagnet, gradcam, measuring
 from labapp.explanations.building.explainer import (
-    Explained,
     Job,
+    PhotoExplanation,
     class_id,
     pictures_of,
     random_of,
@@ -52,7 +52,7 @@ class Heatmaps:
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
-    ) -> list[Explained]:
+    ) -> list[PhotoExplanation]:
         pictures = pictures_of(rows, jobs)
         scores = model.scores(pictures)
         heatmaps, strengths, peaks = self._maps(model, pictures, scores)
@@ -70,7 +70,7 @@ class Heatmaps:
                 "facts": {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird},
             }
             files = {name: png(heatmaps[n, k]) for name, k in zip(names, chosen, strict=True)}
-            explained.append(Explained(fields, files))
+            explained.append(PhotoExplanation(fields, files))
         return explained
 
     def _maps(

@@ -14,8 +14,8 @@ from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Int64
 from labapp.explanations.building import tree_picture
 from labapp.explanations.building.explainer import (
-    Explained,
     Job,
+    PhotoExplanation,
     class_id,
     pictures_of,
     ref_of,
@@ -26,9 +26,9 @@ from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import UInt8
 from labapp.explanations.prototree import explaining
-from labapp.explanations.prototree.explaining import Explanation, FinalTwo, Taken
+from labapp.explanations.prototree.explaining import Explanation, FinalTwo, PathStep
 from labapp.stimuli.manifest import Prototype
-from labapp.stimuli.pictures import painted
+from labapp.stimuli.pictures import paint_bird
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class Paths:
         # The tree and its leaves are the same whatever picture is explained.
         any_picture = pictures_of(train, [Job("", Candidate(0, 0, 0, 1.0), example=True)])
         explanation = explaining.explain(model, any_picture)
-        return tree_picture.drawn(explanation.tree, crops, explanation.leaf_species.tolist())
+        return tree_picture.draw_tree(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
-    ) -> list[Explained]:
+    ) -> list[PhotoExplanation]:
         explanation = explaining.explain(model, pictures_of(rows, jobs))
         finals = {steps.picture: steps for steps in explaining.final_twos(explanation)}
         explained = []
@@ -80,7 +80,7 @@ class Paths:
                 fields["final"] = _final(explanation, final)
                 if not job.example:
                     fields["rows"] = tuple(steps[:-2])
-            explained.append(Explained(fields))
+            explained.append(PhotoExplanation(fields))
         return explained
 
 
@@ -99,7 +99,7 @@ def first_wrong(explanation: Explanation, picture: int, truth: int) -> int | Non
 
 def _crop(ref: str, prototype: explaining.Prototype) -> Image.Image:
     """The prototype's part of its photo."""
-    photo = Image.fromarray(painted(ref))
+    photo = Image.fromarray(paint_bird(ref))
     left, top, right, bottom = (round(side * photo.width) for side in prototype.box)
     return photo.crop((left, top, right, bottom))
 
@@ -108,7 +108,7 @@ def _id(number: int) -> str:
     return f"n{number + 1:02}"
 
 
-def _row(step: Taken) -> dict[str, Any]:
+def _row(step: PathStep) -> dict[str, Any]:
     return {
         "prototype": _id(step.prototype),
         "region": rounded(step.box),

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Int64
 from labapp.explanations.building.explainer import (
-    Explained,
     Job,
+    PhotoExplanation,
     class_id,
     pictures_of,
     random_of,
@@ -57,7 +57,7 @@ class Prototypes:
 
     def explain(
         self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
-    ) -> list[Explained]:
+    ) -> list[PhotoExplanation]:
         prototypes = explaining.prototypes(model)
         explained = []
         explanation = explaining.explain(model, pictures_of(rows, jobs))
@@ -74,7 +74,7 @@ class Prototypes:
                 for k in species
                 for row in _ranked(explanation, n, [p.number for p in prototypes if p.species == k])
             )
-            explained.append(Explained(fields))
+            explained.append(PhotoExplanation(fields))
         return explained
 
 

@@ -22,7 +22,7 @@ from labapp.datasets.faces.picture import SIZE as FACE_PX
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import StimuliError
 from labapp.explanations import package, scores
-from labapp.explanations.building.build import Built, Progress
+from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import Parts, PictureRows, UInt8, as_bytes, painted
@@ -42,7 +42,7 @@ def build_scored(
     seed: int,
     data_folder: Path | None = None,
     progress: Progress | None = None,
-) -> Built:
+) -> BuiltSet:
     """Build a set, in memory. data_folder: of the pictures of a model trained on a folder.
 
     Raises
@@ -63,7 +63,7 @@ def scored_of(
     *,
     seed: int,
     progress: Progress | None = None,
-) -> Built:
+) -> BuiltSet:
     """Build a set from a classifier and the data that its card tells of; see `build_scored`."""
     report = progress or (lambda *_: None)
     scores.sequential(classifier)
@@ -113,7 +113,7 @@ def scored_of(
         seed=seed,
         made_with=f"labapp {__version__}, {_command(spec, seed)}",
     )
-    return Built(manifest, files, len(test))
+    return BuiltSet(manifest, files, len(test))
 
 
 def select(
@@ -206,7 +206,7 @@ class _Making:
             files[f"{name}.png"] = png(np.ascontiguousarray(pixels))
             levels.append(images[place])
             for scoring in SCORINGS:
-                files[f"{name}-{scoring}.npy"] = score_files.encoded(maps[scoring][place])
+                files[f"{name}-{scoring}.npy"] = score_files.encode_scores(maps[scoring][place])
             photos.append(
                 Photo(
                     id=name,

@@ -28,7 +28,7 @@ class _Place:
     y: int
 
 
-def drawn(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[int]) -> bytes:
+def draw_tree(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[int]) -> bytes:
     """The tree as PNG with 256 colours.
 
     Parameters

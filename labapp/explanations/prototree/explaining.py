@@ -40,7 +40,7 @@ class Prototype:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PathStep:
     """A step of a picture's way: how probably the prototype of `node` is present, and where.
 
     `present` is the answer the way follows. `cell` and `box` are the most similar place of the
@@ -109,11 +109,11 @@ class Explanation:
             node = int(above[node])
         return path[::-1]
 
-    def path(self, picture: int) -> list[Taken]:
+    def path(self, picture: int) -> list[PathStep]:
         """The way of a picture, from the root down."""
         return self.steps(picture, self.nodes(picture))
 
-    def steps(self, picture: int, nodes: Iterable[int]) -> list[Taken]:
+    def steps(self, picture: int, nodes: Iterable[int]) -> list[PathStep]:
         """What any nodes would answer of a picture."""
         steps = []
         for node in nodes:
@@ -122,7 +122,7 @@ class Explanation:
             box = regions.around_cells(cell[None], self.shape)[0]
             probability = float(self.probabilities[picture, number])
             y, x = cell.tolist()
-            steps.append(Taken(node, number, probability, probability > 0.5, (y, x), _box(box)))
+            steps.append(PathStep(node, number, probability, probability > 0.5, (y, x), _box(box)))
         return steps
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from torch import Tensor
 
 
-def updated(
+def update_leaves(
     scores: Tensor,
     at_epoch_start: Tensor,
     shares: Tensor,

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from labapp.errors import ModelError
 from labapp.explanations.backbones import CHANNELS, Residual
 from labapp.explanations.patches import squared_distances
-from labapp.explanations.prototree.tree import Pruned, complete, prune
+from labapp.explanations.prototree.tree import PrunedTree, complete, prune
 
 HALF = math.log(2)
 """Below this distance a prototype is more likely present than absent."""
@@ -63,7 +63,7 @@ class ProtoTree(nn.Module):
         self.register_buffer("present", torch.from_numpy(present).float())
         self.register_buffer("sources", torch.full((inner, 3), -1.0))
 
-    def pruned(self) -> Pruned:
+    def pruned(self) -> PrunedTree:
         """The tree as it is now, and which prototypes and leaves of the complete one it has."""
         return prune(self.whole, self.telling.numpy()[:, None], 0.5)
 

@@ -113,7 +113,7 @@ def _growing(
         shares_of_species = shares @ network.leaf_distributions()
         with torch.no_grad():
             network.leaf_scores.copy_(
-                leaves.updated(
+                leaves.update_leaves(
                     network.leaf_scores,
                     network.epoch_scores,
                     shares,

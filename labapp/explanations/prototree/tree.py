@@ -85,7 +85,7 @@ def complete(depth: int) -> Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PrunedTree:
     """A smaller tree, and which inner nodes and leaves of the old one are in it, in its order."""
 
     tree: Tree
@@ -93,7 +93,7 @@ class Pruned:
     leaves: Int64
 
 
-def prune(tree: Tree, distributions: NDArray[np.floating], threshold: float) -> Pruned:
+def prune(tree: Tree, distributions: NDArray[np.floating], threshold: float) -> PrunedTree:
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
@@ -126,7 +126,7 @@ def prune(tree: Tree, distributions: NDArray[np.floating], threshold: float) -> 
             children.append((-1, -1))
     smaller = Tree(np.array(children, np.int64))
     old = np.array(order)
-    return Pruned(
+    return PrunedTree(
         smaller,
         np.searchsorted(tree.inner, old[smaller.inner]),
         np.searchsorted(tree.leaves, old[smaller.leaves]),

@@ -42,7 +42,7 @@ def test_a_set_is_built_and_what_it_took_is_told(model: Path, tmp_path: Path) ->
     assert re.fullmatch(r"size:    \d+ KiB", said[1])
     assert re.fullmatch(r"took:    \d+ s(, \d+ MiB of memory at most)?", said[2])
     assert said[3] == f"stimuli: {out}"
-    assert importing.checked(out).manifest == library.load(out).manifest
+    assert importing.read_checked(out).manifest == library.load(out).manifest
     assert library.load(out).manifest.seed == 3
 
 

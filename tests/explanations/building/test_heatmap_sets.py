@@ -29,7 +29,7 @@ def job(row: int) -> Job:
 def shown(explainer: Heatmaps, model: Classifier, row: int) -> np.ndarray:
     """The four heatmaps of a photo, 0 to 255: (4, h, w)."""
     (made,) = explainer.explain(model, build.test_rows(model), [job(row)], 1)
-    return np.stack([pictures.decoded(c, n)[..., 0] for n, c in made.files.items()])
+    return np.stack([pictures.decode_picture(c, n)[..., 0] for n, c in made.files.items()])
 
 
 def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> None:
@@ -85,7 +85,7 @@ def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path
     assert (one.manifest, one.files) == (other.manifest, other.files)
     assert {"looking at photos", "explaining"} == set(told)
     folder = build.write(one, tmp_path / "set")
-    assert importing.checked(folder).manifest == one.manifest
+    assert importing.read_checked(folder).manifest == one.manifest
     assert one.manifest.sets == (1, 2)
     assert [photo.correct for photo in one.manifest.photos].count(True) == 2
     with pytest.raises(StimuliError, match="nothing is overwritten"):

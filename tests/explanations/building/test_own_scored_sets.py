@@ -63,7 +63,7 @@ def test_own_images_become_a_study(lab: Path, tmp_path: Path) -> None:
     done = run(*build(lab, "--id", "my-faces", "--title", "Our faces", *few))
     assert done.exit_code == 0, (done.output, done.exception)
     assert done.stdout.splitlines()[-1] == f"stimuli: {tmp_path / 'stimuli' / 'my-faces'}"
-    found = importing.checked(tmp_path / "stimuli" / "my-faces")
+    found = importing.read_checked(tmp_path / "stimuli" / "my-faces")
     assert found.warnings == [
         "the model is right in all photos: nobody can be found to follow its errors"
     ]

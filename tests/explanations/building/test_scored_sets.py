@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labapp.datasets.averaging import averaged
+from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.dataset import CLASSES, faces
 from labapp.errors import ModelError, StimuliError
 from labapp.explanations import package, scores
-from labapp.explanations.building.build import Built
+from labapp.explanations.building.build import BuiltSet
 from labapp.explanations.building.scored import scored_of, select
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.card import ByClass
@@ -36,21 +36,23 @@ def data() -> FacesData:
 
 
 @pytest.fixture(scope="module")
-def built(model: Classifier, data: FacesData) -> Built:
+def built(model: Classifier, data: FacesData) -> BuiltSet:
     return scored_of(model, data.load(), SPEC, seed=4)
 
 
-def test_the_same_seed_gives_the_same_set(built: Built, model: Classifier, data: FacesData) -> None:
+def test_the_same_seed_gives_the_same_set(
+    built: BuiltSet, model: Classifier, data: FacesData
+) -> None:
     again = scored_of(model, data.load(), SPEC, seed=4)
-    assert importing.dumped(again.manifest) == importing.dumped(built.manifest)
+    assert importing.manifest_text(again.manifest) == importing.manifest_text(built.manifest)
     assert again.files == built.files
     other = scored_of(model, data.load(), SPEC, seed=5).manifest
     assert {one.id for one in other.photos} != {one.id for one in built.manifest.photos}
 
 
-def test_a_built_set_is_in_order_and_as_asked(built: Built, tmp_path: Path) -> None:
+def test_a_built_set_is_in_order_and_as_asked(built: BuiltSet, tmp_path: Path) -> None:
     folder = importing.write(tmp_path / "mine", built.manifest, built.files)
-    found = importing.checked(folder)
+    found = importing.read_checked(folder)
     assert found.files == built.files
     # The accuracy is of the card's whole test part, the counts of the sixty looked at here.
     assert all(one.startswith("pool counts") for one in found.warnings)
@@ -60,11 +62,11 @@ def test_a_built_set_is_in_order_and_as_asked(built: Built, tmp_path: Path) -> N
 
 
 def test_what_is_written_is_what_the_model_says_of_what_is_shown(
-    built: Built, model: Classifier
+    built: BuiltSet, model: Classifier
 ) -> None:
     photos = built.manifest.photos
     shown = [pictures.native(built.files[one.photo], one.photo) for one in photos]
-    seen = averaged(np.stack(shown)[:, None], 48)
+    seen = average_blocks(np.stack(shown)[:, None], 48)
     logits = model.scores(seen)
     assert [one.logits for one in photos] == pytest.approx(logits, abs=1e-3)
     predicted = logits.argmax(1)
@@ -73,13 +75,13 @@ def test_what_is_written_is_what_the_model_says_of_what_is_shown(
         maps = scores.scores(model, method, seen, predicted)
         for photo, expected in zip(photos, maps, strict=True):
             file = photo.scores[method]
-            found = score_files.decoded(built.files[file], file)
+            found = score_files.decode_scores(built.files[file], file)
             assert found == pytest.approx(expected, abs=1e-5 * float(np.abs(expected).max()))
     assert built.manifest.mean_level == (pytest.approx(np.stack(shown).mean() / 255, abs=1e-4),)
 
 
 def test_the_pool_counts_the_whole_test_part(
-    built: Built, model: Classifier, data: FacesData
+    built: BuiltSet, model: Classifier, data: FacesData
 ) -> None:
     part = data.load().test
     rows = np.arange(len(part))
@@ -163,8 +165,8 @@ def holds(manifest: Manifest, *, each: int, wrong: int) -> None:
 
 
 def test_the_shipped_set_is_in_order_and_keeps_the_rules() -> None:
-    folder = library.shipped() / "faces-unmasking"
-    found = importing.checked(folder)
+    folder = library.shipped_folder() / "faces-unmasking"
+    found = importing.read_checked(folder)
     assert found.warnings == []
     assert found.manifest is not None
     holds(found.manifest, each=5, wrong=2)
@@ -194,7 +196,7 @@ def test_the_shipped_set_is_what_its_model_says(model: Classifier) -> None:
     large = faces(seed=data.seed, test=data.test, noise=data.noise, cue=data.cue).test
     rows = np.array([row_of(photo) for photo in photos])
     painted = np.rint(large.instances(rows) * 255).astype(np.uint8)
-    seen = averaged(painted, data.size)
+    seen = average_blocks(painted, data.size)
     logits = model.scores(seen)
     for place, photo in enumerate(photos):
         shown = pictures.native((shipped.folder / photo.photo).read_bytes(), photo.photo)

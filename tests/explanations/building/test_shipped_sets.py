@@ -23,11 +23,11 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_shipped_set_is_in_order_and_keeps_the_rules(name: str) -> None:
-    found = importing.checked(library.shipped() / name)
+    found = importing.read_checked(library.shipped_folder() / name)
     assert found.warnings == []
     assert found.manifest is not None
     shipped_stimuli.holds(found.manifest, specs()[name])
-    folder = library.shipped() / name
+    folder = library.shipped_folder() / name
     assert {path.name for path in folder.iterdir()} == {*found.files, "manifest.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) < 1_200_000
 
@@ -57,7 +57,7 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     built = build.photo(Job(chosen.id, seen[0], example=False), chosen.set, wide, made)
     alike(built, chosen)
     for ref, content in made.files.items():
-        now = pictures.decoded(content, ref).astype(int)
+        now = pictures.decode_picture(content, ref).astype(int)
         assert np.abs(now - pictures.read(shipped.folder, ref)).max() <= 2, ref
 
 

@@ -81,7 +81,7 @@ def test_a_tree_is_drawn_whole() -> None:
         node: Image.new("RGB", (30, 20), colour)
         for node, colour in zip(TREE.inner.tolist(), colours, strict=True)
     }
-    picture = Image.open(io.BytesIO(tree_picture.drawn(TREE, crops, list(range(8)))))
+    picture = Image.open(io.BytesIO(tree_picture.draw_tree(TREE, crops, list(range(8)))))
     assert picture.width == pytest.approx(DEPTH * tree_picture.COLUMN + 120, abs=40)
     assert picture.height == pytest.approx(8 * tree_picture.ROW + 60, abs=40)
     seen = {colour for _, colour in picture.convert("RGB").getcolors(100_000)}  # type: ignore[union-attr]
