@@ -342,7 +342,9 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     left = Withdrawal("sub-P01_ses-1", "P01", "1", "2026-01-02T03:04:05Z", kept=False, cells=("a",))
     lost = (Message("exports_unreadable", file="/e", error="I/O"),)
     torn = (Message("exports_damaged", file="/e", number=3),)
-    done = WithdrawalReport(left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn).lines()
+    done = WithdrawalReport(
+        left, 1, ("/a.zip",), ("sub-P01_ses-2",), ("/b.partial",), lost + torn
+    ).lines()
     assert list(map(translate_message, done)) == done
     speaks("de")
     assert list(map(translate_message, done)) == [
