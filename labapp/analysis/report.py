@@ -14,7 +14,16 @@ from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, reports
 from labapp.report.formats import count
-from labapp.report.page import Html, definitions, heading, page, paragraph, text
+from labapp.report.page import (
+    Html,
+    definitions,
+    heading,
+    joined,
+    links,
+    navigation,
+    page,
+    paragraph,
+)
 
 IN_TITLE = 3
 """So many studies are named in the title; more are counted there and listed below it."""
@@ -32,7 +41,7 @@ def report(
     if findings is None:
         findings = Findings.find(tables.included())
     studies = [str(study) for study in sorted(tables.participants["study"].unique())]
-    parts: list[str] = []
+    parts: list[Html] = []
     for done, study in enumerate(studies):
         if progress is not None:
             progress(done / len(studies), f"report on {study}")
@@ -50,8 +59,8 @@ def report(
     parts.append(definitions([*DEFINITIONS.items(), *brought]))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = "".join(_header(tables, title, studies, made, chapters))
-    return page(title, header, "".join(parts), _footer(tables))
+    header = joined(_header(tables, title, studies, made, chapters))
+    return page(title, header, joined(parts), _footer(tables))
 
 
 def _header(
@@ -74,14 +83,12 @@ def _header(
         )
     for remark in tables.remarks:
         yield paragraph(remark, "note")
-    links = [f'<a href="#s{n}">{text(study)}</a>' for n, study in enumerate(studies, start=1)]
+    targets = [(f"s{number}", study) for number, study in enumerate(studies, start=1)]
     if len(studies) > IN_TITLE:
         # In print there is no navigation, and the page is to say what it is of.
-        yield paragraph(Html(", ".join(links)), "quiet")
-        links = []
-    links += [f'<a href="#{anchor}">{text(title)}</a>' for anchor, title in chapters]
-    links.append('<a href="#definitions">How the numbers are defined</a>')
-    yield Html(f"<nav>{''.join(links)}</nav>\n")
+        yield paragraph(links(targets, ", "), "quiet")
+        targets = []
+    yield navigation([*targets, *chapters, ("definitions", "How the numbers are defined")])
 
 
 def _footer(tables: Tables) -> Html:

@@ -12,7 +12,7 @@ from labapp.planning.numbers import design
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
 from labapp.report.formats import clock, count, decimal
-from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.report.page import Html, figure, heading, joined, paragraph, table, two_lines
 from labapp.report.page import page as whole_page
 from labapp.report.plate import Plate
 
@@ -25,9 +25,9 @@ def page(plan: Plan, plates: Sequence[Plate]) -> str:
     study = plan.loaded.study
     title = f"Plan: {study.title}"
     about = f"Study {study.id}, version {study.version}. {said.simulated(plan)}"
-    header = heading(1, title) + paragraph(about, "quiet")
+    header = joined([heading(1, title), paragraph(about, "quiet")])
     drawn = {plate.name: plate for plate in plates}
-    body = "".join(
+    body = joined(
         [
             *_summary(plan),
             *_threshold(plan, drawn),

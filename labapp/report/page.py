@@ -1,80 +1,21 @@
-"""One HTML page without anything from outside: its style, and tables that print well."""
+"""HTML from templates, in one page without anything from outside, that prints well.
+
+Templates escape every value that is not `Html`: text of participants and authors can never be read
+as tags. They lie in the folder `templates` of a package, and `templates/kit.html` of this one has
+the macros that they share; the functions here are those macros for code that has no template.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
-CSS = """
-:root { --ink: #1f2328; --secondary: #57606a; --hairline: #d8dee4; --ground: #fafaf8;
-  --accent: #1f5fd6; --card: #ffffff; }
-* { box-sizing: border-box; }
-html { background: var(--ground); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-body { margin: 0; }
-main, header { max-width: 1100px; margin: 0 auto; padding: 0 24px; }
-header { padding-top: 32px; }
-h1 { font-size: 28px; line-height: 1.25; margin: 0 0 4px; }
-h2 { font-size: 20px; margin: 48px 0 8px; padding-top: 12px;
-  border-top: 1px solid var(--hairline); }
-h3 { font-size: 15px; margin: 28px 0 4px; }
-p, li { max-width: 70ch; margin: 4px 0 8px; }
-.quiet { color: var(--secondary); font-size: 13px; }
-.note { border-left: 4px solid #9a6700; padding: 4px 12px; margin: 12px 0;
-  background: var(--card); }
-figure { margin: 12px 0 24px; padding: 12px; background: var(--card);
-  border: 1px solid var(--hairline); border-radius: 6px; break-inside: avoid; }
-figure svg { display: block; width: 100%; height: auto; }
-figcaption { color: var(--secondary); font-size: 13px; margin-top: 8px; max-width: 90ch; }
-.wide { overflow-x: auto; margin: 8px 0 16px; }
-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--secondary); padding: 0 0 4px; }
-th, td { padding: 5px 16px 5px 0; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--hairline); }
-th { font-weight: 600; }
-thead th { vertical-align: bottom; }
-thead th { border-bottom: 1.5px solid var(--ink); }
-th.n, td.n { text-align: right; }
-td { overflow-wrap: break-word; }
-td.n, tbody th { white-space: nowrap; }
-td .second { display: block; color: var(--secondary); }
-th .second { display: block; color: var(--secondary); font-weight: 400; }
-tbody th .second { white-space: normal; max-width: 60ch; }
-table.names td:last-child { min-width: 30ch; }
-table.names tr.first > * { border-top: 1.5px solid var(--secondary); }
-.agreed { font-weight: 700; text-decoration: underline; text-underline-offset: 3px; }
-.faint { color: var(--secondary); background: #f0f1f3; font-weight: 400; }
-details { margin: 8px 0 16px; }
-summary { cursor: pointer; color: var(--accent); font-size: 13px; }
-h4 { font-size: 14px; margin: 20px 0 4px; }
-dl { max-width: 90ch; }
-dt { font-weight: 600; margin-top: 12px; }
-dd { margin: 0 0 4px; }
-nav { margin-top: 12px; font-size: 13px; }
-nav a, header p a { color: var(--accent); }
-nav a { margin-right: 16px; }
-header p a { white-space: nowrap; }
-a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-footer { max-width: 1100px; margin: 48px auto 32px; padding: 0 24px; }
-@media print {
-  @page { size: A4; margin: 16mm 14mm; }
-  html { background: #fff; font-size: 10.5pt; }
-  main, header, footer { max-width: none; padding: 0; }
-  header { padding-top: 0; }
-  nav { display: none; }
-  header p a { color: inherit; text-decoration: none; }
-  figure, .note { border-color: #999; }
-  .wide { overflow: visible; }
-  table { font-size: 8.5pt; }
-  th, td { padding-right: 8px; }
-  td.n, tbody th { white-space: normal; }
-  details::details-content { display: block; content-visibility: visible; }
-  summary { color: inherit; }
-  thead { display: table-header-group; }
-  tr, figure { break-inside: avoid; }
-  h2, h3, dt { break-after: avoid; }
-}
-"""
+if TYPE_CHECKING:  # slow to load, and a page is the only thing that it is needed for
+    from jinja2 import Environment
+
+KIT = "labapp.report:kit.html"
 
 
 class Html(str):
@@ -82,25 +23,77 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """What templates ask for text that is not to be escaped."""
+        return self
 
-def text(value: object) -> str:
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        autoescape=True,
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _source(name: str) -> str:
+    package, _, file = name.partition(":")
+    return resources.files(package).joinpath("templates", file).read_text("utf-8")
+
+
+def render(template: str, **values: object) -> Html:
+    """A template with its values.
+
+    Parameters
+    ----------
+    template : str
+        `package:file`, a file in the package's folder `templates`.
+    values
+        By the names that the template has for them; one that is missing is an error.
+    """
+    return Html(_environment().get_template(template).render(values))
+
+
+@cache
+def _kit() -> Any:
+    return _environment().get_template(KIT).module
+
+
+def text(value: object) -> Html:
     """A value as HTML."""
-    return value if isinstance(value, Html) else escape(str(value))
+    from markupsafe import escape
+
+    return value if isinstance(value, Html) else Html(escape(str(value)))
 
 
 def two_lines(first: object, second: object) -> Html:
     """A cell or heading with a quieter second line."""
-    return Html(f'{text(first)}<span class="second">{text(second)}</span>')
+    return Html(_kit().two_lines(first, second))
+
+
+def joined(parts: Iterable[Html]) -> Html:
+    """Parts of a page one after another."""
+    return Html("".join(parts))
+
+
+def lines(values: Iterable[object]) -> Html:
+    """Values below each other."""
+    return Html("<br>".join(map(text, values)))
 
 
 def paragraph(value: object, kind: str = "") -> Html:
-    name = f' class="{kind}"' if kind else ""
-    return Html(f"<p{name}>{text(value)}</p>\n")
+    """kind: a class of the style, such as `quiet` or `note`."""
+    return Html(_kit().paragraph(value, kind))
 
 
 def heading(level: int, value: object, anchor: str = "") -> Html:
-    name = f' id="{escape(anchor)}"' if anchor else ""
-    return Html(f"<h{level}{name}>{text(value)}</h{level}>\n")
+    """anchor: its id, for links to it."""
+    return Html(_kit().heading(level, value, anchor))
 
 
 def table(
@@ -111,51 +104,35 @@ def table(
     caption: str = "",
 ) -> Html:
     """A table; the first column heads its row. numeric: columns that are set flush right."""
-    right = frozenset(numeric)
-
-    def cell(tag: str, at: int, value: object, scope: str = "") -> str:
-        name = ' class="n"' if at in right else ""
-        return f"<{tag}{scope}{name}>{text(value)}</{tag}>"
-
-    head = "".join(cell("th", at, value, ' scope="col"') for at, value in enumerate(columns))
-    body = "\n".join(
-        "<tr>"
-        + "".join(
-            cell("th", at, value, ' scope="row"') if at == 0 else cell("td", at, value)
-            for at, value in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return Html(
-        f'<div class="wide"><table>{title}<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>\n"
-    )
+    return Html(_kit().table(columns, rows, frozenset(numeric), caption))
 
 
 def figure(svg: str, label: str, caption: str) -> Html:
-    """An inline drawing with its description."""
-    drawn = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
-    return Html(f"<figure>{drawn}\n<figcaption>{escape(caption)}</figcaption></figure>\n")
+    """An inline drawing (an `<svg>` element) with its description."""
+    drawn = svg.replace("<svg ", f'<svg role="img" aria-label="{text(label)}" ', 1)
+    return Html(_kit().figure(Html(drawn), caption))
 
 
 def details(summary: str, body: Html) -> Html:
     """Something folded away under a line that opens it."""
-    return Html(f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n")
+    return Html(_kit().details(summary, body))
 
 
 def definitions(rows: Iterable[tuple[str, str]]) -> Html:
-    items = "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>" for name, said in rows)
-    return Html(f"<dl>\n{items}\n</dl>\n")
+    """A list of words and what they mean."""
+    return Html(_kit().definitions(rows))
 
 
-def page(title: str, header: str, body: str, footer: str) -> str:
+def links(pairs: Iterable[tuple[str, str]], between: str = "") -> Html:
+    """Links to parts of the page, by their ids."""
+    return Html(_kit().links(list(pairs), between))
+
+
+def navigation(pairs: Iterable[tuple[str, str]]) -> Html:
+    """The links on top of the page, which are not printed."""
+    return Html(_kit().navigation(list(pairs)))
+
+
+def page(title: str, header: Html, body: Html, footer: Html) -> Html:
     """The whole document, UTF-8."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
-        f"<header>\n{header}</header>\n<main>\n{body}</main>\n<footer>\n{footer}</footer>\n"
-        "</body>\n</html>\n"
-    )
+    return render("labapp.report:page.html", title=title, header=header, body=body, footer=footer)

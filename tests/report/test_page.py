@@ -12,10 +12,12 @@ SVG = '<svg viewBox="0 0 10 10"><g id="mark"/><use xlink:href="#mark"/></svg>'
 WHOLE = page(
     "Fish & <chips>",
     heading(1, "Fish & <chips>"),
-    heading(2, "Of fish", "fish")
-    + table(("Fish", "n"), [("cod", 3), ("ling & co", 4)], numeric=(1,), caption="In baskets.")
-    + figure(SVG, "a fish", "A fish & its shadow.")
-    + details("More", paragraph(Html('It is <a href="#fish">above</a>.'))),
+    Html(
+        heading(2, "Of fish", "fish")
+        + table(("Fish", "n"), [("cod", 3), ("ling & co", 4)], numeric=(1,), caption="In baskets.")
+        + figure(SVG, "a fish", "A fish & its shadow.")
+        + details("More", paragraph(Html('It is <a href="#fish">above</a>.')))
+    ),
     paragraph("Caught today."),
 )
 

@@ -11,7 +11,7 @@ from labapp.profiles.interactive_reconstruction.comparisons import (
     WITHOUT_SPHERICITY,
 )
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Pair
-from labapp.report.page import Html, details, paragraph, table, two_lines
+from labapp.report.page import Html, details, joined, paragraph, table, two_lines
 
 TITLES = {
     RESIDUALS: ("Normal residuals", "Shapiro-Wilk W"),
@@ -32,7 +32,7 @@ def checks(found: Found, names: dict[str, str]) -> Html:
     parts = [paragraph(READ, "quiet"), _over_all(found)]
     if any(one.pairs for one in found.compared):
         parts.append(_pairs(found, names))
-    return details(SUMMARY, Html("".join(parts)))
+    return details(SUMMARY, joined(parts))
 
 
 def _over_all(found: Found) -> Html:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import __version__
-from labapp.report.page import heading, page, paragraph
+from labapp.report.page import heading, joined, page, paragraph
 from labapp.tasks.reconstruction.report.labels.results import Found
 from labapp.tasks.reconstruction.report.labels.sections import of_study
 from labapp.tasks.reconstruction.report.labels.sheet import HELP, INSTRUCTIONS, SHEET
@@ -35,8 +35,9 @@ def tables_page(found: Found, made: datetime) -> str:
     """The tables of names alone, to be copied or printed."""
     studies = found.studies
     title = f"Names given to dials: {', '.join(studies)}"
-    header = heading(1, title) + paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
-    body = "".join(
+    when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
+    header = joined([heading(1, title), when])
+    body = joined(
         part
         for study in studies
         for part in (heading(2, f"Study {study}"), *of_study(study, found))
