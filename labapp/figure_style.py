@@ -25,6 +25,8 @@ STYLE: dict[Any, Any] = {
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
     "text.color": INK,
+    # Names are of studies and people: a $ in them begins no formula.
+    "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "labapp",
 }

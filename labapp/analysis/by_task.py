@@ -144,16 +144,31 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
 
 def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html:
     """The figure of a task whose models are not compared by tests; name: prefix of its ids."""
-    from labapp.analysis import figures  # matplotlib is slow to load
+    from labapp.report import strips  # matplotlib is slow to load
 
-    drawing = figures.by_model(stages, name, metrics)
-    return figure(
-        drawing.svg,
-        drawing.label,
-        "One point a participant; grey lines join a participant's stages. Thick line: median; "
-        f"diamond: mean; box: quartiles, from {figures.BOX_FROM} values on. n: stages with a "
-        "value. Error AUC is summed over the questions of a stage.",
+    models = sorted(str(model) for model in stages["model"].unique())
+    measured = [
+        strips.Measured(
+            metric.title,
+            metric.unit,
+            wide(stages, "model", metric.column, models) * metric.factor,
+            metric.limits,
+        )
+        for metric in metrics
+    ]
+    drawing = strips.strip_panels(measured, models, name, "Metrics by model", 3)
+    caption = (
+        f"{strips.READ} n: stages with a value. Error AUC is summed over the questions of a stage."
     )
+    return figure(drawing.svg, drawing.label, caption)
+
+
+def wide(rows: pd.DataFrame, of: str, column: str, names: Sequence[str]) -> NDArray[np.float64]:
+    """The mean of a column by participant and what it is of: shape (participants, names)."""
+    by_participant = rows.assign(value=rows[column].astype(float)).pivot_table(
+        index=["participant", "session"], columns=of, values="value", aggfunc="mean"
+    )
+    return by_participant.reindex(columns=list(names)).to_numpy(dtype=np.float64)
 
 
 def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from labapp.analysis.by_task import wide
 from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
@@ -31,6 +32,8 @@ TLX = (
     "raw_tlx",
     "weighted_tlx",
 )
+FEW = 4
+"""With more models than this a panel of the figure is twice as wide."""
 NAMES = {
     "raw_tlx": "Raw TLX",
     "weighted_tlx": "Weighted TLX",
@@ -86,12 +89,24 @@ def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
 
 def workload(scores: pd.DataFrame, name: str) -> Html:
     """The figure of NASA-TLX ratings; name: prefix of its ids."""
-    names = {score: _name(score) for score in TLX}
-    from labapp.analysis import figures_scores  # matplotlib is slow to load
+    from labapp.report import strips  # matplotlib is slow to load
 
-    drawing = figures_scores.workload(scores, names, name)
-    said = "Bar: mean; thick line: median; one point a participant. 100 is most, of Performance"
-    return figure(drawing.svg, drawing.label, f"{said}: failure.")
+    about = sorted(str(of) for of in scores["of"].unique())
+    measured = [
+        strips.Measured(
+            _name(score),
+            "0–100",
+            wide(scores[scores["score"] == score], "of", "value", about),
+            (0.0, 100.0),
+        )
+        for score in TLX
+        if (scores["score"] == score).any()
+    ]
+    many = 4 if len(about) <= FEW else 2
+    drawing = strips.strip_panels(measured, about, name, "Workload by model", many)
+    return figure(
+        drawing.svg, drawing.label, f"{strips.READ} 100 is most, of Performance: failure."
+    )
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:

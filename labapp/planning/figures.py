@@ -11,19 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
 from labapp.planning.power import ALL
 from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
-from labapp.report.drawing import WIDTH_IN
+from labapp.report import kit
 from labapp.report.plate import Plate
 
 COLUMNS = 4
 BARS = "#C9D1D9"
-LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
 
 
 def plates(plan: Plan) -> list[Plate]:
@@ -46,14 +45,10 @@ def plates(plan: Plan) -> list[Plate]:
 
 def _grid(panels: int, height: float) -> tuple[Figure, list[Axes]]:
     columns = min(COLUMNS, panels)
-    rows = -(-panels // columns)
-    figure = Figure(figsize=(WIDTH_IN, 0.5 + height * rows), layout="constrained")
-    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
-    for ax in axes[panels:]:
-        ax.set_visible(False)
-    for ax in axes[panels - columns : panels]:  # the lowest of each column, with none below it
+    figure, axes = kit.panels(panels, columns, height, more_in=0.5, sharex=True, sharey=True)
+    for ax in axes[-columns:]:  # the lowest of each column, with none below it
         ax.tick_params(axis="x", labelbottom=True)
-    return figure, axes[:panels]
+    return figure, axes
 
 
 def _of_dataset(one: Threshold, plan: Plan) -> Threshold:
@@ -69,10 +64,10 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
         ax.hist(1 - one.pairs, list(np.linspace(0, 1, 41)), weights=shares, color=BARS)
         ax.axvline(whole.epsilon, color=INK, linewidth=1.6)
         if whole.epsilon != one.epsilon:
-            ax.axvline(one.epsilon, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
+            ax.axvline(one.epsilon, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
         ax.axvline(1 - one.present, color=SECONDARY, linewidth=1.2, linestyle=":")
         near = one.by_chance(whole.target) * 100
-        _say(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
+        kit.beside_line(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
         ax.set_title(f"{one.model}\n{near:.1f} % near from the start", fontsize=9)
         ax.set_xlim(0, 1)
     figure.supxlabel("distance between the pictures of a start and a target", fontsize=9)
@@ -99,30 +94,23 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
         rows.append(("chance", one.pairs[:: max(1, len(one.pairs) // 200)]))
         for place, (name, values) in enumerate(rows):
             shift = rng.uniform(-0.28, 0.28, len(values))
-            ax.plot(
-                values * 100,
-                place + shift,
-                "o" if name != "chance" else ".",
-                markersize=3,
-                color=ACCENT if name != "chance" else SECONDARY,
-                alpha=0.45,
-                markeredgewidth=0,
-            )
+            mark, colour = (".", SECONDARY) if name == "chance" else ("o", ACCENT)
+            pale = {"markersize": 3, "alpha": 0.45, "markeredgewidth": 0}
+            kit.points(ax, values * 100, place + shift, mark, color=colour, **pale)
             if len(values):
                 middle = float(np.median(values)) * 100
                 ax.vlines(middle, place - 0.36, place + 0.36, color=INK, linewidth=2.2)
         ax.axvline(whole.target * 100, color=INK, linewidth=1.6)
-        _say(ax, whole.target * 100, f"{whole.target * 100:.3g} %", right=whole.target < 0.6)
+        kit.beside_line(
+            ax, whole.target * 100, f"{whole.target * 100:.3g} %", right=whole.target < 0.6
+        )
         if whole.target != one.target:
-            ax.axvline(one.target * 100, color=ACCENT, linewidth=1.4, linestyle=(0, (4, 2)))
+            ax.axvline(one.target * 100, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
         ax.axvline(one.present * 100, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(one.model or "", fontsize=9)
-        ax.set_yticks(range(len(rows)), [name for name, _ in rows])
-        ax.set_ylim(len(rows) - 0.5, -0.95)  # room for the word above the first row
+        # Room for the word above the first row.
+        kit.rows(ax, [name for name, _ in rows], above=0.95)
         ax.set_xlim(0, 101)
-        ax.tick_params(axis="y", length=0)
-        ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
-        ax.set_axisbelow(True)
     figure.supxlabel("best alignment of a question, %", fontsize=9)
     return Plate(
         "alignments",
@@ -134,29 +122,13 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
     )
 
 
-def _say(ax: Axes, x: float, what: str, *, right: bool = True) -> None:
-    """A word beside a line, at its top."""
-    ax.annotate(
-        what,
-        (x, 1.0),
-        (4 if right else -4, -2),
-        xycoords=("data", "axes fraction"),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
-        fontsize=8,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
-    )
-
-
 def _durations(waits: Sequence[Waiting]) -> Plate:
     """How long solved questions take: the share that is solved by a time, by strategy."""
-    figure = Figure(figsize=(WIDTH_IN, 0.5 + 2.4 * len(waits)), layout="constrained")
-    axes = figure.subplots(len(waits), 1, squeeze=False)[:, 0]
+    figure, axes = kit.panels(len(waits), 1, 2.4, more_in=0.5)
     for ax, one in zip(axes, waits, strict=True):
         most = max(float(values.max()) for values in one.active_s.values())
         ends = max([most, *filter(None, (one.present_s, one.skip_after_s))])
-        for (name, values), (line, mark) in zip(one.active_s.items(), LINES, strict=False):
+        for (name, values), (line, mark) in zip(one.active_s.items(), kit.LINES, strict=False):
             ordered = np.sort(values)
             up_to = np.arange(1, len(ordered) + 1) / len(ordered) * 100
             ax.step(
@@ -179,16 +151,16 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
             )
         if one.skip_after_s is not None:
             ax.axvline(one.skip_after_s, color=INK, linewidth=1.6)
-            _say(ax, one.skip_after_s, f"T = {one.skip_after_s} s")
+            kit.beside_line(ax, one.skip_after_s, f"T = {one.skip_after_s} s")
         if one.median_s is not None:
-            ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
-            _say(ax, one.median_s, f"median {one.median_s:.0f} s")
+            ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=kit.SHORT_DASHED)
+            kit.beside_line(ax, one.median_s, f"median {one.median_s:.0f} s")
         if one.present_s is not None:
             ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(one.dataset)
         ax.set_ylim(0, 100)
         ax.set_xlim(0, ends * 1.02)
-        ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+        kit.grid(ax)
         ax.legend(loc="lower right", frameon=False, fontsize=8, title="median of", title_fontsize=8)
     figure.supxlabel("active time, s", fontsize=9)
     figure.supylabel("% of solved questions", fontsize=9)
@@ -204,10 +176,10 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
 def _power(powers: GroupPower, name: str) -> Plate:
     """Power over the number of participants: a row a metric, a column a level."""
     metrics = list(dict.fromkeys(test.metric for test in powers.tests))
-    height = 0.7 + 1.9 * len(metrics)
-    figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
-    grid = figure.subplots(len(metrics), 2, squeeze=False, sharex=True, sharey=True)
-    for row, (axes, metric) in enumerate(zip(grid, metrics, strict=True)):
+    figure, grid = kit.panels(2 * len(metrics), 2, 1.9, more_in=0.7, sharex=True, sharey=True)
+    for row, (axes, metric) in enumerate(
+        zip(zip(grid[::2], grid[1::2], strict=True), metrics, strict=True)
+    ):
         tests = [test for test in powers.tests if test.metric == metric]
         for place, (ax, level) in enumerate(zip(axes, powers.levels, strict=True)):
             for goal in GOALS:
@@ -215,7 +187,7 @@ def _power(powers: GroupPower, name: str) -> Plate:
             for at, test in enumerate(tests):
                 style = _style(at, tests) | {"markevery": (row, 4)}
                 label = short(test.test, powers.group.models)
-                if len(tests) > len(LINES) and at > 0:
+                if len(tests) > len(kit.LINES) and at > 0:
                     label = f"each of {len(tests) - 1} pairs of models" if at == 1 else "_"
                 ax.plot(SIZES, test.power[:, place] * 100, label=label, **style)
             ax.set_xscale("log")
@@ -225,9 +197,8 @@ def _power(powers: GroupPower, name: str) -> Plate:
             ax.xaxis.set_major_locator(FixedLocator([3, 5, 10, 20, 50, 100, 200]))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            ax.grid(color=HAIRLINE, linewidth=0.5)
-            ax.set_axisbelow(True)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
+            kit.grid(ax, "both")
+    handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside upper left", ncols=min(4, len(labels)), frameon=False,
         fontsize=8,
@@ -248,9 +219,9 @@ def _power(powers: GroupPower, name: str) -> Plate:
 
 def _style(at: int, tests: Sequence[TestPower]) -> dict[str, Any]:
     """Of one test's line; many pairs of models are thin lines without a name."""
-    if len(tests) > len(LINES) and at > 0:
+    if len(tests) > len(kit.LINES) and at > 0:
         return {"color": ACCENT, "alpha": 0.45, "linewidth": 0.8}
-    line, mark = LINES[at]
+    line, mark = kit.LINES[at]
     color = INK if tests[at].test == ALL else ACCENT
     return {
         "linestyle": line, "marker": mark, "markersize": 4.5, "color": color, "linewidth": 1.3

@@ -19,16 +19,16 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.figure_style import ACCENT, SECONDARY, STYLE
 from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
+from labapp.report import kit
 from labapp.scoring.scores import OF_CONCEPTS, Outcome
 
 Float64 = NDArray[np.float64]
 
-SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"]).with_extremes(
-    bad="#F0F2F4"
-)
+SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"])
+NOTHING = "#F0F2F4"
 DPI = 144
 CELL_IN = (0.52, 0.34)
 """Width and height of a cell with its number; smaller cells have none, and a bar of colours."""
@@ -55,8 +55,6 @@ UNITS = {
 """What the numbers of a part are, where its name does not say it."""
 WHITE = {"purity": 0.5}
 """The number at which a part is white, chance, where that is not 0."""
-DARK = 0.4
-"""From this share of the range on, numbers are white."""
 
 
 @dataclass(slots=True)
@@ -95,27 +93,21 @@ def draw(shown: Sequence[Panel], codes: Sequence[str], factors: Sequence[str]) -
     numbers = max(len(codes), len(factors)) <= MOST_NUMBERS
     width, height = CELL_IN if numbers else (SMALL_CELL_IN, SMALL_CELL_IN)
     across = min(ACROSS, len(shown))
-    down = -(-len(shown) // across)
     longest = 0.09 * min(LONGEST, max(map(len, factors)))
     wide = max(PANEL_IN, width * len(factors) + 1.2 + (0 if numbers else 0.7))
-    size = (
-        across * wide,
-        down * (height * len(codes) + 0.8 + longest),
-    )
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=size, dpi=DPI, layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = list(figure.subplots(down, across, squeeze=False).flat)
-        for ax, panel in zip(axes, shown, strict=False):
+        figure, axes = kit.panels(
+            len(shown), across, height * len(codes) + 0.8 + longest, width_in=across * wide
+        )
+        for ax, panel in zip(axes, shown, strict=True):
             _panel(figure, ax, panel, codes, factors, numbers=numbers, wide=wide)
-        for ax in axes[len(shown) :]:
-            ax.set_visible(False)
     return figure
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """As SVG and PNG; never over anything (FileExistsError)."""
     paths = [folder / f"{name}.{ending}" for ending in ("svg", "png")]
+    FigureCanvasAgg(figure)
     with mpl.rc_context(STYLE):
         for path in paths:
             kind = path.suffix.removeprefix(".")
@@ -141,12 +133,16 @@ def _panel(
     high = float(known.max(initial=white))
     if high == low:
         high = low + 1.0
-    drawn = ax.imshow(panel.matrix, cmap=SHADES, vmin=low, vmax=high, aspect="auto")
+    # Counts have no decimals.
+    decimals = 0 if high > 1 and (known == np.rint(known)).all() else 2
+
+    def written(value: float) -> str:
+        return f"{round(value, 2) + 0.0:.{decimals}f}"
+
+    number = written if numbers else None
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.
-    ax.set_title(
-        f"{panel.title(int(wide / LETTER_IN))}\n", fontsize=9, parse_math=False, linespacing=1.3
-    )
+    ax.set_title(f"{panel.title(int(wide / LETTER_IN))}\n", fontsize=9, linespacing=1.3)
     unit = ax.annotate(
         UNITS.get(panel.name, panel.name.replace("_", " ")),
         (0, 1),
@@ -158,18 +154,10 @@ def _panel(
     )
     # Its line is the title's empty one; over a narrow map it may reach over what is beside it.
     unit.set_in_layout(False)
+    drawn = kit.heat_map(ax, panel.matrix, SHADES, (low, high), number)
+    ax.set_facecolor(NOTHING)
     if not numbers:
         figure.colorbar(drawn, ax=ax, fraction=0.05, pad=0.02).ax.tick_params(labelsize=7)
-        return
-    # Counts have no decimals.
-    decimals = 0 if high > 1 and (known == np.rint(known)).all() else 2
-    for row, column in np.ndindex(panel.matrix.shape):
-        value = float(panel.matrix[row, column])
-        dark = np.isfinite(value) and (value - low) / (high - low) >= DARK
-        said = f"{round(value, 2) + 0.0:.{decimals}f}" if np.isfinite(value) else "–"
-        ax.text(
-            column, row, said, ha="center", va="center", fontsize=7, color="white" if dark else INK
-        )
 
 
 def _name(ax: Axes, codes: Sequence[str], factors: Sequence[str]) -> None:
@@ -178,9 +166,6 @@ def _name(ax: Axes, codes: Sequence[str], factors: Sequence[str]) -> None:
     upright = max(map(len, across)) > 4
     ax.set_xticks(range(len(across)), across, rotation=90 if upright else 0, fontsize=small)
     ax.set_yticks(range(len(codes)), [_cut(name) for name in codes], fontsize=small)
-    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
-        label.set_parse_math(False)
-    ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(True)
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
-from labapp.figure_style import INK, SECONDARY, STYLE
-from labapp.scoring.figures import CELL_IN, DARK, DPI, SHADES
+from labapp.figure_style import SECONDARY, STYLE
+from labapp.report import kit
+from labapp.scoring.figures import CELL_IN, SHADES
 
 Float64 = NDArray[np.float64]
 
@@ -60,25 +59,22 @@ def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
         CELL_IN[1] * max(len(one.codes) for one in shown) + AROUND_IN[1] for _, shown in data_sets
     ]
     with mpl.rc_context(STYLE):
-        figure = Figure(
-            figsize=(across * wide + BAR_IN, sum(high)),
-            dpi=DPI,
-            layout=ConstrainedLayoutEngine(hspace=0.06),
+        count = across * len(data_sets)
+        figure, every_ax = kit.panels(
+            count, across, high, width_in=across * wide + BAR_IN, between=0.06
         )
-        FigureCanvasAgg(figure)
-        grid = figure.subplots(len(data_sets), across, squeeze=False, height_ratios=high)
+        grid = [every_ax[at : at + across] for at in range(0, count, across)]
         for axes, (name, shown) in zip(grid, data_sets, strict=True):
             top = max(float(one.information.max()) for one in shown)
             for ax, one in zip(axes, shown, strict=False):
                 drawn = _heat_map(ax, one, top)
-            for ax in axes[len(shown) :]:
-                ax.set_visible(False)
+            kit.used(axes, len(shown))
             axes[0].set_ylabel(name, fontsize=11, fontweight="bold", labelpad=10)
-            bar = figure.colorbar(drawn, ax=list(axes), fraction=0.02, pad=0.01)
+            bar = figure.colorbar(drawn, ax=axes, fraction=0.02, pad=0.01)
             bar.set_label(UNIT, fontsize=8, color=SECONDARY)
             bar.ax.tick_params(labelsize=7)
             bar.outline.set_visible(False)
-        figure.align_ylabels(grid[:, 0])
+        figure.align_ylabels([axes[0] for axes in grid])
     return figure
 
 
@@ -86,19 +82,11 @@ def _heat_map(ax: Axes, one: Representation, top: float) -> mpl.cm.ScalarMappabl
     matrix = one.information
     if matrix.shape != (len(one.codes), len(one.factors)):
         raise ValueError(f"{one.title}: the matrix has shape {matrix.shape}")
-    drawn = ax.imshow(matrix, cmap=SHADES, vmin=0, vmax=max(top, 1e-12), aspect="auto")
     # The model's name is bold; its scores stand under it.
-    ax.set_title(f"{one.title}\n", fontsize=10, parse_math=False, linespacing=1.3)
+    ax.set_title(f"{one.title}\n", fontsize=10, linespacing=1.3)
     ax.text(0, 1.03, one.scores, transform=ax.transAxes, fontsize=8, color=SECONDARY)
     ax.set_xticks(range(len(one.factors)), one.factors, rotation=90, fontsize=8)
     ax.set_yticks(range(len(one.codes)), one.codes, fontsize=8)
-    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
-        label.set_parse_math(False)
-    ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(True)
-    for row, column in np.ndindex(matrix.shape):
-        value = float(matrix[row, column])
-        colour = "white" if value >= DARK * top > 0 else INK
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
-    return drawn
+    return kit.heat_map(ax, matrix, SHADES, (0, max(top, 1e-12)), "{:.2f}".format)

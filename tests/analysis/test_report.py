@@ -9,11 +9,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from labapp.analysis import figures, load
+from labapp.analysis import load
 from labapp.analysis.analyze import FIGURES, REPORT, analyze
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
@@ -29,6 +28,7 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested
+from labapp.report import strips
 from labapp.report.formats import clock, decimal
 from labapp.report.listing import SHOWN_ROWS
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
@@ -346,11 +346,8 @@ def test_interrupting_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_the_sign_of_the_highest_value_has_room() -> None:
-    times = {"participant": "P01", "session": "1", "model": ["m/ae", "m/gt"]}
-    stages = pd.DataFrame(times | {"response_time_s": [19.0, 14.0]})
-    metric = next(one for one in figures.METRICS if one.column == "response_time_s")
     ax = Figure().subplots()
-    figures._strip(ax, stages, metric, ["m/ae", "m/gt"])
+    strips.scale(ax, strips.Measured("Response time", "s", np.array([[19.0, 14.0]])))
     assert ax.get_ylim()[1] > 1.05 * 19
-    figures._strip(ax, stages.assign(response_time_s=np.nan), metric, ["m/ae", "m/gt"])
+    strips.scale(ax, strips.Measured("Response time", "s", np.array([[np.nan, np.nan]])))
     assert ax.get_ylim() == (0, 1)

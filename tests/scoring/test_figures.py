@@ -63,10 +63,10 @@ def test_areas_under_roc_curves_are_white_at_chance(least: float, white: float) 
     matrix = np.array([[1.0, least], [least, 0.9]])
     (panel,) = figures.panels([outcome("ois", purity=matrix)], 2, 2)
     (ax,) = figures.draw([panel], CODES[:2], FACTORS).axes
-    assert ax.images[0].get_clim() == (white, 1.0)
+    assert ax.collections[0].get_clim() == (white, 1.0)
     (panel,) = figures.panels([outcome("dci", importance=matrix)], 2, 2)
     (ax,) = figures.draw([panel], CODES[:2], FACTORS).axes
-    assert ax.images[0].get_clim() == (0.0, 1.0)
+    assert ax.collections[0].get_clim() == (0.0, 1.0)
 
 
 def test_large_matrices_have_a_scale_in_place_of_numbers() -> None:
@@ -94,7 +94,7 @@ def test_what_numbers_are_stands_between_the_title_and_the_map(rows: int) -> Non
 def test_a_large_matrix_of_zeros_is_white_on_a_plain_scale() -> None:
     (panel,) = figures.panels([outcome("r4", r4=np.zeros((30, 2)))], 30, 2)
     ax, _ = figures.draw([panel], [f"c{at}" for at in range(30)], FACTORS).axes
-    assert ax.images[0].get_clim() == (0.0, 1.0)
+    assert ax.collections[0].get_clim() == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, -0.2, np.nan])

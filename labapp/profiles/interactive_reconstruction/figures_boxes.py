@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.ticker import StrMethodFormatter
 
 from labapp.analysis.columns import Metric
-from labapp.analysis.figures import BOX_FROM
 from labapp.analysis.inference import SMALLEST, Values
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY
-from labapp.profiles.interactive_reconstruction import axes
-from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.figure_style import INK
+from labapp.profiles.interactive_reconstruction.panels import (
+    Block,
+    headed_by,
+    laid_out,
+    layout_of,
+    value_ticks,
+)
 from labapp.profiles.interactive_reconstruction.results import STARS, Compared, Group, Pair
+from labapp.report import fitting, kit
 from labapp.report.plate import Plate
 
 HEIGHT_IN = 1.7
 """Of an axis without brackets."""
 LEVEL_IN = 0.14
 """What a bracket takes of it."""
-HALF = 0.27
-"""Half a box's width, of the distance between two models."""
 INSET = 0.1
 """A bracket ends so far before the middle of its models, so that two may meet at one."""
-_POINT: dict[str, Any] = {
-    "markersize": 3.8,
-    "markerfacecolor": ACCENT,
-    "markeredgecolor": "white",
-    "markeredgewidth": 0.5,
-    "zorder": 4,
-}
-_BOX: dict[str, Any] = {
-    "patch_artist": True,
-    "manage_ticks": False,
-    "showfliers": False,  # they are among the points
-    "widths": 2 * HALF,
-    "boxprops": {"facecolor": axes.FACE, "edgecolor": SECONDARY, "linewidth": 0.8},
-    "whiskerprops": {"color": SECONDARY, "linewidth": 0.8},
-    "capprops": {"color": SECONDARY, "linewidth": 0.8},
-    "medianprops": {"linewidth": 0.0},
-    "zorder": 1,
-}
 
 
 def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
@@ -56,7 +39,7 @@ def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
     for block, own, height in zip(blocks, panels, heights, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout.room, height)
-    axes.titled(figure, label, [block.group for block in blocks])
+    headed_by(figure, label, [block.group for block in blocks])
     return Plate(name, figure, label, _caption(blocks))
 
 
@@ -64,53 +47,12 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: floa
     group, metric = block.group, compared.metric
     wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
     values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
-    shifts = axes.jitter(len(values), 0.17)
-    if group.within:
-        ax.add_collection(_joining(values, shifts))
-    counts = []
-    for place in range(len(group.models)):
-        known = np.isfinite(values[:, place])
-        own = values[known, place]
-        counts.append(own.size)
-        # Between participants each model has its own: they are spread over all of its width.
-        beside = shifts[known] if group.within else axes.jitter(own.size, 0.17)
-        _one(ax, float(place), own, beside)
-    axes.models_below(ax, group.models, counts, block.edges, room)
-    axes.grid(ax)
+    counts = kit.strips(ax, values, joined=group.within)
+    fitting.names_below(ax, group.models, counts, block.edges, room)
+    kit.grid(ax)
     known = values[np.isfinite(values)]
     top = _scale(ax, metric, known, height, _height(group, compared.pairs))
     _brackets(ax, group, compared.pairs, top, height)
-
-
-def _joining(values: Values, shifts: Values) -> LineCollection:
-    """A line for each participant through the models they met."""
-    lines = []
-    places = np.arange(values.shape[1], dtype=np.float64)
-    for row, shift in zip(values, shifts, strict=True):
-        known = np.isfinite(row)
-        lines.append(np.column_stack([places[known] + shift, row[known]]))
-    return LineCollection(lines, colors=HAIRLINE, linewidths=0.8, zorder=2)
-
-
-def _one(ax: Axes, place: float, own: Values, shifts: Values) -> None:
-    """The values of a model: box from BOX_FROM on, points, median and mean."""
-    if own.size == 0:
-        return
-    if own.size >= BOX_FROM:
-        ax.boxplot([own], positions=[place], **_BOX)
-    ax.plot(place + shifts, own, "o", clip_on=False, **_POINT)
-    middle = float(np.median(own))
-    ax.hlines(middle, place - HALF, place + HALF, color=INK, linewidth=1.8, zorder=3)
-    ax.plot(
-        place + HALF + 0.09,
-        own.mean(),
-        "D",
-        markersize=4.5,
-        markerfacecolor="white",
-        markeredgecolor=INK,
-        clip_on=False,
-        zorder=5,
-    )
 
 
 def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) -> float:
@@ -125,8 +67,8 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     margin = 0.06 * (high - low)
     bottom = low - margin if metric.limits is not None or low < 0 else low
     ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
-    ax.set_yticks(axes.value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=axes.SMALL)
+    ax.set_yticks(value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=fitting.SMALL)
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     ax.spines["left"].set_bounds(bottom, high + margin)
     return top
@@ -184,10 +126,7 @@ def _caption(blocks: Sequence[Block]) -> str:
     within = any(block.group.within for block in blocks)
     said = [
         "One point a participant" + ("; grey lines join a participant's models" * within) + ".",
-        (
-            f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with "
-            "whiskers to the furthest values within 1.5 × its height. No value is cut off."
-        ),
+        f"{kit.STRIPS_READ} No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
     ]
     if any(one.metric.column == "error_auc_sum" for block in blocks for one in block.compared):

@@ -13,10 +13,10 @@ from labapp.analysis.by_task import unit
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
 from labapp.figure_style import ACCENT, INK, SECONDARY
-from labapp.profiles.interactive_reconstruction import axes
 from labapp.profiles.interactive_reconstruction.changes import changes
-from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.profiles.interactive_reconstruction.panels import Block, headed_by, laid_out, layout_of
 from labapp.profiles.interactive_reconstruction.results import Compared
+from labapp.report import fitting, kit
 from labapp.report.formats import decimal
 from labapp.report.plate import Plate
 
@@ -42,7 +42,7 @@ def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
     for (block, found), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
             _panel(ax, block, found[compared.metric.column], compared.metric, layout.room)
-    axes.titled(figure, label, [block.group for block in kept])
+    headed_by(figure, label, [block.group for block in kept])
     return Plate(name, figure, label, _caption(shown))
 
 
@@ -65,32 +65,22 @@ def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, roo
         if own.size == 0:
             continue
         if own.size < SMALLEST:
-            beside = place + axes.jitter(own.size, 0.12)
-            ax.plot(
-                beside, own, "o", markersize=3.8, color=SECONDARY, markerfacecolor="white", zorder=2
-            )
+            beside = place + kit.jitter(own.size, 0.12)
+            rings = {"color": SECONDARY, "markerfacecolor": "white", "markeredgecolor": SECONDARY}
+            kit.points(ax, beside, own, zorder=2, **rings)
         if own.size > 1:
             error = float(own.std(ddof=1)) / np.sqrt(own.size)
             ax.errorbar(place, own.mean(), yerr=error, color=INK, elinewidth=1.4, zorder=3)
-        ax.plot(
-            place,
-            own.mean(),
-            "D",
-            markersize=6,
-            markerfacecolor=ACCENT,
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            zorder=4,
-        )
+        kit.diamond(ax, place, float(own.mean()), markersize=6, markerfacecolor=ACCENT)
     counts = [own.size for own in values]
-    axes.models_below(ax, block.group.models, counts, block.edges, room)
+    fitting.names_below(ax, block.group.models, counts, block.edges, room)
     ax.margins(y=0.12)
     if not any(np.any(own) for own in values):  # no change at all: an axis of its own
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
     ax.yaxis.set_major_formatter(FuncFormatter(_signed))
-    ax.tick_params(axis="y", labelsize=axes.SMALL)
-    axes.grid(ax)
+    ax.tick_params(axis="y", labelsize=fitting.SMALL)
+    kit.grid(ax)
 
 
 def _signed(value: float, _: int | None = None) -> str:

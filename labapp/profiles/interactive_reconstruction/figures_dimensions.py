@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from labapp.figure_style import ACCENT, INK
-from labapp.profiles.interactive_reconstruction import axes
-from labapp.profiles.interactive_reconstruction.panels import NAME_IN, subfigures, titled
+from labapp.profiles.interactive_reconstruction.panels import NAME_IN, headed_by, subfigures, titled
 from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.report import fitting, kit
 from labapp.report.drawing import WIDTH_IN, model_names
 from labapp.report.plate import Plate
 
@@ -77,14 +77,12 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> Plate | None:
     for part, (group, found) in zip(parts, shown, strict=True):
         across = min(len(group.models), ACROSS)
         rows = -(-len(group.models) // across)
-        grid = list(part.subplots(rows, across, squeeze=False).flat)
-        for ax in grid[len(group.models) :]:
-            ax.set_visible(False)
+        grid = kit.used(list(part.subplots(rows, across, squeeze=False).flat), len(group.models))
         dials = max(len(one) for one in found)
         room = WIDTH_IN / across - SIDE_IN
         for ax, model, own in zip(grid, model_names(group.models), found, strict=False):
-            _panel(ax, axes.wrapped(model, room), own, dials)
-    axes.titled(figure, label, [group for group, _ in shown])
+            _panel(ax, fitting.wrapped(model, room), own, dials)
+    headed_by(figure, label, [group for group, _ in shown])
     return Plate(
         name, figure, label, _caption([one for _, some in shown for own in some for one in own])
     )
@@ -119,14 +117,12 @@ def _panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
             clip_on=False,
             zorder=3,
         )
-    ax.set_yticks(places, [_dial(one) for one in own])
+    kit.rows(ax, [_dial(share) for share in own])
     ax.set_ylim(dials - 0.5, -0.5)
     ax.set_xlim(-1, 101)
     ax.set_xticks([0, 25, 50, 75, 100])
     ax.set_xlabel("% correct", fontsize=8)
-    ax.tick_params(labelsize=axes.SMALL)
-    ax.tick_params(axis="y", length=0)
-    axes.grid(ax, "x")
+    ax.tick_params(labelsize=fitting.SMALL)
 
 
 def _dial(one: Share) -> str:

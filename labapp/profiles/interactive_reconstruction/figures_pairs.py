@@ -6,14 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap
 
 from labapp.analysis.inference import Values
-from labapp.figure_style import INK, SECONDARY
-from labapp.profiles.interactive_reconstruction import axes
+from labapp.figure_style import INK
 from labapp.profiles.interactive_reconstruction.figures_boxes import stars_told
-from labapp.profiles.interactive_reconstruction.panels import Block, Layout, laid_out, layout_of
+from labapp.profiles.interactive_reconstruction.panels import (
+    Block,
+    Layout,
+    headed_by,
+    laid_out,
+    layout_of,
+    short,
+)
 from labapp.profiles.interactive_reconstruction.results import Compared
+from labapp.report import fitting, kit
 from labapp.report.drawing import model_names
 from labapp.report.plate import Plate
 
@@ -24,8 +31,6 @@ COLOURS = LinearSegmentedColormap.from_list(
 )
 """Dark blue, white, light orange: the ends differ in grey too, and to the colour-blind."""
 EMPTY = "#F4F5F6"
-MIDDLE = 0.21
-"""Of the luminance: on what is darker, white text is read more easily than ink."""
 GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
 
@@ -39,21 +44,21 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> Plate:
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout)
-    axes.titled(figure, label, [block.group for block in blocks])
+    headed_by(figure, label, [block.group for block in blocks])
     return Plate(name, figure, label, _caption(blocks))
 
 
 def _beside(blocks: Sequence[Block]) -> float:
     """Inches left of a heat map for the names of its rows."""
-    return max(axes.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
+    return max(fitting.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
 
 
 def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
     names = model_names(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
-        found = [axes.wrapped(name, float(room)) for name in names]
-        if all(one.count("\n") < 2 and axes.width_in(one) <= room for one in found):
+        found = [fitting.wrapped(name, float(room)) for name in names]
+        if all(one.count("\n") < 2 and fitting.width_in(one) <= room for one in found):
             return found
     return list(names)
 
@@ -82,51 +87,28 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
 
 
 def _panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
-    values, said, _ = differences(block, compared)
+    values, stars, _ = differences(block, compared)
     known = np.abs(values[np.isfinite(values)])
     largest = float(known.max()) if known.size and known.max() > 0 else 1.0
-    scale = Normalize(-largest, largest)
-    sides = np.arange(len(values) + 1) - 0.5
-    # Not imshow, whose cells would be a bitmap in the page.
-    ax.pcolormesh(sides, sides, np.ma.masked_invalid(values), cmap=COLOURS, norm=scale)
-    ax.invert_yaxis()
+    kit.heat_map(
+        ax,
+        values,
+        COLOURS,
+        (-largest, largest),
+        lambda value: short(value, compared.metric.decimals, sign=True),
+        lambda row, column: stars[row][column],
+    )
     ax.set_facecolor(EMPTY)
-    for (row, column), value in np.ndenumerate(values):
-        if not np.isfinite(value):
-            ax.text(column, row, "–", ha="center", va="center", color=SECONDARY, fontsize=7)
-            continue
-        _cell(ax, row, column, value, said[row][column], compared, scale)
     _frame(ax, block, layout)
-
-
-def _cell(
-    ax: Axes, row: int, column: int, value: float, stars: str, compared: Compared, scale: Normalize
-) -> None:
-    """A number with its sign, and its stars below."""
-    colour = COLOURS(scale(value))
-    number = axes.short(value, compared.metric.decimals, sign=True)
-    ink = "white" if _luminance(colour) < MIDDLE else INK
-    above = -0.14 if stars else 0.0
-    ax.text(column, row + above, number, ha="center", va="center", color=ink, fontsize=7)
-    if stars:
-        ax.text(column, row + 0.34, stars, ha="center", va="center", color=ink, fontsize=7.5)
-
-
-def _luminance(colour: tuple[float, float, float, float]) -> float:
-    """Relative luminance, 0 black to 1 white (WCAG 2.1)."""
-    linear = [
-        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in colour[:3]
-    ]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
 def _frame(ax: Axes, block: Block, layout: Layout) -> None:
     """Names on both sides, white lines between cells, dark ones between subgroups."""
     models = block.group.models
-    columns = axes.names_of(models, layout.room, counted=False)
-    axes.below(ax, columns.said, upright=columns.upright)
+    columns = fitting.names_of(models, layout.room, counted=False)
+    fitting.below(ax, columns.said, upright=columns.upright)
     ax.set_yticks(range(len(models)), _rows(block))
-    ax.tick_params(length=0, labelsize=axes.SMALL)
+    ax.tick_params(length=0, labelsize=fitting.SMALL)
     for spine in ax.spines.values():
         spine.set_visible(False)
     for at in range(1, len(models)):

@@ -10,10 +10,16 @@ from matplotlib.axes import Axes
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
-from labapp.figure_style import ACCENT, INK, SECONDARY
-from labapp.profiles.interactive_reconstruction import axes
-from labapp.profiles.interactive_reconstruction.panels import Block, laid_out, layout_of
+from labapp.figure_style import INK
+from labapp.profiles.interactive_reconstruction.panels import (
+    Block,
+    headed_by,
+    laid_out,
+    layout_of,
+    value_ticks,
+)
 from labapp.profiles.interactive_reconstruction.results import Compared
+from labapp.report import fitting, kit
 from labapp.report.plate import Plate
 
 HEIGHT_IN = 1.4
@@ -34,7 +40,7 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> Plate:
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_scale(compared.metric)])
-    axes.titled(figure, label, [block.group for block in blocks])
+    headed_by(figure, label, [block.group for block in blocks])
     return Plate(name, figure, label, _caption(blocks))
 
 
@@ -83,44 +89,18 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
             continue
         middle = float(own.mean())
         if own.size >= SMALLEST:
-            ax.bar(
-                place,
-                middle - low,
-                bottom=low,
-                width=0.62,
-                color=axes.FACE,
-                edgecolor=SECONDARY,
-                linewidth=0.8,
-                zorder=1,
-            )
+            kit.bar(ax, place, middle, low)
             sd = float(own.std(ddof=1))
             ax.errorbar(
                 place + BESIDE, middle, yerr=sd, color=INK, elinewidth=1.4, capsize=3, zorder=4
             )
-        ax.plot(
-            place - BESIDE + axes.jitter(own.size, 0.11),
-            own,
-            "o",
-            markersize=3.4,
-            markerfacecolor=ACCENT,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            clip_on=False,
-            zorder=3,
-        )
-        ax.plot(
-            place + BESIDE,
-            middle,
-            "D",
-            markersize=4.5,
-            markerfacecolor="white",
-            markeredgecolor=INK,
-            zorder=5,
-        )
-    axes.models_below(ax, block.group.models, [own.size for own in found], block.edges, room)
-    ax.set_yticks(axes.value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=axes.SMALL)
-    axes.grid(ax)
+        shifts = kit.jitter(own.size, 0.11)
+        kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
+        kit.diamond(ax, place + BESIDE, middle)
+    fitting.names_below(ax, block.group.models, [own.size for own in found], block.edges, room)
+    ax.set_yticks(value_ticks(metric, low, high))
+    ax.tick_params(axis="y", labelsize=fitting.SMALL)
+    kit.grid(ax)
 
 
 def _caption(blocks: Sequence[Block]) -> str:

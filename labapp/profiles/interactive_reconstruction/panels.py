@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MaxNLocator
 
 from labapp.analysis.columns import Metric
 from labapp.figure_style import SECONDARY
-from labapp.profiles.interactive_reconstruction import axes
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
+from labapp.report import fitting, kit
 from labapp.report.drawing import WIDTH_IN
+from labapp.report.formats import decimal
+from labapp.report.plate import headed
 
 FEW = 4
 """So many models have room in one of five panels beside each other."""
@@ -55,7 +59,7 @@ class Layout:
 
     @property
     def room(self) -> float:
-        return self.width / (max(self.models, axes.LEAST) + 0.2)
+        return self.width / (max(self.models, fitting.LEAST) + 0.2)
 
 
 def blocks_of(found: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
@@ -73,7 +77,7 @@ def blocks_of(found: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
             if metric.column in group.values and group.values[metric.column].notna().any()
         )
         starts = list(accumulate(len(one.group.models) for one in some))[:-1]
-        edges = tuple(starts or axes.edges(group.models))
+        edges = tuple(starts or edges_of(group.models))
         drawn = tuple(one for one in compared if not one.repeats)
         if drawn:
             blocks.append(Block(group, drawn, edges))
@@ -113,8 +117,8 @@ def layout_of(
     across = [4, 2, 1] if metrics == 4 else list(range(min(most, max(metrics, 2)), 0, -1))
     if len(blocks) > 1 and models <= FEW:
         whole = Layout(min(max(metrics, 3), 5), models, beside)
-        names = [axes.names_of(block.group.models, whole.room) for block in blocks]
-        if not any(one.upright for one in names):
+        fitted = [fitting.names_of(block.group.models, whole.room) for block in blocks]
+        if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
     layouts = [Layout(columns, models, beside) for columns in across]
     return next((one for one in layouts if one.room >= least), layouts[-1])
@@ -128,27 +132,25 @@ def laid_out(
     rows = [-(-len(block.compared) // layout.columns) for block in blocks]
     totals = []
     for block, height, count in zip(blocks, heights, rows, strict=True):
-        labels = axes.label_height(block.group.models, layout.room, counted=counted)
+        labels = fitting.label_height(block.group.models, layout.room, counted=counted)
         totals.append((height + ABOVE_IN + labels) * count + NAME_IN * (len(blocks) > 1))
     figure, parts = subfigures([block.group.name for block in blocks], totals)
     found: list[list[Axes]] = []
     for part, block, count in zip(parts, blocks, rows, strict=True):
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
-        for ax in every[len(block.compared) :]:
-            ax.set_visible(False)
-        own = every[: len(block.compared)]
+        own = kit.used(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
             titled(ax, compared.metric.title, compared.metric.unit)
         found.append(own)
     return figure, found
 
 
-def subfigures(names: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
+def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
     """A figure in parts below each other, named where there are several."""
     figure = Figure(figsize=(WIDTH_IN, sum(heights) + NAME_IN), layout="constrained")
-    parts = figure.subfigures(len(names), 1, squeeze=False, height_ratios=heights)[:, 0]
-    if len(names) > 1:
-        for part, name in zip(parts, names, strict=True):
+    parts = figure.subfigures(len(titles), 1, squeeze=False, height_ratios=heights)[:, 0]
+    if len(titles) > 1:
+        for part, name in zip(parts, titles, strict=True):
             part.suptitle(name, x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure, list(parts)
 
@@ -166,3 +168,42 @@ def titled(ax: Axes, title: str, unit: str) -> None:
         color=SECONDARY,
         annotation_clip=False,
     )
+
+
+def headed_by(figure: Figure, label: str, groups: Sequence[Group]) -> None:
+    """Above a figure what it is and of whom."""
+    people = len({(group.study, who) for group in groups for who in group.values["participant"]})
+    studies = ", ".join(dict.fromkeys(group.study for group in groups))
+    programs = min(sum(group.simulated for group in groups), people)
+    headed(figure, label, studies, people, programs)
+
+
+def edges_of(models: Sequence[str]) -> list[int]:
+    """Places at which models of another size begin: the number at the end of their ids, where every
+    model has one and some share theirs (ae5, ss5 | ae10, ss10)."""
+    sizes = [re.search(r"\d+$", model) for model in models]
+    numbers = [size.group() for size in sizes if size is not None]
+    if len(numbers) < len(models) or not 1 < len(set(numbers)) < len(models):
+        return []
+    found = [at for at, (one, other) in enumerate(pairwise(numbers), start=1) if one != other]
+    # Only where those of a size stand together.
+    return found if len(found) == len(set(numbers)) - 1 else []
+
+
+def short(value: float, decimals: int, *, sign: bool = False) -> str:
+    """A number for a narrow place: thousands as k, and not more digits than it bears."""
+    if abs(value) >= 1000:
+        return decimal(value / 1000, 0 if abs(value) >= 100_000 else 1, sign=sign) + "k"
+    return decimal(
+        value, 0 if abs(value) >= 100 else min(decimals, 1 + (abs(value) < 10)), sign=sign
+    )
+
+
+def value_ticks(metric: Metric, low: float, high: float) -> list[float]:
+    """Places of ticks within the values; all steps of a rating scale."""
+    if metric.limits is not None:
+        low, high = metric.limits
+    steps = int(high - low) if metric.limits is not None and high - low < 10 else 5
+    found = MaxNLocator(nbins=steps).tick_values(low, high)
+    room = 1e-9 * max(1.0, abs(high))
+    return [float(one) for one in found if low - room <= one <= high + room]

@@ -19,7 +19,7 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from labapp.profiles.interactive_reconstruction import axes
+from labapp.profiles.interactive_reconstruction import panels
 from labapp.profiles.interactive_reconstruction.changes import changes
 from labapp.profiles.interactive_reconstruction.figures import (
     BOXES,
@@ -35,6 +35,7 @@ from labapp.profiles.interactive_reconstruction.figures_boxes import levels
 from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
+from labapp.report import fitting
 from labapp.report.plate import Plate
 from tests.helpers.compared import (
     DIALS,
@@ -227,9 +228,9 @@ def test_ends_of_the_colours_differ_in_grey() -> None:
 
 
 def test_models_of_other_sizes_are_parted() -> None:
-    assert axes.edges(SEVEN) == [5]
-    assert axes.edges(THREE) == axes.edges(["m/a1", "m/a2", "m/a3"]) == []
-    assert axes.edges(["m/a5", "m/a10", "m/b5"]) == []
+    assert panels.edges_of(SEVEN) == [5]
+    assert panels.edges_of(THREE) == panels.edges_of(["m/a1", "m/a2", "m/a3"]) == []
+    assert panels.edges_of(["m/a5", "m/a10", "m/b5"]) == []
 
 
 def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -> None:
@@ -358,11 +359,11 @@ def laid_out(figure: Figure) -> list[Axes]:
 
 
 def test_long_names_are_broken_where_they_have_joints() -> None:
-    assert axes.wrapped("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
-    assert axes.wrapped("factorvae", 0.1) == "factorvae"
-    assert "".join(axes.wrapped(LONG[1], 0.5).split("\n")) == LONG[1]
-    assert axes.names_of(["m/ae", "m/gt"], 0.5).upright is False
-    turned = axes.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
+    assert fitting.wrapped("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
+    assert fitting.wrapped("factorvae", 0.1) == "factorvae"
+    assert "".join(fitting.wrapped(LONG[1], 0.5).split("\n")) == LONG[1]
+    assert fitting.names_of(["m/ae", "m/gt"], 0.5).upright is False
+    turned = fitting.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
     assert turned.upright
     assert turned.lines <= 2
 

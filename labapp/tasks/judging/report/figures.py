@@ -3,18 +3,17 @@ as files. Marks differ by shape and fill, so that they can be told apart in grey
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.tables import Tables
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
-from labapp.report.drawing import WIDTH_IN
+from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.report import kit
 from labapp.report.plate import Plate
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.groups import WHO, Group, per_session, plain
@@ -28,15 +27,6 @@ from labapp.tasks.judging.report.statistics import (
     rank_means,
 )
 
-LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
-"""Line and mark by study, where several are drawn as lines."""
-_POINT: dict[str, Any] = {
-    "markersize": 4,
-    "color": ACCENT,
-    "alpha": 0.75,
-    "markeredgecolor": "white",
-    "markeredgewidth": 0.5,
-}
 _PRINTED: dict[str, Any] = {
     "markersize": 5,
     "markerfacecolor": "white",
@@ -84,8 +74,7 @@ def accuracies(groups: Sequence[Group]) -> Plate | None:
     if not shown:
         return None
     heights = [0.6 + 0.42 * len(some) for some in shown.values()]
-    figure = Figure(figsize=(WIDTH_IN, sum(heights) + 0.4), layout="constrained")
-    axes = figure.subplots(len(shown), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    figure, axes = kit.panels(len(shown), 1, heights, more_in=0.4, sharex=True)
     for ax, (name, some) in zip(axes, shown.items(), strict=True):
         for place, group in enumerate(some):
             values = plain(accuracy(group, name))
@@ -110,28 +99,23 @@ def _printed(group: Group, name: str) -> paper.Published | None:
 
 def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:
     """Values along a row: points, mean and sd; the paper's below them."""
-    spread = np.linspace(-0.12, 0.12, values.size) if values.size > 1 else np.zeros(values.size)
-    ax.plot(values, place + spread, "o", **_POINT)
+    kit.points(ax, values, place + kit.jitter(values.size, 0.12), alpha=0.75)
     middle, width = mean(values), sd(values)
     if middle is not None:
         if width is not None:
-            ax.plot([middle - width, middle + width], [place] * 2, color=INK, linewidth=1.6)
-        ax.plot(middle, place, "D", markersize=6, color=INK, zorder=4)
+            kit.across(ax, [middle - width, middle + width], place)
+        kit.diamond(ax, middle, place, markersize=6, markerfacecolor=INK)
     if printed is not None:
         below = place + 0.28
         if printed.sd is not None:
             ends = [printed.mean - printed.sd, printed.mean + printed.sd]
-            ax.plot(ends, [below] * 2, color=SECONDARY, linewidth=1.2, ls=":")
+            kit.across(ax, ends, below, color=SECONDARY, linewidth=1.2, ls=":")
         ax.plot(printed.mean, below, "s", **_PRINTED)
 
 
 def _names(ax: Axes, rows: Sequence[tuple[str, int]]) -> None:
     """Studies down the side with their n, the first on top."""
-    ax.set_yticks(range(len(rows)), [f"{name}, n = {n}" for name, n in rows])
-    ax.set_ylim(len(rows) - 0.45, -0.55)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
-    ax.set_axisbelow(True)
+    kit.rows(ax, [f"{name}, n = {n}" for name, n in rows], beyond=0.55, above=0.55)
 
 
 def _sessions(group: Group) -> int:
@@ -143,10 +127,9 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
     shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
     if not shown:
         return None
-    figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
-    ax = figure.subplots()
+    figure, (ax,) = kit.panels(1, 1, 3.4)
     longest = max(int(means.index.max()) for _, means in shown)
-    for (line, mark), (group, means) in zip(_cycle(len(shown)), shown, strict=True):
+    for (line, mark), (group, means) in zip(cycle(kit.LINES), shown, strict=False):
         ratings = int(group.ratings["rank"].notna().sum())
         label = f"{group.name}, {ratings} ratings"
         ax.plot(
@@ -164,7 +147,7 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
     ax.set_xticks(range(1, longest + 1))
     ax.set_xlabel("rank of the prototype by the model's similarity, 1 the most similar")
     ax.set_ylabel("mean rating")
-    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
+    kit.grid(ax)
     ax.legend(frameon=False, loc="upper right", fontsize=8)
     caption = (
         "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
@@ -173,18 +156,14 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
     return Plate("judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption)
 
 
-def _cycle(count: int) -> Iterator[tuple[str, str]]:
-    return (LINES[at % len(LINES)] for at in range(count))
-
-
 def beliefs(groups: Sequence[Group]) -> Plate | None:
     """Mean agreement of sessions over all photos, those the model has right, and wrong."""
     shown = [group for group in groups if group.photos["agreement"].notna().any()]
     if not shown:
         return None
     kinds = ("all", "model right", "model wrong")
-    figure = Figure(figsize=(WIDTH_IN, 0.8 + 0.45 * len(shown)), layout="constrained")
-    for ax, kind in zip(figure.subplots(1, 3, sharey=True), kinds, strict=True):
+    figure, axes = kit.panels(3, 3, 0.8 + 0.45 * len(shown), sharey=True)
+    for ax, kind in zip(axes, kinds, strict=True):
         for place, group in enumerate(shown):
             right = group.photos["model_correct"].astype(bool)
             chosen = {"all": right | True, "model right": right, "model wrong": ~right}[kind]
@@ -212,13 +191,9 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
     if not shown:
         return None
     columns = min(len(shown), 5)
-    rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(WIDTH_IN, 2.9 * rows), layout="constrained")
-    axes = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
-    for ax, (group, values) in zip(axes, shown, strict=False):
+    figure, axes = kit.panels(len(shown), columns, 2.9, sharey=True)
+    for ax, (group, values) in zip(axes, shown, strict=True):
         _risks(ax, group, values)
-    for ax in axes[len(shown) :]:
-        ax.set_visible(False)
     for ax in axes[::columns]:
         ax.set_ylabel("%")
     caption = (
@@ -231,8 +206,8 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
 
 def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     for place, (risk, some) in enumerate(zip(paper.RISKS, values, strict=True)):
-        spread = np.linspace(-0.14, 0.14, some.size) if some.size > 1 else np.zeros(1)
-        ax.plot(place + spread, some, "o", clip_on=False, **_POINT)
+        shifts = kit.jitter(some.size, 0.14)
+        kit.points(ax, place + shifts, some, clip_on=False, alpha=0.75)
         ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
         printed = _printed(group, f"least accuracy, {risk} risk")
         if printed is not None:
@@ -243,12 +218,9 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
         ax.axhline(group.model_accuracy, color=INK, linewidth=1.2, ls="--")
     if (told := _printed(group, "model accuracy")) is not None:
         ax.axhline(told.mean, color=SECONDARY, linewidth=1.0, ls=":")
-    ax.set_xticks(range(3), ["low", "medium", "high"])
-    ax.set_xlim(-0.5, 2.7)
+    kit.columns(ax, ["low", "medium", "high"])
     ax.set_ylim(48, 102)
-    ax.tick_params(axis="x", length=0)
-    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
-    ax.set_axisbelow(True)
+    kit.grid(ax)
     ax.set_title(_folded(group.name), fontsize=8)
     ax.set_xlabel(f"risk, n = {values[0].size}")
 
@@ -268,9 +240,8 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> Plate | None:
             shown.append((group, times))
     if not shown:
         return None
-    figure = Figure(figsize=(WIDTH_IN, 0.9 + 0.42 * len(shown)), layout="constrained")
-    grid = figure.subplots(1, 3, sharey=True)
-    for at, (ax, name) in enumerate(zip(grid, paper.UNDERSTANDING, strict=True)):
+    figure, axes = kit.panels(3, 3, 0.9 + 0.42 * len(shown), sharey=True)
+    for at, (ax, name) in enumerate(zip(axes, paper.UNDERSTANDING, strict=True)):
         for place, (group, times) in enumerate(shown):
             _strip(ax, place, times[at], _printed(group, name))
         _names(ax, [(group.name, times[at].size) for group, times in shown])

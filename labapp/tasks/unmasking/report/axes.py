@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY
+from labapp.figure_style import ACCENT, INK, SECONDARY
+from labapp.report import kit
 
 SHOWN = "pixels shown, % (logarithmic)"
 APART = 0.018
@@ -104,7 +105,7 @@ def line(
     at = np.asarray(x, float) * np.exp(place * APART)
     values = np.asarray(y, float)
     if low is not None and high is not None:
-        intervals(ax, at, low, high, look.colour)
+        kit.upright(ax, at, low, high, look.colour)
     style: dict[str, Any] = {
         "marker": look.mark,
         "color": look.colour,
@@ -118,13 +119,6 @@ def line(
     ax.plot(at, values, ls=look.line if join else "", clip_on=clip, **style)
     # The legend shows the line in any case: a fitted one may be drawn instead.
     ax.plot([], [], ls=look.line, label=label or None, **style)
-
-
-def intervals(ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str) -> None:
-    """A vertical line at each x, where both ends are known."""
-    at, bottom, top = (np.asarray(one, float) for one in (x, low, high))
-    known = np.isfinite(bottom) & np.isfinite(top)
-    ax.vlines(at[known], bottom[known], top[known], color=colour, linewidth=1.2, zorder=2)
 
 
 def bar_edges(shown: Sequence[float], share: float) -> tuple[float, float]:
@@ -167,15 +161,9 @@ def share(ax: Axes, label: str, *, guess: float | None = None, top: int = 100) -
     ax.set_ylim(-0.02 * top, 1.02 * top)
     ax.set_yticks(range(0, top + 1, 20 if top > 40 else 10))
     ax.set_ylabel(label)
-    grid(ax)
+    kit.grid(ax)
     if guess is not None:
-        ax.axhline(guess, color=INK, linewidth=1.0, ls=(0, (5, 3)), zorder=1)
-
-
-def grid(ax: Axes) -> None:
-    """Hairlines behind the marks."""
-    ax.grid(axis="y", color=HAIRLINE, linewidth=0.6)
-    ax.set_axisbelow(True)
+        ax.axhline(guess, color=INK, linewidth=1.0, ls=kit.DASHED, zorder=1)
 
 
 def legend(figure: Figure, ax: Axes) -> None:

@@ -11,10 +11,9 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from labapp.figure_style import INK, STYLE
-from labapp.report.drawing import WIDTH_IN
+from labapp.report import kit
 from labapp.report.plate import Plate
 from labapp.tasks.unmasking.report import axes, figures_fits, figures_model
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
@@ -50,8 +49,7 @@ def confidence(found: Found, prefix: str) -> Plate | None:
     counts = found.labels[found.labels["n"] > 0]
     if counts.empty:
         return None
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
-    ax = figure.subplots()
+    figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     _stacked(ax, counts)
     axes.percents(ax, found.group.percents)
     ax.set_ylabel("% of annotations")
@@ -82,7 +80,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
         edgecolor=INK,
         linewidth=0.8,
     )
-    axes.intervals(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
+    kit.upright(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
     ax.set_ylim(-2, 100 + 2.4 * ROW)
     ax.set_yticks(
         [*range(0, 101, 20), 100 + ROW, 100 + 2 * ROW],
@@ -111,8 +109,7 @@ def _one(
     """A panel of shares by mask, a line a method."""
     if frame.empty or not (frame["n"] > 0).any():
         return None
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
-    ax = figure.subplots()
+    figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     lines(ax, found, frame, "share", "low", "high", 100.0)
     axes.percents(ax, found.group.percents)
     axes.share(ax, unit)
@@ -130,7 +127,7 @@ def reaction_times(found: Found, prefix: str) -> Plate | None:
     for ax, kind in ((left, "mean"), (right, "median")):
         lines(ax, found, times, kind, f"{kind}_low", f"{kind}_high")
         ax.set_ylabel("reaction time, ms")
-        axes.grid(ax)
+        kit.grid(ax)
     left.set_title("Mean, as in the paper")
     right.set_title("Median (ours)")
     limits = np.array([ax.get_ylim() for ax in (left, right)])

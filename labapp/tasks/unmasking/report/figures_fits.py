@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.special import expit
 
-from labapp.figure_style import HAIRLINE, INK, SECONDARY
-from labapp.report.drawing import WIDTH_IN
+from labapp.figure_style import SECONDARY
+from labapp.report import kit
 from labapp.report.plate import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import lines, plate_of, two
@@ -74,8 +73,7 @@ def thresholds(found: Found, prefix: str) -> Plate | None:
     own = found.fits.own
     if not (own["why"] == "").any():
         return None
-    figure = Figure(figsize=(WIDTH_IN, 3.4), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, panels = kit.panels(2, 2, 3.4, sharey=True)
     for ax, (of, title) in zip(panels, TITLES.items(), strict=True):
         _own(ax, found, own[own["of"] == of])
         ax.set_title(title)
@@ -98,26 +96,20 @@ def _own(ax: Axes, found: Found, own: pd.DataFrame) -> None:
         index="participant", columns="method", values="threshold"
     )
     values = wide.reindex(columns=list(methods)).to_numpy(float)
-    spread = np.linspace(-0.12, 0.12, len(values)) if len(values) > 1 else np.zeros(len(values))
-    places = np.arange(len(methods))
-    for row, shift in zip(values, spread, strict=True):
-        known = np.isfinite(row)
-        ax.plot(places[known] + shift, row[known], color=HAIRLINE, linewidth=0.8, zorder=1)
+    shifts = kit.jitter(len(values), 0.12)
+    kit.joining(ax, values, shifts)
     names = []
     for place, name in enumerate(methods.values()):
         known = np.isfinite(values[:, place])
         look = axes.look(place)
-        axes.marks(ax, look, place + spread[known], values[known, place], "", size=4)
+        axes.marks(ax, look, place + shifts[known], values[known, place], "", size=4)
         names.append(f"{axes.folded(name)}\nn = {int(known.sum())}")
         if known.any():
-            middle = float(np.median(values[known, place]))
-            ax.hlines(middle, place - 0.3, place + 0.3, color=INK, linewidth=2.0, zorder=4)
+            kit.median(ax, place, values[known, place], 0.3, zorder=4)
     ax.set_yscale("log")
     ax.set_ylim(low / 1.05, high * 1.05)
     ax.set_yticks(found.group.percents, [f"{one:g}" for one in found.group.percents])
     ax.minorticks_off()
-    ax.set_xticks(places, names)
-    ax.set_xlim(-0.5, len(methods) - 0.5)
-    ax.tick_params(axis="x", length=0)
+    kit.columns(ax, names, beyond=0.5)
     ax.tick_params(axis="y", labelcolor=SECONDARY)
-    axes.grid(ax)
+    kit.grid(ax)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from labapp.figure_style import HAIRLINE, INK, SECONDARY
-from labapp.report.drawing import WIDTH_IN
+from labapp.figure_style import INK, SECONDARY
+from labapp.report import kit
 from labapp.report.plate import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
@@ -46,11 +45,11 @@ def model(found: Found, prefix: str) -> Plate | None:
     axes.share(left, "% of images")
     left.set_title("Accuracy, as in the paper")
     for _, whole in found.whole[found.whole["n"] > 0].iterrows():
-        left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=(0, (5, 3)))
+        left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=kit.DASHED)
     lines(right, found, frame, "cross_entropy", None, None)
     right.set_ylim(bottom=0)
     right.set_ylabel("nats, mean over images")
-    axes.grid(right)
+    kit.grid(right)
     right.set_title("Cross-entropy (ours; the ranks are by it)")
     axes.legend(figure, left)
     return plate_of(
@@ -68,8 +67,8 @@ def ranks(found: Found, prefix: str) -> Plate | None:
     overall, by_mask = found.ranks.overall, found.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
         return None
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
-    first, second, third = figure.subplots(1, 3, width_ratios=(1.0, 1.25, 1.25))
+    widths = (1.0, 1.25, 1.25)
+    figure, (first, second, third) = kit.panels(3, 3, HEIGHT_IN, width_ratios=widths)
     _overall(first, found)
     for ax, who, title in ((second, MODEL, "By mask: model"), (third, PEOPLE, "By mask: people")):
         axes.percents(ax, found.group.percents)
@@ -104,11 +103,9 @@ def _overall(ax: Axes, found: Found) -> None:
         if not own["rank"].notna().any():
             continue
         at = np.arange(len(methods)) + shift
-        axes.intervals(ax, at, own["low"], own["high"], look.colour)
+        kit.upright(ax, at, own["low"], own["high"], look.colour)
         axes.marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
-    ax.set_xticks(range(len(methods)), [axes.folded(name) for name in methods.values()])
-    ax.set_xlim(-0.5, len(methods) - 0.5)
-    ax.tick_params(axis="x", length=0, labelsize=8)
+    kit.columns(ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=8)
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
     _best_on_top(ax, found)
@@ -119,7 +116,7 @@ def _best_on_top(ax: Axes, found: Found) -> None:
     count = len(found.group.methods)
     ax.set_ylim(count + 0.45, 0.85)
     ax.set_yticks(range(1, count + 1))
-    axes.grid(ax)
+    kit.grid(ax)
 
 
 def _no_ranks(who: str) -> str:
@@ -173,8 +170,7 @@ def bias_times(found: Found, prefix: str) -> Plate | None:
     times = found.bias.times
     if times.empty or not times["mean"].notna().any():
         return None
-    figure = Figure(figsize=(WIDTH_IN, 2.2), layout="constrained")
-    panels = figure.subplots(1, 2, sharex=True)
+    figure, panels = kit.panels(2, 2, 2.2, sharex=True)
     for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
         _answers(ax, times[times["wrong"] == wrong].set_index("answer").reindex(list(ANSWERS)))
         ax.set_title(title)
@@ -196,20 +192,8 @@ def _answers(ax: Axes, own: pd.DataFrame) -> None:
             value = float(row[kind])
             if np.isfinite(value):
                 ends = [float(row[f"{kind}_low"]), float(row[f"{kind}_high"])]
-                ax.plot(ends, [place + shift] * 2, color=SECONDARY, linewidth=1.4, zorder=2)
-                ax.plot(
-                    value,
-                    place + shift,
-                    "D",
-                    markersize=5.5,
-                    markerfacecolor=face,
-                    markeredgecolor=INK,
-                    zorder=3,
-                )
+                kit.across(ax, ends, place + shift, color=SECONDARY)
+                kit.diamond(ax, value, place + shift, markersize=5.5, markerfacecolor=face)
     counts = own["n"].fillna(0).astype(int)
     names = [f"{ANSWERS[str(answer)]}, n = {n:,}" for answer, n in counts.items()]
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color=HAIRLINE, linewidth=0.6)
-    ax.set_axisbelow(True)
+    kit.rows(ax, names)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from labapp.figure_style import SECONDARY
-from labapp.report.drawing import WIDTH_IN
+from labapp.report import kit
 from labapp.report.plate import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.results import Found
@@ -36,8 +36,7 @@ def plate_of(
 
 def two(found: Found) -> tuple[Figure, Sequence[Axes]]:
     """Two panels beside each other, both by the percentage shown."""
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
-    panels = list(figure.subplots(1, 2))
+    figure, panels = kit.panels(2, 2, HEIGHT_IN)
     for ax in panels:
         axes.percents(ax, found.group.percents)
     return figure, panels

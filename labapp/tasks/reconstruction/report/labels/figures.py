@@ -6,10 +6,9 @@ from itertools import groupby
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
-from labapp.report.drawing import WIDTH_IN
+from labapp.report import kit
 from labapp.report.plate import Plate, headed
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model
@@ -36,17 +35,13 @@ def of_study(study: str, found: Found) -> list[Plate]:
 
 
 def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plate:
-    rows = -(-len(models) // SIDE_BY_SIDE)
     dials = max(len(model.dials) for model, _ in models)
     with mpl.rc_context(STYLE):
-        size = (WIDTH_IN, 0.25 + rows * (0.85 + 0.26 * dials))
-        figure = Figure(figsize=size, layout="constrained")
-        axes = list(figure.subplots(rows, SIDE_BY_SIDE, squeeze=False).flat)
-        for ax, (model, effects) in zip(axes, models, strict=False):
+        height = 0.85 + 0.26 * dials
+        figure, axes = kit.panels(len(models), SIDE_BY_SIDE, height, more_in=0.25)
+        for ax, (model, effects) in zip(axes, models, strict=True):
             _panel(ax, model, effects, found)
             ax.set_ylim(dials - 0.4, -0.6)  # a bar is as thick in every panel
-        for ax in axes[len(models) :]:
-            ax.set_visible(False)
         people, programs = (
             frozenset[str]().union(*some)
             for some in ([one.met for one, _ in models], [one.programs for one, _ in models])

@@ -1,28 +1,19 @@
-"""What the figures of the reconstruction paper have in common: models along an axis, names that fit
-their place, whose data a figure is of."""
+"""Names along an axis of a figure, in lines that fit their place, or turned by a quarter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import MaxNLocator
 
-from labapp.analysis.columns import Metric
 from labapp.figure_style import HAIRLINE
-from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.report.drawing import model_names
-from labapp.report.formats import decimal
-from labapp.report.plate import headed
 
-FACE = "#EDF0F3"
 SMALL = 7.5
 """Points of text below the smallest titles."""
 LINE_IN, CLOSE_IN = 0.15, 0.13
@@ -90,14 +81,14 @@ def label_height(models: Sequence[str], room: float, *, counted: bool = True) ->
     return LINE_IN * (names.lines + counted)
 
 
-def models_below(
+def names_below(
     ax: Axes, models: Sequence[str], counts: Sequence[int], edges: Sequence[int], room: float
 ) -> None:
     """The models along the x axis, at 0, 1 …, with the n of each. edges: places before which a line
     stands. room: inches a model."""
-    names = names_of(models, room)
-    labels = [f"{name}\nn{THIN}={THIN}{n}" for name, n in zip(names.said, counts, strict=True)]
-    below(ax, labels, upright=names.upright)
+    fitted = names_of(models, room)
+    labels = [f"{name}\nn{THIN}={THIN}{n}" for name, n in zip(fitted.said, counts, strict=True)]
+    below(ax, labels, upright=fitted.upright)
     beyond = 0.6 + max(LEAST - len(models), 0) / 2
     ax.set_xlim(-beyond, len(models) - 1 + beyond)
     ax.tick_params(axis="x", length=0)
@@ -110,53 +101,3 @@ def below(ax: Axes, labels: Sequence[str], *, upright: bool) -> None:
     turned = 90 if upright else 0
     alike = "right" if upright else "center"
     ax.set_xticks(range(len(labels)), labels, rotation=turned, multialignment=alike, fontsize=SMALL)
-
-
-def edges(models: Sequence[str]) -> list[int]:
-    """Places at which models of another size begin: the number at the end of their ids, where every
-    model has one and some share theirs (ae5, ss5 | ae10, ss10)."""
-    sizes = [re.search(r"\d+$", model) for model in models]
-    numbers = [size.group() for size in sizes if size is not None]
-    if len(numbers) < len(models) or not 1 < len(set(numbers)) < len(models):
-        return []
-    found = [at for at, (one, other) in enumerate(pairwise(numbers), start=1) if one != other]
-    # Only where those of a size stand together.
-    return found if len(found) == len(set(numbers)) - 1 else []
-
-
-def grid(ax: Axes, axis: str = "y") -> None:
-    """Hairlines behind the marks."""
-    ax.grid(axis="x" if axis == "x" else "y", color=HAIRLINE, linewidth=0.6)
-    ax.set_axisbelow(True)
-
-
-def titled(figure: Figure, label: str, groups: Sequence[Group]) -> None:
-    """Above a figure what it is and of whom."""
-    people = len({(group.study, who) for group in groups for who in group.values["participant"]})
-    studies = ", ".join(dict.fromkeys(group.study for group in groups))
-    programs = min(sum(group.simulated for group in groups), people)
-    headed(figure, label, studies, people, programs)
-
-
-def short(value: float, decimals: int, *, sign: bool = False) -> str:
-    """A number for a narrow place: thousands as k, and not more digits than it bears."""
-    if abs(value) >= 1000:
-        return decimal(value / 1000, 0 if abs(value) >= 100_000 else 1, sign=sign) + "k"
-    return decimal(
-        value, 0 if abs(value) >= 100 else min(decimals, 1 + (abs(value) < 10)), sign=sign
-    )
-
-
-def value_ticks(metric: Metric, low: float, high: float) -> list[float]:
-    """Places of ticks within the values; all steps of a rating scale."""
-    if metric.limits is not None:
-        low, high = metric.limits
-    steps = int(high - low) if metric.limits is not None and high - low < 10 else 5
-    found = MaxNLocator(nbins=steps).tick_values(low, high)
-    room = 1e-9 * max(1.0, abs(high))
-    return [float(one) for one in found if low - room <= one <= high + room]
-
-
-def jitter(count: int, width: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Places beside each other, in the order given, that make equal values distinguishable."""
-    return np.linspace(-width, width, count) if count > 1 else np.zeros(count)

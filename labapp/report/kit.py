@@ -1,0 +1,280 @@
+"""The figure kit: strips with box, median and mean, intervals, heat maps, small multiples.
+
+All figures of the report, of plans and of scores are drawn from these marks, so that the same thing
+looks the same everywhere. One look: ink on white, no colour carries meaning alone. Drawn without
+pyplot, so that nothing global is touched and any thread may draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import ArrayLike, NDArray
+
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY
+from labapp.report.drawing import WIDTH_IN
+
+Values = NDArray[np.float64]
+
+FACE = "#EDF0F3"
+"""Of boxes and bars that points lie on."""
+DASHED, SHORT_DASHED = (0, (5, 3)), (0, (4, 2))
+LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
+"""Line and mark by place, where several lines are in one panel: told apart in grey."""
+BOX_FROM = 5
+"""A box is drawn from so many values on; below, the points say more."""
+STRIPS_READ = (
+    f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with whiskers "
+    "to the furthest values within 1.5 × its height."
+)
+"""How a strip with a box is read, for its caption."""
+_BOX: dict[str, Any] = {
+    "patch_artist": True,
+    "manage_ticks": False,
+    "showfliers": False,  # they are among the points
+    "boxprops": {"facecolor": FACE, "edgecolor": SECONDARY, "linewidth": 0.8},
+    "whiskerprops": {"color": SECONDARY, "linewidth": 0.8},
+    "capprops": {"color": SECONDARY, "linewidth": 0.8},
+    "medianprops": {"linewidth": 0.0},
+    "zorder": 1,
+}
+
+
+# --- small multiples ------------------------------------------------------------------------------
+
+
+def panels(
+    count: int,
+    across: int,
+    height_in: float | Sequence[float],
+    *,
+    width_in: float = WIDTH_IN,
+    more_in: float = 0.0,
+    between: float | None = None,
+    **shared: Any,
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels in rows.
+
+    Parameters
+    ----------
+    count, across : int
+        Panels, and how many stand beside each other; places without a panel are not seen.
+    height_in : float or sequence of float
+        Inches of a row, or of each.
+    width_in, more_in : float
+        Inches of the figure, and what it is higher than its rows.
+    between : float, optional
+        Room between rows, as a share of a panel's height.
+    shared
+        `sharex`, `sharey` and others of `Figure.subplots`.
+    """
+    rows = -(-count // across)
+    heights = [height_in] * rows if isinstance(height_in, float | int) else list(height_in)
+    figure = Figure(
+        figsize=(width_in, sum(heights) + more_in), layout=ConstrainedLayoutEngine(hspace=between)
+    )
+    every = figure.subplots(rows, across, squeeze=False, height_ratios=heights, **shared)
+    return figure, used(list(every.flat), count)
+
+
+def used(axes: Sequence[Axes], count: int) -> list[Axes]:
+    """The first axes of a grid; the others are not seen."""
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    return list(axes[:count])
+
+
+def jitter(count: int, width: float) -> Values:
+    """Places beside each other, in the order given, that make equal values distinguishable."""
+    return np.linspace(-width, width, count) if count > 1 else np.zeros(count)
+
+
+def grid(ax: Axes, axis: str = "y") -> None:
+    """Hairlines behind the marks. axis: x, y or both."""
+    ax.grid(axis=axis, color=HAIRLINE, linewidth=0.6)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+
+
+def columns(ax: Axes, names: Sequence[str], *, beyond: float = 0.6, **style: Any) -> None:
+    """Names along the x axis, at 0, 1 …, without ticks."""
+    ax.set_xticks(range(len(names)), names, **style)
+    ax.set_xlim(-beyond, len(names) - 1 + beyond)
+    ax.tick_params(axis="x", length=0)
+
+
+def rows(ax: Axes, names: Sequence[str], *, beyond: float = 0.5, above: float = 0.5) -> None:
+    """Names down the y axis, at 0, 1 …, the first on top, with hairlines upright."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 1 + beyond, -above)
+    ax.tick_params(axis="y", length=0)
+    grid(ax, "x")
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+def points(ax: Axes, x: ArrayLike, y: ArrayLike, mark: str = "o", **style: Any) -> None:
+    """A point a value."""
+    look = {"color": ACCENT, "markersize": 4, "markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(np.asarray(x), np.asarray(y), mark, **{**look, "linestyle": "", **style})
+
+
+def diamond(ax: Axes, x: float, y: float, **style: Any) -> None:
+    """A mean."""
+    look = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK, "zorder": 5}
+    ax.plot(x, y, "D", **{**look, **style})
+
+
+def bar(ax: Axes, place: float, top: float, bottom: float = 0.0) -> None:
+    """A pale bar, on which points can be told."""
+    ax.bar(
+        place,
+        top - bottom,
+        bottom=bottom,
+        width=0.62,
+        color=FACE,
+        edgecolor=SECONDARY,
+        linewidth=0.8,
+        zorder=1,
+    )
+
+
+def median(ax: Axes, place: float, values: ArrayLike, half: float, **style: Any) -> None:
+    """A thick line across a strip, so far to both sides of its place."""
+    middle = float(np.median(np.asarray(values)))
+    look = {"color": INK, "linewidth": 1.8, "zorder": 3}
+    ax.hlines(middle, place - half, place + half, **{**look, **style})
+
+
+def joining(ax: Axes, values: Values, shifts: Values) -> None:
+    """A line for each participant (a row of values) through the strips they have a value in."""
+    places = np.arange(values.shape[1], dtype=np.float64)
+    paths = [
+        np.column_stack([places[known] + shift, row[known]])
+        for row, shift in zip(values, shifts, strict=True)
+        if (known := np.isfinite(row)).any()
+    ]
+    ax.add_collection(LineCollection(paths, colors=HAIRLINE, linewidths=0.8, zorder=2))
+
+
+def strip(
+    ax: Axes, place: float, values: Values, shifts: Values | None = None, *, half: float = 0.27
+) -> None:
+    """The values of a group: box from `BOX_FROM` values on, points, median, and the mean beside
+    them. shifts: of each point from the place; half: of the box's width."""
+    if values.size == 0:
+        return
+    if values.size >= BOX_FROM:
+        ax.boxplot([values], positions=[place], widths=2 * half, **_BOX)
+    beside = jitter(values.size, 0.63 * half) if shifts is None else shifts
+    points(ax, place + beside, values, markersize=3.8, zorder=4, clip_on=False)
+    median(ax, place, values, half)
+    diamond(ax, place + half + 0.09, float(values.mean()), clip_on=False)
+
+
+def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
+    """A strip a column of values (NaN where missing), its n returned. joined: a row is one
+    participant, whose points a line joins."""
+    shifts = jitter(len(values), 0.17)
+    if joined:
+        joining(ax, values, shifts)
+    counts = []
+    for place, column in enumerate(values.T):
+        known = np.isfinite(column)
+        # Each has its own participants: they are spread over all of its width.
+        strip(ax, float(place), column[known], shifts[known] if joined else None)
+        counts.append(int(known.sum()))
+    return counts
+
+
+def across(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:
+    """An interval along a row, from one end to the other."""
+    ax.plot(ends, [place] * 2, **{"color": INK, "linewidth": 1.4, "zorder": 2, **style})
+
+
+def upright(ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str = INK) -> None:
+    """An interval at each x, where both ends are known."""
+    at, bottom, top = (np.asarray(end, float) for end in (x, low, high))
+    known = np.isfinite(bottom) & np.isfinite(top)
+    ax.vlines(at[known], bottom[known], top[known], color=colour, linewidth=1.2, zorder=2)
+
+
+def beside_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
+    """A word beside an upright line, at its top."""
+    ax.annotate(
+        words,
+        (x, 1.0),
+        (4 if right else -4, -2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        fontsize=8,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
+    )
+
+
+# --- heat maps ------------------------------------------------------------------------------------
+
+DARK = 0.21
+"""Of the luminance: on what is darker, white text is read more easily than ink."""
+
+
+def heat_map(
+    ax: Axes,
+    matrix: Values,
+    colours: Colormap,
+    limits: tuple[float, float],
+    number: Callable[[float], str] | None,
+    below: Callable[[int, int], str] = lambda row, column: "",
+) -> ScalarMappable:
+    """A cell a number, the first row on top.
+
+    Parameters
+    ----------
+    matrix : float64 of shape (rows, columns)
+        NaN where there is none: a dash.
+    limits : tuple of float
+        The numbers with the first and the last colour.
+    number : callable, optional
+        How a number is written in its cell; None writes nothing.
+    below : callable
+        What stands below the number of a row and column; empty for nothing.
+    """
+    sides = [np.arange(length + 1) - 0.5 for length in matrix.shape]
+    # Not imshow, whose cells would be a bitmap in a page.
+    drawn = ax.pcolormesh(
+        sides[1], sides[0], np.ma.masked_invalid(matrix), cmap=colours, norm=Normalize(*limits)
+    )
+    ax.invert_yaxis()
+    ax.tick_params(length=0)
+    for row, column in np.ndindex(matrix.shape) if number is not None else ():
+        value, more = float(matrix[row, column]), below(row, column)
+        if number is None or not np.isfinite(value):
+            _write(ax, column, row, "–", SECONDARY)
+            continue
+        ink = "white" if _luminance(drawn.to_rgba(np.array([value]))[0]) < DARK else INK
+        _write(ax, column, row - (0.14 if more else 0.0), number(value), ink)
+        if more:
+            _write(ax, column, row + 0.34, more, ink)
+    return drawn
+
+
+def _write(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
+    ax.text(x, y, words, ha="center", va="center", color=colour, fontsize=7)
+
+
+def _luminance(colour: Any) -> float:
+    """Relative luminance, 0 black to 1 white (WCAG 2.1)."""
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
+    ]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))

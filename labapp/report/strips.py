@@ -1,0 +1,70 @@
+"""Small multiples of strips: what was measured of each participant, a strip a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from labapp.figure_style import STYLE
+from labapp.report import kit
+from labapp.report.drawing import Drawing, model_names, svg_of
+
+READ = "One point a participant; grey lines join those of one. " + kit.STRIPS_READ
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a panel shows.
+
+    Attributes
+    ----------
+    title, unit : str
+        What was measured.
+    values : float64 of shape (participants, models)
+        NaN where one is missing.
+    limits : tuple of float, optional
+        Least and greatest value there can be; None where that is not limited.
+    """
+
+    title: str
+    unit: str
+    values: kit.Values
+    limits: tuple[float, float] | None = None
+
+
+def strip_panels(
+    measured: Sequence[Measured], models: Sequence[str], name: str, label: str, across: int
+) -> Drawing:
+    """A panel each. models: ids of the strips; name: prefix of the ids in the page; across: panels
+    beside each other."""
+    with mpl.rc_context(STYLE):
+        figure, axes = kit.panels(len(measured), across, 2.3)
+        for ax, panel in zip(axes, measured, strict=True):
+            counts = kit.strips(ax, panel.values, joined=True)
+            names = zip(model_names(models), counts, strict=True)
+            kit.columns(ax, [f"{model}\nn = {n}" for model, n in names])
+            ax.set_title(panel.title)
+            ax.set_ylabel(panel.unit)
+            kit.grid(ax)
+            scale(ax, panel)
+        return Drawing(svg_of(figure, name), f"{label}: {', '.join(models)}")
+
+
+def scale(ax: Axes, panel: Measured) -> None:
+    """The axis over all that there can be, or from 0 to the highest value, with room for its
+    mark."""
+    if panel.limits is not None:
+        low, high = panel.limits
+        margin = 0.06 * (high - low)
+        ax.set_ylim(low - margin, high + margin)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+        return
+    known = panel.values[np.isfinite(panel.values)]
+    highest = float(known.max()) if known.size else 0.0
+    ax.set_ylim(0, 1.06 * highest or 1.0)
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
