@@ -16,7 +16,7 @@ from labapp.analysis.task_report import ReportedStudy, profiles, reports
 from labapp.plugins import registry
 from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
-from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.report.page import Html, figure, heading, joined, paragraph, table, two_lines
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
 """Of changes, where they are not the metric's own."""
@@ -103,7 +103,7 @@ def _medians(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
         if _measures(column) and rows[column.name].notna().any()
     ]
     if not lines:
-        return Html("")
+        return joined(())
     titles = [model or "All" for model in by_model]
     right = range(1, 1 + len(titles))
     return table(["Column", *titles], lines, numeric=right, caption=f"{caption}: median, and n.")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from labapp.report.formats import clock, count
 from labapp.report.listing import NONE, SHOWN_ROWS, records
-from labapp.report.page import Html, details, heading, paragraph, table, text, two_lines
+from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines, written
 
 SHOWN_SESSIONS = 100
 """Sessions whose notes are in the page; the table beside it has those of all."""
@@ -60,7 +60,7 @@ def _counts(first: pd.DataFrame, n_sessions: int) -> Html:
         if kind == "flag":
             for number, flagged in some.groupby("number", sort=True):
                 meanings = ", ".join(dict.fromkeys(str(one) for one in flagged["text"]))
-                rows.append(_count(Html(f"&emsp;⚑ {number} {text(meanings)}"), flagged))
+                rows.append(_count(f"\u2003⚑ {number} {meanings}", flagged))
     columns = (
         "Noted",
         two_lines("Times", "taken back not counted"),
@@ -96,7 +96,7 @@ def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
     names = (two_lines("At", "min:s of working time"), "Part", "Question", "Kind", "Words")
     shown = table(names, rows[:SHOWN_ROWS], numeric=(2,))
     if (left := len(rows) - SHOWN_ROWS) > 0:
-        shown = Html(shown + paragraph(f"{left} more are in the table notes.", "quiet"))
+        shown = joined([shown, paragraph(f"{left} more are in the table notes.", "quiet")])
     what = (
         count(n, kind)
         for kind in NAMES
@@ -122,14 +122,8 @@ def _former(rows: Sequence[dict[str, Any]]) -> dict[int, list[str]]:
 def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
     """How an entry reads, below it how it read before."""
     number = f"⚑ {row['number']} " if row["kind"] == "flag" else ""
-    if row["taken_back"]:
-        now = Html(f"<s>{text(number + (row['text'] or ''))}</s> taken back")
-    else:
-        now = Html(text(f"{number}{row['text_now']}"))
-    earlier = [said for said in dict.fromkeys(former) if said and said != row["text_now"]]
-    if row["taken_back"]:
-        earlier = [said for said in earlier if said != row["text"]]
-    if not earlier:
-        return now
-    was = " → ".join(f"“{said}”" for said in earlier)
-    return Html(f'{now}<span class="second">was: {text(was)}</span>')
+    now = (row["text"] or "") if row["taken_back"] else row["text_now"]
+    known = {row["text_now"], now}
+    earlier = [words for words in dict.fromkeys(former) if words and words not in known]
+    before = " → ".join(f"“{words}”" for words in earlier)
+    return written(f"{number}{now}", before, taken_back=row["taken_back"])

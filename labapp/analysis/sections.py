@@ -20,7 +20,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, Profile, ReportedStudy
 from labapp.report.formats import clock, count, decimal
 from labapp.report.listing import NONE, limited, records
-from labapp.report.page import Html, heading, paragraph, table, text, two_lines
+from labapp.report.page import Html, heading, lines, paragraph, table, two_lines
 
 
 def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterator[Html]:
@@ -67,7 +67,7 @@ def sessions(participants: pd.DataFrame) -> Html:
             row["participant"],
             row["session"],
             _began(row["started_utc"]),
-            Html("<br>".join(text(model) for model in row["models"].split(", "))),
+            lines(row["models"].split(", ")),
             _outcome(row),
             clock(row["duration_s"]),
             f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",

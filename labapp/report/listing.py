@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.report.formats import decimal
-from labapp.report.page import Html, paragraph, table, two_lines
+from labapp.report.page import Html, joined, paragraph, table, two_lines
 
 SHOWN_ROWS = 150
 """A list in the report has at most so many rows; the tables beside it hold the others."""
@@ -31,7 +31,7 @@ def limited(
     if len(rows) <= SHOWN_ROWS:
         return shown
     left = f"{len(rows) - SHOWN_ROWS} more rows are in the tables beside this page."
-    return Html(shown + paragraph(left, "quiet"))
+    return joined([shown, paragraph(left, "quiet")])
 
 
 def spread(values: NDArray[np.float64], decimals: int) -> object:

@@ -86,6 +86,21 @@ def lines(values: Iterable[object]) -> Html:
     return Html("<br>".join(map(text, values)))
 
 
+def stacked(values: Iterable[object], quieter: Iterable[object]) -> Html:
+    """Lines below each other, and quieter ones below them."""
+    return Html(_kit().stacked(list(values), list(quieter)))
+
+
+def strong(value: object) -> Html:
+    """What stands out."""
+    return Html(_kit().strong(value))
+
+
+def written(now: str, before: str, *, taken_back: bool) -> Html:
+    """What somebody wrote, below it how it read before; struck out where it was taken back."""
+    return Html(_kit().written(now, before, taken_back))
+
+
 def paragraph(value: object, kind: str = "") -> Html:
     """kind: a class of the style, such as `quiet` or `note`."""
     return Html(_kit().paragraph(value, kind))

@@ -16,7 +16,7 @@ from labapp.profiles.interactive_reconstruction.results import Compared, Found, 
 from labapp.profiles.interactive_reconstruction.tables_checks import checks
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, heading, paragraph, table, text, two_lines
+from labapp.report.page import Html, heading, lines, paragraph, table, text, two_lines
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
@@ -198,10 +198,10 @@ def _twice(n: int) -> str:
     return f" {count(n, 'participant')} met another model too: the first counts." if n else ""
 
 
-def _lines(*lines: str) -> Html:
+def _lines(*said: str) -> Html:
     """A cell: its first line, and quieter ones; empty lines are left out."""
-    first, *more = (text(line) for line in lines if line)
-    return two_lines(Html(first), Html("<br>".join(more))) if more else Html(first)
+    first, *more = (line for line in said if line)
+    return two_lines(first, lines(more)) if more else text(first)
 
 
 def _spread(summary: Summary, decimals: int) -> str:
@@ -216,7 +216,7 @@ def _spread(summary: Summary, decimals: int) -> str:
 def _values(found: Found, one: Compared, model: str) -> Html:
     summary, decimals = one.summaries[model], one.metric.decimals
     if summary.mean is None or summary.median is None or summary.sd_population is None:
-        return Html(NONE)
+        return text(NONE)
     said = paper.mean(found.group, model, one.metric)
     middle = paper.median(found.group, model, one.metric)
     population = decimal(summary.sd_population, decimals, like=summary.mean)
@@ -234,7 +234,7 @@ def _values(found: Found, one: Compared, model: str) -> Html:
 def _omnibus(found: Found, one: Compared) -> Html:
     omnibus = one.omnibus
     if omnibus is None:
-        return Html(NONE)
+        return text(NONE)
     said = ", ".join(row.said for row in paper.omnibus(found.group, one.metric))
     printed = f"paper {said}" if said else ""
     left = f"{omnibus.left_out} without all models left out" if omnibus.left_out else ""
@@ -281,7 +281,7 @@ def _pairs(found: Found, names: dict[str, str]) -> Html:
 
 def _pair(found: Found, one: Compared, pair: Pair | None) -> Html:
     if pair is None:
-        return Html(NONE)
+        return text(NONE)
     shown = paper.pair(found.group, pair.one, pair.other, one.metric)
     printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
     n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from labapp.analysis.tables import Tables
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.report.page import Html, figure, heading, paragraph, stacked, strong, table, two_lines
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings
 from labapp.tasks.judging.report.groups import Group, per_session, plain
@@ -203,9 +203,8 @@ def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> ob
     if not own:
         return NONE
     star = "*" if any(one.test == "one-sample t" and one.significant for one in own) else ""
-    said = text(f"{_spread(own[0].mean, own[0].sd, '%')}{star}")
-    value = Html(f"<strong>{said}</strong>") if own[0].mean == best else said
-    return two_lines(value, own[0].of.published or NONE)
+    said = f"{_spread(own[0].mean, own[0].sd, '%')}{star}"
+    return two_lines(strong(said) if own[0].mean == best else said, own[0].of.published or NONE)
 
 
 def result_table(results: Sequence[Result], said: str, *, several: bool = False) -> Html:
@@ -267,19 +266,19 @@ def _against(own: Sequence[Result], unit: str) -> object:
 def _tests(own: Sequence[Result]) -> Html:
     """A line a test; those that have no value are named together below, and not even named where
     none has one."""
-    lines, without = [], []
+    papers, quieter, without = [], [], []
     for one in sorted((one for one in own if one.test != MEAN), key=lambda one: one.ours):
         said = _said(one)
         if said is None:
             without.append(_name(one))
         elif one.ours:
-            lines.append(f'<span class="second">ours: {text(said)}</span>')
+            quieter.append(f"ours: {said}")
         else:
-            lines.append(f"{text(said)}<br>")
+            papers.append(said)
     if without:
-        named = f": {', '.join(dict.fromkeys(without))}" if lines else ""
-        lines.append(f'<span class="second">{NO_VALUE}{text(named)}</span>')
-    return Html("".join(lines))
+        named = f": {', '.join(dict.fromkeys(without))}" if papers or quieter else ""
+        quieter.append(f"{NO_VALUE}{named}")
+    return stacked(papers, quieter)
 
 
 _SIGNS = {

@@ -7,10 +7,10 @@ from itertools import groupby
 
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, figure, heading, paragraph, table, text, two_lines
+from labapp.report.page import Html, figure, heading, paragraph, render, table, two_lines
 from labapp.tasks.reconstruction.report.labels.agreement import DRAWS
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
-from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name
+from labapp.tasks.reconstruction.report.labels.names import Model, Name
 from labapp.tasks.reconstruction.report.labels.published import TEXT, published
 from labapp.tasks.reconstruction.report.labels.results import Found, coverage, covered
 from labapp.tasks.reconstruction.report.labels.sheet import SHEET, quoted
@@ -143,51 +143,29 @@ def _raters(found: Found) -> Iterator[str]:
 
 def names_table(models: Sequence[_Both], found: Found, caption: str) -> Html:
     """A row a dial, with its effect, its coverage and its names; models one below the other."""
-    names = (
-        "Model",
-        "Dimension",
-        two_lines("Effect", "% of the strongest"),
-        two_lines("Named by", "participants, %"),
-        "Names",
-    )
-    head = "".join(
-        f'<th scope="col"{_flush(at)}>{text(name)}</th>' for at, name in enumerate(names)
-    )
-    # A body for each model, which the heading of its rows is then the heading of.
-    body = "\n".join(
-        "<tbody>\n" + "\n".join(_rows(*model, found)) + "\n</tbody>" for model in models
-    )
-    return Html(
-        f'<div class="wide"><table class="names"><caption>{text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead>\n{body}</table></div>\n"
+    return render(
+        "labapp.tasks.reconstruction.report.labels:names.html",
+        models=[_model(*both, found) for both in models],
+        caption=caption,
+        little=LITTLE,
+        agreed=AGREED,
+        nothing=NONE,
     )
 
 
-def _flush(at: int) -> str:
-    return ' class="n"' if at in (2, 3) else ""
-
-
-def _rows(model: Model, effects: Effects, found: Found) -> Iterator[str]:
-    for at, dial in enumerate(model.dials):
-        effect = effects.of[at] if effects.of else None
-        faint = effect is not None and effect.little
-        title = two_lines(dial.title, LITTLE) if faint else text(dial.title)
-        head = ""
-        if at == 0:
-            head = (
-                f'<th scope="rowgroup" rowspan="{len(model.dials)}">'
-                f"{two_lines(model.model, f'n = {len(model.met)}')}</th>"
-            )
-        share = NONE if effect is None else _percent(effect.share)
-        by = f"{len(dial.people)}, {decimal(100 * coverage(model, dial), 0)} %"
-        kind = ' class="faint"' if faint else ""
-        first = ' class="first"' if at == 0 else ""
-        yield (
-            f'<tr{first}>{head}<th scope="row"{kind}>{title}</th>'
-            f'<td class="n{" faint" * faint}">{text(share)}</td>'
-            f'<td class="n{" faint" * faint}">{text(by)}</td>'
-            f"<td{kind}>{_names(dial, found)}</td></tr>"
-        )
+def _model(model: Model, effects: Effects, found: Found) -> dict[str, object]:
+    known = effects.of or [None] * len(model.dials)
+    dials = [
+        {
+            "title": dial.title,
+            "little": effect is not None and effect.little,
+            "share": NONE if effect is None else _percent(effect.share),
+            "by": f"{len(dial.people)}, {decimal(100 * coverage(model, dial), 0)} %",
+            "names": [_name(name, found) for name in dial.names],
+        }
+        for dial, effect in zip(model.dials, known, strict=True)
+    ]
+    return {"name": model.model, "n": len(model.met), "dials": dials}
 
 
 def _percent(share: float) -> str:
@@ -195,21 +173,13 @@ def _percent(share: float) -> str:
     return "< 1" if 0 < share < 0.005 else decimal(100 * share, 0)
 
 
-def _names(dial: Dial, found: Found) -> Html:
-    if not dial.names:
-        return Html(NONE)
-    return Html(", ".join(_name(name, found) for name in dial.names))
-
-
-def _name(name: Name, found: Found) -> Html:
-    """Isolated, so that a name from right to left does not turn its neighbours round."""
-    shown = f"<bdi>{text(quoted(name.text))}</bdi>"
-    if found.consistent(name):
-        return Html(f'<span class="agreed">{shown}</span>{AGREED}')
+def _name(name: Name, found: Found) -> dict[str, object]:
+    """votes: how many raters call it consistent, where they differ."""
+    votes = ""
     if found.ratings and found.disputed(name):
-        votes = sum(rating.says[name.id] for rating in found.ratings)
-        return Html(f"{shown} ({votes} of {len(found.ratings)} raters)")
-    return Html(shown)
+        yes = sum(rating.says[name.id] for rating in found.ratings)
+        votes = f"{yes} of {len(found.ratings)} raters"
+    return {"text": quoted(name.text), "agreed": found.consistent(name), "votes": votes}
 
 
 def models_table(models: Sequence[_Both], found: Found) -> Html:
