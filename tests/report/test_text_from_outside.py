@@ -44,7 +44,7 @@ OURS = frozenset(
     (
         *("study", "session", "stage", "task", "tasks", "role", "kind", "outcome", "presentation"),
         *("started_utc", "assignment", "regime", "fill", "sign", "mark", "shown_by", "timed_by"),
-        *("response", "of", "source", "truth", "prediction"),
+        *("response", "of", "source", "truth", "prediction", "classes"),
     )
 )
 """Columns whose words are labapp's own, by which the report goes, or are held to a pattern."""
