@@ -23,9 +23,9 @@ from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
 from labapp.explanations.scored import ids_of
 from labapp.stimuli import masked
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
-from labapp.study.stimulus_stages import Logits, recorded_outputs
+from labapp.study.stimulus_stages import recorded_outputs
 
 if TYPE_CHECKING:
     from labapp.explanations.classifier import Classifier

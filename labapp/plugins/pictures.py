@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from labapp.events.commands import Command
+from labapp.events.commands import Command, ShowQuestion
 from labapp.events.durations import Pauses
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
@@ -81,3 +81,13 @@ class PartPictures(Generic[P]):
         """What the pictures ask of a session that is not paused: to begin a trial whose pictures
         are there, or to take in the picture of a movement."""
         return None
+
+
+class QuestionPictures(PartPictures[P]):
+    """The pictures of questions that come one after the other: one begins when they are there,
+    which pictures that are files are at once."""
+
+    def due(self, state: Any) -> Command | None:
+        question = state.trial
+        waits = question is not None and question.started_ns is None and question.outcome is None
+        return ShowQuestion() if waits and self.ready(state) else None

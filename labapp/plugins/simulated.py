@@ -127,3 +127,19 @@ class Reader(Actor[PlannedPart]):
 
     def act(self) -> None:
         self.participant.send(Next(), self.participant.pace.read_s)
+
+
+class Answerer(Actor[P]):
+    """Answers questions that come one after the other."""
+
+    @abstractmethod
+    def steps(self, question: Any) -> Iterator[Step]:
+        """What is done from the appearance of a question to its end."""
+
+    def act(self) -> None:
+        question = self.state.trial
+        if question is None or question.started_ns is None or question.outcome is not None:
+            self.participant.later(self.participant.pace.stride_s)
+            return
+        key = (self.part.id, question.number, question.attempt)
+        self.participant.go_through(key, self.steps(question))

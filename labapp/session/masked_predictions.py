@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study.stimulus_stages import Logits, recorded_outputs
+from labapp.study.stimulus_stages import recorded_outputs
 
 
 def predict_masked(

@@ -51,6 +51,8 @@ ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
 """Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
 for a block of the picture, whose height and width are whole multiples of it."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Logits = tuple[float, ...]
+"""What a model makes of a photo before any softmax, one number a class."""
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""

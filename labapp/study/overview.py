@@ -14,13 +14,13 @@ from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import conditions, loading, planner, texts
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
-from labapp.study.stimulus_stages import Logits, PredictMasked, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 
 
 def space_of(model: str) -> LatentSpace:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
+from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Kind, Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import conditions
 from labapp.study.conditions import Scope
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 StimuliOf = Callable[[str], StimulusSet]
 """A stimulus set by its id or folder."""
-Logits = tuple[float, ...]
 PredictMasked = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
 percentage of the masking; nothing where there is no model to ask."""
@@ -61,6 +61,41 @@ def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[Stim
             "set", f"{number[:40]!r} is no number of a set", "Give a whole number."
         )
     return stimuli, int(number)
+
+
+def check_kind(stimuli: StimulusSet, task: str, kind: Kind) -> None:
+    """Refuse a set of another kind than a task needs, and one whose parts do not fit together: a
+    folder that a study names was never imported. Raises IncompatibleStimuliError."""
+    manifest = stimuli.manifest
+    if manifest.kind != kind:
+        raise IncompatibleStimuliError(
+            "stimuli",
+            f"the task {task} needs {kind}, and the stimulus set {manifest.id} has {manifest.kind}",
+            "Name a set of that kind, or another task.",
+        )
+    if faults := inner_faults(manifest):
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise IncompatibleStimuliError(
+            "stimuli",
+            f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
+            f"Correct it; `labapp stimuli check {stimuli.folder}` names everything.",
+        )
+
+
+def photos_of(stimuli: StimulusSet, number: int) -> tuple[Photo, ...]:
+    """The photos of a set, in its order.
+
+    Raises IncompatibleStimuliError where there is no such set.
+    """
+    photos = stimuli.manifest.of_set(number)
+    if not photos:
+        there = ", ".join(map(str, stimuli.manifest.sets)) or "none"
+        raise IncompatibleStimuliError(
+            "set",
+            f"the stimulus set {stimuli.id} has no set {number}; there are: {there}",
+            "Correct the number, or the variable under `assignment`.",
+        )
+    return photos
 
 
 @contextmanager

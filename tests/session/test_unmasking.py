@@ -28,10 +28,9 @@ from labapp.session.masked_predictions import predict_masked
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study.pictures import pictures_of
-from labapp.study.stimulus_stages import Logits
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial

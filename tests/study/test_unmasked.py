@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from labapp.errors import StudyError
 from labapp.stimuli import library, score_files
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.pictures import pictures_of
 from labapp.study.plan import Plan, to_rows
-from labapp.study.stimulus_stages import Logits, PredictMasked, recorded_outputs
+from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 from labapp.tasks.unmasking import recorded
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli

@@ -14,9 +14,8 @@ from pytestqt.qtbot import QtBot
 from labapp.audio import devices
 from labapp.errors import NoMicrophone, StimuliError
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import Photo
+from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study.stimulus_stages import Logits
 from labapp.ui import home as home_module
 from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController

@@ -8,11 +8,6 @@ from labapp.events.commands import Command
 
 
 @dataclass(frozen=True, slots=True)
-class ShowCandidates(Command):
-    """The pictures of a question are there, and the screen shows them."""
-
-
-@dataclass(frozen=True, slots=True)
 class ChooseCandidate(Command):
     """Take a candidate. choice: its place, from 0."""
 

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command
-from labapp.plugins.pictures import PartPictures, PictureContext, Session
+from labapp.plugins.pictures import PictureContext, QuestionPictures, Session
 from labapp.representations.decoding import Array, decode_rows
-from labapp_counterfactual.commands import ShowCandidates
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import Question
 
@@ -22,7 +20,7 @@ class Choice:
     candidates: Array
 
 
-class ChoicePictures(PartPictures[CounterfactualPart]):
+class ChoicePictures(QuestionPictures[CounterfactualPart]):
     """Decoded once a question."""
 
     shown: Choice | None
@@ -61,8 +59,3 @@ class ChoicePictures(PartPictures[CounterfactualPart]):
 
     def ready(self, state: Any) -> bool:
         return super().ready(state) and self.shown is not None
-
-    def due(self, state: Any) -> Command | None:
-        question: Question | None = state.trial
-        waits = question is not None and question.started_ns is None
-        return ShowCandidates() if waits and self.shown is not None else None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.events.commands import Next
-from labapp.plugins.simulated import DEVICE, Actor, Step, TrialKey
+from labapp.plugins.simulated import DEVICE, Answerer, Step
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import on_screen
 from labapp.study.assignment import generator
@@ -27,19 +27,9 @@ Changes = NDArray[np.float64]
 GUESSES = frozenset({"random", "careless"})
 
 
-class Chooser(Actor[CounterfactualPart]):
-    def act(self) -> None:
-        participant = self.participant
-        question: Question | None = self.state.trial
-        shown = participant.runner.pictures
-        if question is None or shown is None or not (question.open or question.answered):
-            participant.later(participant.pace.stride_s)
-            return
-        key: TrialKey = (self.part.id, question.number, question.attempt)
-        participant.go_through(key, self._steps(question, shown))
-
-    def _steps(self, question: Question, shown: Choice) -> Iterator[Step]:
-        """From the question's appearance to Next."""
+class Chooser(Answerer[CounterfactualPart]):
+    def steps(self, question: Question) -> Iterator[Step]:
+        shown: Choice = self.participant.runner.pictures
         rng = generator(*self.participant.seed, self.part.id, question.number)
         choice, confidence = int(rng.integers(len(question.candidates))), 1
         if self.participant.strategy not in GUESSES:

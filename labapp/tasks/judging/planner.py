@@ -9,13 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from labapp.errors import StudyError
-from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import ColourMap, Photo, Scale
 from labapp.study import assignment
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.stimulus_stages import IncompatibleStimuliError, fitting, set_of
+from labapp.study.stimulus_stages import (
+    IncompatibleStimuliError,
+    check_kind,
+    fitting,
+    photos_of,
+    set_of,
+)
 from labapp.tasks.judging.photos import Shuffle, lacks, planned_photo
 from labapp.tasks.judging.plan import (
     KIND_OF,
@@ -77,24 +82,9 @@ class Showing:
             ) from error
 
     def explained(self) -> Explained:
-        """What the parts share. Raises IncompatibleStimuliError for a set of another kind than the
-        task needs, and for one whose parts do not fit together: a folder that a study names was
-        never imported."""
-        manifest, needed = self.found.manifest, KIND_OF[self.stages.task]
-        if faults := inner_faults(manifest):
-            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            raise IncompatibleStimuliError(
-                "stimuli",
-                f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
-                f"Correct it; `labapp stimuli check {self.found.folder}` names everything.",
-            )
-        if manifest.kind != needed:
-            raise IncompatibleStimuliError(
-                "stimuli",
-                f"the task {self.stages.task} needs {needed}, and the stimulus set "
-                f"{manifest.id} has {manifest.kind}",
-                "Name a set of that kind, or another task.",
-            )
+        """What the parts share. Raises IncompatibleStimuliError, see `check_kind`."""
+        manifest, task = self.found.manifest, self.stages.task
+        check_kind(self.found, task, KIND_OF[task])
         chosen = colour_map_of(self.stages, manifest.scale)
         ready = chosen is None or manifest.scale == "ready"
         by_number = manifest.kind in NAMED_BY_NUMBER
@@ -126,14 +116,7 @@ class Showing:
         """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there
         is no such set, or a photo lacks what the task asks about."""
         manifest = self.found.manifest
-        photos = manifest.of_set(number)
-        if not photos:
-            there = ", ".join(map(str, manifest.sets)) or "none"
-            raise IncompatibleStimuliError(
-                "set",
-                f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
-                "Correct the number, or the variable under `assignment`.",
-            )
+        photos = photos_of(self.found, number)
         for photo in photos:
             if lacking := lacks(self.stages.task, photo, manifest):
                 raise IncompatibleStimuliError(

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events.commands import Command, ShowQuestion
-from labapp.plugins.pictures import PartPictures, PictureContext, Session
+from labapp.events.commands import Command
+from labapp.plugins.pictures import PictureContext, QuestionPictures, Session
 from labapp.representations.decoding import Array, decode_one, decode_rows
 from labapp.tasks.single_dimension.plan import ExamplePart, Rows, SingleDimensionPart, Z
 from labapp.tasks.single_dimension.state import SingleState
@@ -22,7 +22,7 @@ class Examples:
     question: Array | None = None
 
 
-class ExamplePictures(PartPictures[SingleDimensionPart | ExamplePart]):
+class ExamplePictures(QuestionPictures[SingleDimensionPart | ExamplePart]):
     """Decoded when they are others than those asked for last."""
 
     shown: Examples | None
@@ -44,10 +44,7 @@ class ExamplePictures(PartPictures[SingleDimensionPart | ExamplePart]):
         return super().ready(state) and self.shown is not None
 
     def due(self, state: Any) -> Command | None:
-        if isinstance(self.part, ExamplePart) or self.shown is None:
-            return None
-        waits = state.trial is not None and state.trial.started_ns is None
-        return ShowQuestion() if waits else None
+        return None if isinstance(self.part, ExamplePart) else super().due(state)
 
     def _show(self, key: tuple[int, ...], rows: Rows, z: Z | None) -> None:
         """key: what the pictures are of; all but its last number say which question."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from labapp.events.durations import Pauses
+from labapp.plugins import questions
 from labapp.tasks.single_dimension.plan import Bounds, Rows, Z
 
 RATINGS = ("confidence", "understanding")
 POINTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(questions.Question):
     """One question.
 
     z: dial state of its picture; correct: the right choice, from 0; resamples: how often other
@@ -21,19 +21,15 @@ class Question:
     started_ns is None until the pictures are on the screen.
     """
 
-    number: int
     dimension: int
     z: Z
     correct: int
     bounds: Bounds
     examples: Rows
-    attempt: int = 1
     resamples: int = 0
     choice: int | None = None
     ratings: Mapping[str, int] = field(default_factory=dict)
-    started_ns: int | None = None
     right: bool | None = None
-    outcome: str | None = None
 
     @property
     def open(self) -> bool:
@@ -53,17 +49,5 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class SingleState:
-    """trial: the present question, None before the first; outcomes: of the questions so far;
-    attempt: at the stage."""
-
-    pauses: Pauses
-    trial: Question | None = None
-    outcomes: tuple[str, ...] = ()
-    stage_started_ns: int | None = None
-    outcome: str | None = None
-    attempt: int = 1
-
-    def again(self, attempt: int) -> SingleState:
-        """The stage from its beginning."""
-        return SingleState(self.pauses, attempt=attempt)
+class SingleState(questions.QuestionsState[Question]):
+    """A stage of such questions."""

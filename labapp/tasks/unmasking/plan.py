@@ -9,8 +9,7 @@ from pydantic import model_validator
 
 from labapp.documents import Strict
 from labapp.plugins.part import StimuliRef, TrialsPart
-from labapp.stimuli.manifest import Confusion, Fill, Sign
-from labapp.study.stimulus_stages import Logits
+from labapp.stimuli.manifest import Confusion, Fill, Logits, Sign
 
 TASK = "unmasking"
 DONT_KNOW = 0

@@ -13,13 +13,19 @@ from typing import Literal, NamedTuple
 
 from labapp.errors import StimuliError
 from labapp.stimuli import masking, score_files
-from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Manifest, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import assignment
 from labapp.study.planner import Planner
-from labapp.study.stimulus_stages import IncompatibleStimuliError, PredictMasked, fitting, set_of
+from labapp.study.stimulus_stages import (
+    IncompatibleStimuliError,
+    PredictMasked,
+    check_kind,
+    fitting,
+    photos_of,
+    set_of,
+)
 from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,
@@ -61,9 +67,9 @@ class Unmasking:
     ) -> Unmasking:
         """With the set of this number; turned: whether the classes' buttons stand the other way
         round. Raises IncompatibleStimuliError for what does not fit together."""
-        _check_kind(found)
+        check_kind(found, "unmasking", "scores")
         methods = _methods(stages, found.manifest)
-        photos = _photos(found.manifest, number)
+        photos = photos_of(found, number)
         example = None if stages.example is None else _example(stages, found.manifest, methods)
         scored = [(photo, method) for photo in photos for method in methods]
         grid = _grid(found, [*scored, *([] if example is None else [example])])
@@ -217,26 +223,6 @@ class Place(NamedTuple):
     total: int
 
 
-def _check_kind(found: StimulusSet) -> None:
-    """Raises IncompatibleStimuliError for a set of another kind, and for one whose parts do not fit
-    together: a folder that a study names was never imported."""
-    manifest = found.manifest
-    if manifest.kind != "scores":
-        raise IncompatibleStimuliError(
-            "stimuli",
-            f"the task unmasking needs scores, and the stimulus set {manifest.id} has "
-            f"{manifest.kind}",
-            "Name a set of that kind, or another task.",
-        )
-    if faults := inner_faults(manifest):
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise IncompatibleStimuliError(
-            "stimuli",
-            f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
-            f"Correct it; `labapp stimuli check {found.folder}` names everything.",
-        )
-
-
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
     """The methods that are shown and their names, in the order the study lists them."""
     known = {one.id: one.name for one in manifest.methods}
@@ -259,18 +245,6 @@ def _check_method(method: str, manifest: Manifest, key: str) -> None:
             f"{', '.join(known)}",
             "Correct the method's id.",
         )
-
-
-def _photos(manifest: Manifest, number: int) -> tuple[Photo, ...]:
-    photos = manifest.of_set(number)
-    if not photos:
-        there = ", ".join(map(str, manifest.sets)) or "none"
-        raise IncompatibleStimuliError(
-            "set",
-            f"the stimulus set {manifest.id} has no set {number}; there are: {there}",
-            "Correct the number, or the variable under `assignment`.",
-        )
-    return photos
 
 
 def _example(
