@@ -50,7 +50,7 @@ class MachineContext:
 
     def pages(self, document: str) -> int:
         """How many pages a text of the study has."""
-        from labapp.study import texts
+        from labapp.plugins import texts
 
         return len(texts.pages(self.loaded.text(document)))
 

@@ -16,6 +16,7 @@ from labapp.documents import LARGEST, Located, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.plugins import registry
 from labapp.plugins.item import Item
+from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
@@ -23,7 +24,6 @@ from labapp.study.flow import items_of, items_of_tasks, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.schema import Study
-from labapp.study.texts import pages
 
 WORDS = "texts/{language}/participant.yaml"
 """The words of the participant's window; a language is known where they are."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labapp.documents import parse_yaml
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
-from labapp.plugins import registry
+from labapp.plugins import registry, texts
 from labapp.representations import card as cards
 from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
@@ -16,7 +16,7 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study import conditions, loading, planner, texts
+from labapp.study import conditions, loading, planner
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan

@@ -21,15 +21,15 @@ from PySide6.QtGui import (
 )
 
 from labapp.errors import DataFolderError, SessionError, StudyError
-from labapp.plugins import registry
+from labapp.events.agreement import Agreement
+from labapp.events.registry import kinds_of
+from labapp.plugins import registry, texts
 from labapp.records.opening import open_record
 from labapp.records.rows import bodies
 from labapp.session import private, resuming
-from labapp.study import texts
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
-from labapp.tasks.consent.events import ConsentGiven
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
@@ -100,7 +100,8 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     """
     record = open_record(session)
     planned = record.planned
-    consents = list(bodies(row for row in record.rows if row.kind == ConsentGiven.kind))
+    given_kinds = kinds_of(Agreement)
+    consents = list(bodies(row for row in record.rows if row.kind in given_kinds))
     if not consents:
         raise SessionError(
             f"No consent was given in {record.name}.",
@@ -108,7 +109,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
             todo="A blank form: labapp studies consent STUDY --out FILE.pdf",
         )
     event, given = consents[-1]
-    assert isinstance(given, ConsentGiven)
+    assert isinstance(given, Agreement)
     name = drawing = ""
     if given.signed != "click":
         signature = _signature(private_root, planned.study, planned.participant, planned.session)

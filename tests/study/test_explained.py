@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import StudyError
+from labapp.plugins import texts
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
-from labapp.study import overview, planner, texts
+from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import PagesPart, QuestionnairePart
 from labapp.study.plan import Plan, to_rows

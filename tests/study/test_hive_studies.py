@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from labapp import resources
+from labapp.plugins import texts
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
-from labapp.study import overview, planner, texts
+from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.parts import PagesPart, QuestionnairePart

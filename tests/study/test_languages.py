@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from labapp import resources
 from labapp.cli import app
 from labapp.errors import StudyError
+from labapp.plugins import texts
 from labapp.records.integrity import check_journal
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
-from labapp.study import texts
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
 from labapp.ui.language import FILE as MODERATOR  # the English of these words is in the code

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from labapp import resources
 from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next
-from labapp.study import inclusion, loading, planner, texts
+from labapp.plugins import texts
+from labapp.study import inclusion, loading, planner
 from labapp.study.inclusion import Achieved
 from labapp.study.overview import space_of
 from labapp.study.payment import earned

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp import resources
-from labapp.study import texts
+from labapp.plugins import texts
 from labapp.tasks.judging.performance import compute, expected_hits, marked, split, values
 from labapp.tasks.judging.plan import (
     AGREEMENT,

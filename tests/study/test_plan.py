@@ -8,13 +8,13 @@ import pytest
 
 from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
+from labapp.plugins.texts import fill, pages, placeholders
 from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
 from labapp.study.parts import QuestionnairePart
 from labapp.study.schema import Participants
-from labapp.study.texts import fill, pages, placeholders
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from tests.study.test_refusals import GOOD, write
 

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from labapp.plugins.texts import pages
 from labapp.resources import assets
-from labapp.study.texts import pages
 from labapp.ui import theme
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 

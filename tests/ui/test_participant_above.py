@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp import resources
 from labapp.events.commands import Next
-from labapp.study import texts
+from labapp.plugins import texts
 from labapp.study.instruments import Instrument
 from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions

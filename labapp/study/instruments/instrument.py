@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from labapp.documents import SLUG, Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
-from labapp.study import texts
+from labapp.plugins import texts
 from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words

@@ -14,11 +14,11 @@ from typing import Literal
 
 from labapp import access
 from labapp.naming import reserved
+from labapp.plugins.texts import placeholders
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.session.network import network_warning
 from labapp.study.label import LABEL
 from labapp.study.schema import Participants
-from labapp.study.texts import placeholders
 from labapp.ui import room
 from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import wording

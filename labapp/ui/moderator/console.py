@@ -26,21 +26,28 @@ from PySide6.QtWidgets import (
 from labapp.audio.recorder import Level
 from labapp.errors import JournalError
 from labapp.events import Event, Source
-from labapp.events.commands import AddDeviation, AddFlag, AddNote, CorrectNote, GivePrompt
+from labapp.events.commands import (
+    AddDeviation,
+    AddFlag,
+    AddNote,
+    Command,
+    CorrectNote,
+    GivePrompt,
+)
 from labapp.plugins.machine import LATE_NS
 from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
-from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
-from labapp.ui.moderator import interview_mirror, notes_panel, style
+from labapp.ui.moderator import notes_panel, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
+from labapp.ui.moderator.part_words import chords_of
 from labapp.ui.moderator.plan_panel import PlanPanel
 from labapp.ui.moderator.prompt_box import key_of
 from labapp.ui.moderator.state.alarms import SILENT, SOUND
@@ -143,7 +150,7 @@ class ConsoleWindow(QMainWindow):
         # A resumed session may have fewer words than today's: the window refused what it must.
         words = strings_of(loaded, begun=True)
         session = SessionView(runner, loaded, words, theme.LIGHT, study.presentation, bridge.images)
-        self.mirror = MirrorPanel(PALETTE, session, self.state, blind=blind)
+        self.mirror = MirrorPanel(PALETTE, session, self.state, self._ask, blind=blind)
         self.voice = VoicePanel(PALETTE, study.recording.prompts, study.recording.silence_prompt_s)
         # Nobody is asked to keep talking who was not asked to talk.
         talks = any(getattr(part, "think_aloud", False) for part in runner.machine.parts)
@@ -224,12 +231,8 @@ class ConsoleWindow(QMainWindow):
         self._shortcut(notes_panel.KEY, self.notes.correct_newest, anywhere)
         for place in range(len(self._study.recording.prompts)):
             self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
-        self.mirror.interview.asked.connect(self.ask_question)
-        self.mirror.interview.ended.connect(self.end_interview)
-        guides = [len(part.guide()) for part in self._runner.machine.parts]
-        for number in range(1, min(interview_mirror.KEYS, max(guides, default=0)) + 1):
-            key = interview_mirror.key_of(number)
-            self._shortcut(key, partial(self.ask_question, number), anywhere)
+        for key, command in chords_of(self._runner.machine.parts).items():
+            self._shortcut(key, partial(self._ask, command), anywhere)
         for number in self._study.flags:
             self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
 
@@ -252,13 +255,9 @@ class ConsoleWindow(QMainWindow):
         """Record that the moderator said one of the study's prompts, counted from 0."""
         self._runner.send(GivePrompt(self._study.recording.prompts[place]), Source.MODERATOR)
 
-    def ask_question(self, number: int) -> None:
-        """Stamp a question of the interview's guide, from 1, as asked now."""
-        self._runner.send(AskQuestion(number), Source.MODERATOR)
-
-    def end_interview(self) -> None:
-        """The interview is over; the plan goes on."""
-        self._runner.send(EndInterview(), Source.MODERATOR)
+    def _ask(self, command: Command) -> None:
+        """Ask something of the session for the moderator."""
+        self._runner.send(command, Source.MODERATOR)
 
     def _keep_note(self, text: str, began_ns: int) -> None:
         self._runner.send(AddNote(text, began_ns), Source.MODERATOR)
@@ -360,15 +359,12 @@ class ConsoleWindow(QMainWindow):
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
         dirty, self._dirty = self._dirty, False
-        self._mirror_dirty |= dirty or second or "beside" in changed
+        self._mirror_dirty |= dirty or second or bool(changed & {"beside", "notes"})
         if self._mirror_dirty and mirror:
             self.mirror.show_session()
             self._mirror_dirty = not self.mirror.shown.rests
         if dirty or "alarms" in changed:
             self._show_alarms()
-        if dirty or "notes" in changed:
-            part = runner.part
-            self.mirror.interview.show_asked(state.notes, part.id if part else None)
         if "notes" in changed:
             self.notes.show_notes(state.notes)
         if "deviations" in changed:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from labapp import discovery
+from labapp.events.commands import Command
 from labapp.ui import theme
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.moderator import bits
@@ -20,11 +21,29 @@ if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView
 
 
+SendCommand = Callable[[Command], None]
+
+
 class Beside:
     """A task's own widget below the lines; mixed with the widget that it is."""
 
     def show_beside(self, part: Any, session: SessionView, console: ConsoleState) -> None:
         """Bring it in step with the session; called on every change and about once a second."""
+
+
+class PartPanel(QWidget):
+    """A task's own panel in the place of the mirror, for a part that the moderator leads.
+
+    palette: its colours; send: takes a command of the moderator.
+    """
+
+    def __init__(self, palette: Palette, send: SendCommand) -> None:
+        super().__init__()
+        self.send = send
+
+    def show_panel(self, part: Any, session: SessionView, console: ConsoleState) -> None:
+        """Bring it in step with the session; called on every change and about once a second."""
+        raise NotImplementedError
 
 
 class FactsColumn(QScrollArea):

@@ -11,18 +11,17 @@ from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
+from labapp import discovery
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.facts import FactsColumn
-from labapp.ui.moderator.interview_mirror import InterviewMirror
+from labapp.ui.moderator.facts import FactsColumn, PartPanel, SendCommand
 from labapp.ui.moderator.part_words import Fact, words_of
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 
-SCREEN, INTERVIEW = range(2)
 FACTS_WIDTH = 236
 
 
@@ -80,32 +79,39 @@ class ScreenMirror(QWidget):
 
 
 class MirrorPanel(QFrame):
-    """The card of the mirror: the participant's screen, or the guide of an interview.
+    """The card of the mirror: the participant's screen, or what the moderator leads.
 
-    session: as the participant's window has it; blind: whether veiled facts are left out.
+    session: as the participant's window has it; send: takes the moderator's commands; blind:
+    whether veiled facts are left out.
     """
 
     def __init__(
-        self, palette: Palette, session: SessionView, console: ConsoleState, *, blind: bool = False
+        self,
+        palette: Palette,
+        session: SessionView,
+        console: ConsoleState,
+        send: SendCommand,
+        *,
+        blind: bool = False,
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")
         self._session, self._console, self._blind = session, console, blind
+        self._palette, self._send = palette, send
+        self._panels: dict[str, PartPanel] = {}
         self.shown = ScreenMirror(session)
         self.facts = FactsColumn(palette, console)
         self.facts.setFixedWidth(FACTS_WIDTH)
-        self.interview = InterviewMirror(palette)
         self.title = bits.ElidedLabel("", "secondary")
         self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
-        front = QWidget()
-        row = QHBoxLayout(front)
+        self._front = QWidget()
+        row = QHBoxLayout(self._front)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_M)
         row.addWidget(self.shown, 1)
         row.addWidget(self.facts)
         self.stack = QStackedWidget()
-        self.stack.addWidget(front)
-        self.stack.addWidget(self.interview)
+        self.stack.addWidget(self._front)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
@@ -122,14 +128,24 @@ class MirrorPanel(QFrame):
     def show_session(self) -> None:
         """Called when the session's state or pictures changed."""
         session, part = self._session, self._session.part
-        if part is not None and part.talks and session.cover() is None:
-            self.interview.show_interview(part, session.part_state, sound=session.recorded)
+        where = "" if part is None or session.cover() is not None else words_of(part).panel
+        if part is not None and where:
+            panel = self.panel(where)
+            panel.show_panel(part, session, self._console)
             self.title.set_full(wording.part_title(part.title))
-            self.stack.setCurrentIndex(INTERVIEW)
+            self.stack.setCurrentWidget(panel)
             return
-        self.stack.setCurrentIndex(SCREEN)
+        self.stack.setCurrentWidget(self._front)
         self.show_facts()
         self.shown.follow()
+
+    def panel(self, where: str) -> PartPanel:
+        """The panel of a task, made when it is first shown."""
+        if where not in self._panels:
+            panel = discovery.load(where)(self._palette, self._send)
+            self._panels[where] = panel
+            self.stack.addWidget(panel)
+        return self._panels[where]
 
     def show_facts(self) -> None:
         """Bring what stands beside the screen up to date."""

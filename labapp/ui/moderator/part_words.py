@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from labapp import discovery
+from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.pages import PagesMachine
@@ -102,6 +103,19 @@ class PartWords(Generic[P]):
     """Where a widget is that stands below these lines, as `module:Class` of a
     `labapp.ui.moderator.facts.Beside`; empty for none."""
 
+    panel: ClassVar[str] = ""
+    """Where a widget is that takes the place of the mirror while a part runs, as `module:Class` of
+    a `labapp.ui.moderator.facts.PartPanel`; empty for none. It is for parts that the moderator
+    leads."""
+
+    def chords(self, parts: Sequence[P]) -> Mapping[str, Command]:
+        """Keys of the moderator, in whichever window, and what each asks of the session.
+
+        parts: all of the plan that are of the task, at least one. Keys are chords with Alt+Shift:
+        plain keys are the participant's.
+        """
+        return {}
+
     def goes_on(self, part: P, number: int, outcome: str) -> bool:
         """Whether the block of a trial goes on after it ended so: further trials belong to it."""
         return False
@@ -128,6 +142,16 @@ def _words(where: str) -> PartWords[Any]:
 def words_of(part: PlannedPart) -> PartWords[Any]:
     """The words for a part."""
     return _words(registry.task_type_of(part).moderator)
+
+
+def chords_of(parts: Sequence[PlannedPart]) -> dict[str, Command]:
+    """The keys of the moderator for the parts of a plan."""
+    of_task: dict[PartWords[Any], list[PlannedPart]] = {}
+    for part in parts:
+        of_task.setdefault(words_of(part), []).append(part)
+    return {
+        key: command for words, own in of_task.items() for key, command in words.chords(own).items()
+    }
 
 
 @cache

@@ -16,10 +16,10 @@ from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PaymentComputed
 from labapp.events.look import Look
+from labapp.plugins import texts
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
-from labapp.study import texts
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import theme

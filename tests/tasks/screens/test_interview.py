@@ -15,6 +15,8 @@ from labapp.events import Event, Source
 from labapp.events.commands import Pause, Resume
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
+from labapp.tasks.interview.beside import InterviewPanel
+from labapp.tasks.interview.commands import AskQuestion
 from labapp.tasks.interview.machine import InterviewState
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.tasks.interview.screen import InterviewScreen
@@ -22,8 +24,6 @@ from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of
 from labapp.ui.moderator import style
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.interview_mirror import InterviewMirror
-from labapp.ui.moderator.mirror import INTERVIEW, SCREEN
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, SilentRecorder
@@ -124,11 +124,11 @@ def test_a_study_without_an_interview_announces_none(
 
 def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
     room, console = talked.room, talked.console
-    assert console.mirror.stack.currentIndex() == SCREEN
+    assert not isinstance(console.mirror.stack.currentWidget(), InterviewPanel)
     room.session.give_consent("A Name")
     talked.wait(30)
-    guide = console.mirror.interview
-    assert console.mirror.stack.currentIndex() == INTERVIEW
+    guide = console.mirror.stack.currentWidget()
+    assert isinstance(guide, InterviewPanel)
     assert ("Interview", "current", "0 / 2") in talked.plan()
     qtbot.mouseClick(guide.questions[1], LEFT)
     talked.wait(12)
@@ -140,7 +140,7 @@ def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
     assert console.state.timeline.marks[-1].text == "Asked: What did you look for?"
     room.runner.send(Pause("a phone"), Source.MODERATOR)
     talked.wait(1)
-    assert console.mirror.stack.currentIndex() == SCREEN
+    assert not isinstance(console.mirror.stack.currentWidget(), InterviewPanel)
     room.runner.send(Resume("on"), Source.MODERATOR)
     qtbot.mouseClick(guide.end, LEFT)
     talked.wait(1)
@@ -152,14 +152,14 @@ def test_the_guide_is_led_from_the_console(talked: Desk, qtbot: QtBot) -> None:
 def test_no_question_of_a_guide_is_cut(qtbot: QtBot) -> None:
     words = "Was there a moment at which you changed your mind about what a dial does? " * 2
     questions = tuple(words[: 20 + 7 * n].strip() for n in range(12))
-    mirror = InterviewMirror(theme.DARK)
+    mirror = InterviewPanel(theme.DARK, lambda command: None)
     mirror.setStyleSheet(style.stylesheet(theme.DARK))
     qtbot.addWidget(mirror)
     mirror.show()
     for width in range(420, 1000, 116):
         mirror.resize(width, 600)
         part = InterviewPart(id="i", title="Interview", document="d", questions=questions)
-        mirror.show_interview(part, InterviewState(), sound=True)
+        mirror.show_guide(part, InterviewState(), sound=True)
         for _ in range(3):
             QApplication.processEvents()
         for question in mirror.questions:
@@ -182,11 +182,13 @@ def test_the_guide_is_there_again_for_a_console_that_comes_later(talked: Desk) -
     room.runner.journal.subscribe(events.append)
     room.session.give_consent("A Name")
     talked.wait(5)
-    talked.console.ask_question(2)
+    room.runner.send(AskQuestion(2), Source.MODERATOR)
     later = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None, past=events)
     try:
         later.refresh()
-        asked = [question.asked.text() for question in later.mirror.interview.questions]
+        guide = later.mirror.stack.currentWidget()
+        assert isinstance(guide, InterviewPanel)
+        asked = [question.asked.text() for question in guide.questions]
         assert asked == ["", "✓ 0:05"]
     finally:
         later.shut()

@@ -1,4 +1,4 @@
-"""An interview in the mirror's place: the guide, a key for each question, and the end.
+"""The moderator's panel of an interview: the guide, a key for each question, and the end.
 
 A question is stamped with the moment it is asked, so that what is said can be found by it.
 """
@@ -6,9 +6,9 @@ A question is stamped with the moment it is asked, so that what is said can be f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,25 +20,26 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.plugins.part import PlannedPart
+from labapp.tasks.interview.commands import AskQuestion, EndInterview
+from labapp.tasks.interview.moderator import key_of
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
+from labapp.ui.moderator.facts import PartPanel, SendCommand
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
-KEYS = 9
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
+
 KEY_WIDTH, ASKED_WIDTH, LEAST_WORDS = 108, 76, 120
 RECORDED = N_(
     "The participant’s voice is recorded. Silence is no alarm now, and nothing said here counts as "
     "thinking aloud. Notes and flags are taken as ever."
 )
 UNRECORDED = N_("No sound is recorded: write down what is said as notes.")
-
-
-def key_of(number: int) -> str:
-    """The key that stamps a question, counted from 1; empty behind the ninth."""
-    return f"Alt+Shift+{number}" if number <= KEYS else ""
 
 
 class _Question(Button):
@@ -89,14 +90,11 @@ class _Question(Button):
         return QSize(KEY_WIDTH + ASKED_WIDTH + LEAST_WORDS, theme.TARGET_HEIGHT)
 
 
-class InterviewMirror(QWidget):
-    """asked(number): a question of the guide, from 1; ended: the interview is over."""
+class InterviewPanel(PartPanel):
+    """The questions of the guide, each with the time at which it was last asked."""
 
-    asked = Signal(int)
-    ended = Signal()
-
-    def __init__(self, palette: Palette) -> None:
-        super().__init__()
+    def __init__(self, palette: Palette, send: SendCommand) -> None:
+        super().__init__(palette, send)
         self._part: PlannedPart | None = None
         self.questions: list[_Question] = []
         self.headline = bits.label("", "title")
@@ -104,7 +102,7 @@ class InterviewMirror(QWidget):
         self.end = Button(tr("End the interview"))
         self.end.setProperty("role", "primary")
         self.end.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.end.clicked.connect(self.ended)
+        self.end.clicked.connect(lambda: self.send(EndInterview()))
         self._rows = QVBoxLayout()
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setSpacing(theme.SPACE_S)
@@ -129,8 +127,12 @@ class InterviewMirror(QWidget):
         layout.addWidget(self.text)
         layout.addWidget(area, 1)
 
-    def show_interview(self, part: PlannedPart, state: Any, *, sound: bool) -> None:
-        """The guide, and how much of it was asked."""
+    def show_panel(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:
+        self.show_guide(part, session.part_state, sound=session.recorded)
+        self._show_asked(console.notes, part.id)
+
+    def show_guide(self, part: PlannedPart, state: Any, *, sound: bool) -> None:
+        """The guide, and how much of it was asked; sound: whether it is recorded."""
         if part is not self._part:
             self._begin(part)
         n = len(part.guide())
@@ -148,11 +150,11 @@ class InterviewMirror(QWidget):
         self.questions = []
         for number, text in enumerate(part.guide(), start=1):
             question = _Question(number, text)
-            question.clicked.connect(lambda _=False, number=number: self.asked.emit(number))
+            question.clicked.connect(lambda _=False, number=number: self.send(AskQuestion(number)))
             self._rows.addWidget(question)
             self.questions.append(question)
 
-    def show_asked(self, notes: Sequence[Note], part: str | None) -> None:
+    def _show_asked(self, notes: Sequence[Note], part: str) -> None:
         """When each question was last asked in this part, in working time."""
         last = {
             note.number: note.working_ns
