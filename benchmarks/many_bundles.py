@@ -3,7 +3,7 @@
     python benchmarks/many_bundles.py --out FOLDER [--bundles 1000] [--simulated 8] [--jobs 2]
 
 A few participants of the think-aloud study on digits are really simulated, with 5 instead of 7
-questions a stage: some 2,000 snapshots each. How many they are is printed at the end. Every bundle
+questions a stage: some 2,080 snapshots each. How many they are is counted at the end. Every bundle
 is one of these sessions under a label of its own, its errors scaled a little so that no two say the
 same, its journal written and chained anew and exported by the program's own export. The bundles lie
 in FOLDER/bundles; those that are there already are kept.

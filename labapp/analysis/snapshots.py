@@ -1,23 +1,29 @@
-"""The snapshots of many sessions: the large table, kept packed and made a frame when asked for.
+"""The snapshots of many sessions: the large table, kept in a file and made a frame when asked for.
 
 Two thousand snapshots a session, a thousand sessions: as pandas frame with a list a row they would
-need gigabytes. Each session's rows stay an Arrow stream, in memory while they are few and in a
-temporary file when they are many; what is not asked for is never unpacked.
+need gigabytes. They lie in a Parquet file among the temporary ones, a row group a session; what is
+not asked for is not read again.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from labapp import leftovers
 from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.pieces import frame, unpacked
 from labapp.analysis.folding.snapshots import NAME, SCHEMA
-from labapp.analysis.store import Place
+from labapp.errors import DataFolderError
 
 if TYPE_CHECKING:
     from labapp.analysis.tables import Tables
@@ -25,23 +31,97 @@ if TYPE_CHECKING:
 Who = tuple[str, str, str]
 """Study, participant and session label."""
 GROUP = 100_000
-"""Rows that are unpacked together when all are gone through."""
+"""Rows that are read together when all are gone through."""
+MANY = 200_000
+"""Rows from which on another process writes them."""
+_FILE = "snapshots.parquet"
+
+
+class Part(NamedTuple):
+    """The snapshots of one session: the row group they are, and how many. group: None where there
+    are none."""
+
+    group: int | None
+    rows: int
+
+
+class SnapshotFile:
+    """A Parquet file that sessions are added to and that is read afterwards, here or in a process
+    of this machine to which it is sent. It goes with the object that wrote it."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._writer: pq.ParquetWriter | None = None
+        self._groups = 0
+
+    def add(self, content: bytes) -> Part:
+        """Add the snapshots of a session, as `snapshots_piece` packs them. Raises DataFolderError
+        when there is no room for them."""
+        if not content:
+            return Part(None, 0)
+        table = unpacked(content)
+        try:
+            if self._writer is None:
+                self._writer = self._create()
+            self._writer.write_table(table, row_group_size=table.num_rows)
+        except OSError as error:
+            raise DataFolderError(
+                f"The folder for temporary files, {tempfile.gettempdir()}, cannot be written: "
+                f"{error.strerror or error}.",
+                safe="The sessions were only read.",
+                todo="Free some space there, or name another folder with TMPDIR.",
+            ) from error
+        self._groups += 1
+        return Part(self._groups - 1, table.num_rows)
+
+    def tables(self, groups: Sequence[int]) -> Iterator[pa.Table]:
+        """Row groups, one after the other. Nothing can be added afterwards."""
+        self._finish()
+        if not groups or self._path is None:
+            return
+        with pq.ParquetFile(self._path) as file:
+            for group in groups:
+                yield file.read_row_group(group, use_threads=False).cast(SCHEMA)
+
+    def _create(self) -> pq.ParquetWriter:
+        if self._path is not None:
+            raise ValueError("the file was read already")
+        folder = tempfile.mkdtemp(prefix=leftovers.prefix("store"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._path = Path(folder) / _FILE
+        # Statistics and dictionaries would help who searches in it; it is only read through.
+        return pq.ParquetWriter(
+            self._path, SCHEMA, compression="lz4", write_statistics=False, use_dictionary=False
+        )
+
+    def _finish(self) -> None:
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            writer.close()
+
+    def __getstate__(self) -> Path | None:
+        self._finish()
+        return self._path
+
+    def __setstate__(self, path: Path | None) -> None:
+        self._path, self._writer, self._groups = path, None, 0
 
 
 @dataclass(frozen=True)
 class Snapshots:
     """The snapshots of some sessions, in the order of the tables."""
 
-    sessions: Sequence[tuple[Who, Place]]
+    sessions: Sequence[tuple[Who, Part]]
+    file: SnapshotFile
 
     @property
     def many(self) -> bool:
-        """Whether they are too many for the memory."""
-        return any(place.store.in_file for _, place in self.sessions)
+        """Whether they are so many that writing them takes its time."""
+        return sum(part.rows for _, part in self.sessions) > MANY
 
     def only(self, keep: Callable[[Who], bool]) -> Snapshots:
         """Those of some sessions."""
-        return Snapshots([one for one in self.sessions if keep(one[0])])
+        return Snapshots([session for session in self.sessions if keep(session[0])], self.file)
 
     def frame(self) -> pd.DataFrame:
         """All of them, with a list of numbers a row: some 750 bytes a row of ten dials."""
@@ -52,14 +132,14 @@ class Snapshots:
         waiting: list[pa.Table] = []
         for table in self._tables():
             waiting.append(table)
-            if sum(one.num_rows for one in waiting) >= GROUP:
+            if sum(part.num_rows for part in waiting) >= GROUP:
                 yield pa.concat_tables(waiting)
                 waiting.clear()
         if waiting:
             yield pa.concat_tables(waiting)
 
     def _tables(self) -> Iterator[pa.Table]:
-        return (unpacked(place.read()) for _, place in self.sessions if place.size)
+        return self.file.tables([part.group for _, part in self.sessions if part.group is not None])
 
 
 class ReadWhenAsked:

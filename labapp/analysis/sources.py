@@ -11,8 +11,7 @@ from labapp.analysis.folding.folded import Folded, continues, pieces
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.folding.workers import fold_all
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import Who
-from labapp.analysis.store import Place, Store
+from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
 from labapp.records.opening import places, session_places
 
@@ -27,8 +26,9 @@ def read_sessions(
     withdrawn: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> tuple[list[Read], list[str]]:
-    """Every session at the paths, folded, and notes on what the reader should know.
+) -> tuple[list[Read], SnapshotFile, list[str]]:
+    """Every session at the paths, folded, their snapshots, and notes on what the reader should
+    know.
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
     the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
@@ -39,7 +39,7 @@ def read_sessions(
     found = [place for path in paths for one in places(path) for place in session_places(one)]
     chosen: dict[Who, Folded] = {}
     read: dict[Who, Read] = {}
-    store = Store()
+    file = SnapshotFile()
     notes: list[str] = []
     # Closed, so that workers end here whatever happens.
     with closing(fold_all(found, withdrawn=withdrawn, workers=workers, dask=dask)) as sessions:
@@ -50,28 +50,28 @@ def read_sessions(
             who = folded.who
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
                 continue
-            read[who] = Read(who, folded.tables, store.add(folded.snapshots))
+            read[who] = Read(who, folded.tables, file.add(folded.snapshots))
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     notes += [
         f"{Path(one.source).name} is still running: it is shown as far as it was recorded."
         for one in chosen.values()
         if one.running
     ]
-    return list(read.values()), notes
+    return list(read.values()), file, notes
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A session that was read: its pieces by table, and where its snapshots were put."""
+    """A session that was read: its pieces by table, and the part of the file with its snapshots."""
 
     who: Who
     tables: Mapping[str, bytes]
-    snapshots: Place
+    snapshots: Part
 
     @classmethod
-    def of(cls, session: SessionRecords, store: Store) -> Read:
+    def of(cls, session: SessionRecords, file: SnapshotFile) -> Read:
         study, participant, label = session.who.values()
-        snapshots = store.add(snapshots_piece(session.who, session.traced))
+        snapshots = file.add(snapshots_piece(session.who, session.traced))
         return cls((study, participant, label), pieces(session), snapshots)
 
 

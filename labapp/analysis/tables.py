@@ -15,9 +15,8 @@ from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.folding.pieces import frame, together
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import ReadWhenAsked, Snapshots, Who, recorded
+from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
-from labapp.analysis.store import Store
 from labapp.analysis.task_records import Row
 
 _DTYPES: dict[Kind, str] = {
@@ -174,19 +173,19 @@ def load(
     >>> stages.groupby("model")["completion_rate"].describe()  # doctest: +SKIP
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
-    sessions, notes = read_sessions(
+    sessions, file, notes = read_sessions(
         [Path(path) for path in given], progress, withdrawn=withdrawn, workers=workers, dask=dask
     )
-    return _tables(sessions, notes)
+    return _tables(sessions, file, notes)
 
 
 def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> Tables:
     """Tables of sessions that were folded already, by study and participant."""
-    store = Store()
-    return _tables([Read.of(session, store) for session in sessions], notes)
+    file = SnapshotFile()
+    return _tables([Read.of(session, file) for session in sessions], file, notes)
 
 
-def _tables(sessions: Sequence[Read], notes: Sequence[str]) -> Tables:
+def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) -> Tables:
     ordered = sorted(sessions, key=lambda one: one.who)
     made = {}
     distinct = _distinct_tables()
@@ -201,7 +200,7 @@ def _tables(sessions: Sequence[Read], notes: Sequence[str]) -> Tables:
             rows = _distinct(table.to_pylist(), distinct[name])
             table = pa.Table.from_pylist(rows, table.schema)
         made[name] = frame(table, columns)
-    snapshots = Snapshots([(one.who, one.snapshots) for one in ordered])
+    snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     return Tables.of(made, snapshots, tuple(notes))
 
 

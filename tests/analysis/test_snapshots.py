@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from labapp.analysis import Tables, load
 from labapp.analysis import snapshots as packed
-from labapp.analysis.snapshots import Snapshots, recorded
+from labapp.analysis.snapshots import SnapshotFile, Snapshots, recorded
 from labapp.analysis.staging import staged
 from labapp.analysis.writing_snapshots import write_snapshots
 from tests.analysis.folding.test_workers import small
@@ -78,7 +78,7 @@ def test_a_frame_is_written_likewise(tables: Tables, tmp_path: Path) -> None:
 
 
 def test_no_snapshot_at_all_is_a_file_with_a_head(tmp_path: Path) -> None:
-    write_snapshots(Snapshots([]), tmp_path / "a.csv", tmp_path / "a.parquet")
+    write_snapshots(Snapshots([], SnapshotFile()), tmp_path / "a.csv", tmp_path / "a.parquet")
     assert (tmp_path / "a.csv").read_text().startswith("study,participant,session,")
     assert pd.read_parquet(tmp_path / "a.parquet").empty
 

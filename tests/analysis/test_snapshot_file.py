@@ -1,4 +1,4 @@
-"""Bytes put away in memory or in a file, and what another process reads of them."""
+"""The file of snapshots: what is added to it, and what another process reads of it."""
 
 from __future__ import annotations
 
@@ -9,64 +9,73 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from labapp import leftovers
-from labapp.analysis import store
+from labapp.analysis import snapshots
 from labapp.analysis.analyze import analyze
-from labapp.analysis.store import Place, Store
+from labapp.analysis.folding.pieces import packed
+from labapp.analysis.folding.snapshots import SCHEMA
+from labapp.analysis.snapshots import SnapshotFile
 from labapp.computing.processes import processes
 from labapp.errors import DataFolderError
 from tests.analysis.folding.test_workers import small
 
-CONTENTS = [bytes([n]) * 90 for n in range(5)]
+TABLES = [
+    pa.Table.from_pylist(
+        [
+            {"study": "s", "participant": f"P{n}", "trial": row, "z": [n / 7, row / 3], "t_s": 0.1}
+            for row in range(1 + n)
+        ],
+        SCHEMA,
+    )
+    for n in range(5)
+]
 
 
-@pytest.fixture(params=[1_000, 100], ids=["in memory", "in a file"])
-def filled(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> tuple[Store, list[Place]]:
-    monkeypatch.setattr(store, "IN_MEMORY", request.param)
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SnapshotFile:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    made = Store()
-    return made, [made.add(content) for content in CONTENTS]
+    made = SnapshotFile()
+    parts = [made.add(packed(table, "lz4")) for table in TABLES]
+    assert parts == [(n, 1 + n) for n in range(5)]
+    assert made.add(b"") == (None, 0)
+    return made
 
 
-def test_what_was_put_away_is_read_in_any_order(filled: tuple[Store, list[Place]]) -> None:
-    made, places = filled
-    assert [place.read() for place in reversed(places)] == CONTENTS[::-1]
-    more = made.add(b"more")
-    assert (more.read(), places[0].read()) == (b"more", CONTENTS[0])
+def test_what_was_added_is_read_in_any_order(filled: SnapshotFile) -> None:
+    back = list(filled.tables([4, 2, 0]))
+    assert back == [TABLES[4], TABLES[2], TABLES[0]]
+    assert [table.schema for table in back] == [SCHEMA] * 3
+    assert list(filled.tables([])) == []
 
 
-def test_another_process_reads_the_same(filled: tuple[Store, list[Place]]) -> None:
-    _, places = filled
+def test_another_process_reads_the_same(filled: SnapshotFile) -> None:
     with processes(1) as pool:
-        assert pool.submit(_read, places).result() == CONTENTS
+        assert pool.submit(_read, filled).result() == TABLES
 
 
-def _read(places: list[Place]) -> list[bytes]:
-    return [place.read() for place in places]
+def _read(file: SnapshotFile) -> list[pa.Table]:
+    return list(file.tables(range(5)))
 
 
-def test_a_reader_that_ends_leaves_the_file(
-    filled: tuple[Store, list[Place]], tmp_path: Path
-) -> None:
-    made, places = filled
-    copy = pickle.loads(pickle.dumps(places[3]))
-    assert (copy.read(), len(list(tmp_path.iterdir()))) == (CONTENTS[3], int(made.in_file))
+def test_a_reader_that_ends_leaves_the_file(filled: SnapshotFile) -> None:
+    copy = pickle.loads(pickle.dumps(filled))
+    assert list(copy.tables([3])) == [TABLES[3]]
     del copy
     gc.collect()
-    assert places[3].read() == CONTENTS[3], "the reader's end is not the store's"
+    assert list(filled.tables([3])) == [TABLES[3]], "the reader's end is not the file's"
 
 
-def test_the_file_goes_with_the_store_that_made_it(
+def test_nothing_is_left_of_a_file_that_nobody_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "IN_MEMORY", 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    made = Store()
-    made.add(b"something")
+    made = SnapshotFile()
+    assert list(made.tables([])) == []
+    assert not list(tmp_path.iterdir())
+    made.add(packed(TABLES[1]))
     assert [path.name[:13] for path in tmp_path.iterdir()] == ["labapp-store-"]
     del made
     gc.collect()
@@ -76,25 +85,21 @@ def test_the_file_goes_with_the_store_that_made_it(
 def test_what_a_killed_analysis_left_of_peoples_data_goes_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "IN_MEMORY", 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
     theirs = leftovers.prefix("store").replace(f"-{os.getpid()}-", f"-{ended.pid}-")
-    left = tmp_path / f"{theirs}abc" / "bytes"
+    left = tmp_path / f"{theirs}abc" / "snapshots.parquet"
     left.parent.mkdir()
     left.write_bytes(b"what somebody said")
-    made = Store()
-    made.add(b"something")
+    SnapshotFile().add(packed(TABLES[0]))
     assert not left.parent.exists()
-    assert made.in_file
 
 
 def test_without_room_it_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "IN_MEMORY", 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(DataFolderError, match=f"{tmp_path / 'none'}.*No such file") as refused:
-        Store().add(b"something")
+        SnapshotFile().add(packed(TABLES[0]))
     assert "TMPDIR" in refused.value.todo
 
 
@@ -106,12 +111,12 @@ def _full(given: object, csv: Path, parquet: Path) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize(("memory", "workers", "here"), [(99, None, 1), (0, 1, 1), (0, None, 0)])
+@pytest.mark.parametrize(("many", "workers", "here"), [(99_999, None, 1), (0, 1, 1), (0, None, 0)])
 def test_another_process_writes_many_snapshots(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: int, workers: int | None, here: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int, workers: int | None, here: bool
 ) -> None:
     session = small(tmp_path / "data", "P01")
-    monkeypatch.setattr(store, "IN_MEMORY", memory * 1024)
+    monkeypatch.setattr(snapshots, "MANY", many)
     monkeypatch.setattr("labapp.analysis.analyze.write_snapshots", _who)
     analyze([session], tmp_path / "out", workers=workers)
     who = int((tmp_path / "out" / "snapshots.csv").read_text())
@@ -123,7 +128,7 @@ def test_what_it_writes_is_the_same_and_its_errors_are_told(
 ) -> None:
     sessions = [small(tmp_path / "data", participant) for participant in ("P01", "P02")]
     analyze(sessions, tmp_path / "few")
-    monkeypatch.setattr(store, "IN_MEMORY", 0)
+    monkeypatch.setattr(snapshots, "MANY", 0)
     analyze(sessions, tmp_path / "many")
     for name in ("snapshots.csv", "snapshots.parquet"):
         few, many = ((tmp_path / where / name).read_bytes() for where in ("few", "many"))
