@@ -32,7 +32,6 @@ ALLOWED = {
     "labapp/access.py": {"os.open": "makes files of its own, with their rights"},
     "labapp/analysis/folding/pieces.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/store.py": {"self._path.open": OWN, "path.open": OWN},
     "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
     "labapp/audio/envelope.py": {"soundfile.read": MEASURED},
     "labapp/audio/process.py": {"json.loads": "between two processes of ours"},
