@@ -37,9 +37,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class People:
-    """tables: of all sessions, where a participant is named after label and strategy; strategies:
-    participant -> strategy; questions: those of the stages that have a target and count, with
-    strategy, data set and the best alignment; shares: of the strategies, which add up to 1."""
+    """Simulated participants, and what they recorded.
+
+    Attributes
+    ----------
+    tables : of all sessions, where a participant is named after label and strategy.
+    strategies : participant -> strategy.
+    questions : those of the stages that have a target and count, with strategy, data set and the
+        best alignment.
+    shares : of the strategies, which add up to 1.
+    """
 
     tables: Tables
     strategies: Mapping[str, str]

@@ -63,7 +63,7 @@ from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import Words
-from labapp.study import inclusion, payment
+from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Tally
 from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive, Inclusion
@@ -116,15 +116,24 @@ class PendingSkip:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """index: the part that runs or ran last, -1 before the first. part_state: that part's state.
-    tally: what was achieved so far. ended: None, `completed`, or why it was ended early; end_seq:
-    of the event that says so. withdrawal: keep or delete, as a participant who withdrew wants done
-    with the data. pending: a skip that can still be taken back.
-    broken_off: a run of the program ended before its session did, and nobody has gone on since.
-    result: of the last part that texts behind it can speak of.
-    agreed: whether the participant agreed to each use of the data that was asked one by one.
-    noted: by the seq of its event. blind: whether the console hides what is on the screen, None
-    where the journal does not say. look: what the participant's window shows besides."""
+    """How far a session has come.
+
+    Attributes
+    ----------
+    index : the part that runs or ran last, -1 before the first.
+    part_state : that part's state.
+    tally : what was achieved so far.
+    ended : None, `completed`, or why it was ended early.
+    end_seq : of the event that says so.
+    withdrawal : keep or delete, as a participant who withdrew wants done with the data.
+    pending : a skip that can still be taken back.
+    broken_off : a run of the program ended before its session did, and nobody has gone on since.
+    result : of the last part that texts behind it can speak of.
+    agreed : whether the participant agreed to each use of the data that was asked one by one.
+    noted : by the seq of its event.
+    blind : whether the console hides what is on the screen, None where the journal does not say.
+    look : what the participant's window shows besides.
+    """
 
     records: tuple[PartRecord, ...]
     segment: int = 0
@@ -348,7 +357,7 @@ class SessionMachine:
     def payment(self, state: SessionState) -> PaymentComputed | None:
         """What was earned so far; None in a study that pays nothing."""
         paid = self.incentive
-        return None if paid is None else payment.earned(paid, self._achieved(state))
+        return None if paid is None else inclusion.earned(paid, self._achieved(state))
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
         """What a text may say of how the parts before it went: every name that a task type has,

@@ -19,7 +19,7 @@ from labapp.stimuli import gallery, library, pictures
 from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.study.flow import items_of
-from labapp.study.pictures import pictures_of
+from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
 
 StimuliOf = Callable[[str], StimulusSet]

@@ -1,7 +1,8 @@
-"""Whether a session counts in the analysis: a fold over its events, and the study's rules on it.
+"""What was achieved in a session, whether it counts in the analysis, and what it earned.
 
-The session decides with this at its end and writes the answer down; the analysis computes it again
-only for a session that never came to an end, or that ended before sessions wrote it down.
+It is a fold over the events, with the study's rules on it. The session decides at its end and
+writes the answer down; the analysis computes it again only for a session that never came to an end,
+or that ended before sessions wrote it down.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from labapp.events import Body, Event
-from labapp.events.lifecycle import InclusionDecided, PartEnded
+from labapp.events.lifecycle import InclusionDecided, PartEnded, PaymentComputed
 from labapp.plugins import registry
-from labapp.study.rules import Inclusion
+from labapp.study.rules import Incentive, Inclusion, to_the_cent
 
 TrialOf = tuple[str, int]
 """The id of its part, and its number."""
@@ -123,3 +124,23 @@ def decide(
     }
     failed = tuple(name for name, fails in broken.items() if fails)
     return InclusionDecided(not failed, failed, achieved._asdict())
+
+
+def earned(paid: Incentive, achieved: Achieved) -> PaymentComputed:
+    """The base and the bonus for what was achieved so far.
+
+    Whoever ends early has earned the same way; a study file says nothing of that, and what is paid
+    then is the lab's decision.
+    """
+    bonus = paid.bonus(achieved.solved, achieved.correct, achieved.above_chance)
+    total = to_the_cent((paid.base, 1), (bonus, 1))
+    return PaymentComputed(
+        paid.currency,
+        paid.base,
+        bonus,
+        total,
+        achieved.solved,
+        achieved.correct,
+        achieved.photos,
+        achieved.above_chance,
+    )

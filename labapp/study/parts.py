@@ -36,11 +36,14 @@ class BreakPart(PlannedPart):
 class QuestionnairePart(PlannedPart):
     """An instrument; `about` is the id of the stage it asks about, null for the whole session.
 
-    items: ids in the order they are asked where it is not the listed one, or where some are asked
-    once a stage; empty for as listed. scoring: what the instrument declares of its scores
-    (`labapp.study.instruments.scoring.Score`), so that a journal can be scored without it; in an
-    older journal a name. above: a text above the questions, with what stands in it in
-    braces in `values`, or in what the participant achieved.
+    Attributes
+    ----------
+    items : ids in the order they are asked where it is not the listed one, or where some are asked
+        once a stage; empty for as listed.
+    scoring : what the instrument declares of its scores (`labapp.study.instruments.scoring.Score`),
+        so that a journal can be scored without it; in an older journal a name.
+    above : a text above the questions, with what stands in it in braces in `values`, or in what the
+        participant achieved.
     """
 
     part: Literal["questionnaire"] = "questionnaire"

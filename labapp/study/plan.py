@@ -6,7 +6,7 @@ from there, never from the study file again. `labapp.study.planner` makes it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,3 +44,8 @@ def parts_of(planned: SessionPlanned) -> tuple[PlannedPart, ...]:
             safe="The session is untouched.",
             todo="Open it with the version of labapp that made it.",
         ) from error
+
+
+def pictures_of(parts: Iterable[PlannedPart]) -> tuple[str, ...]:
+    """Every picture that the parts of a plan show, each once, in the order they come."""
+    return tuple(dict.fromkeys(name for part in parts for name in part.stored_pictures()))

@@ -24,7 +24,7 @@ from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.pictures import pictures_of
+from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes
 from labapp.ui.language import tr

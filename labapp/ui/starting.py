@@ -157,7 +157,7 @@ def open_new(
     from labapp.stimuli import gallery
     from labapp.study import loading, planner
     from labapp.study.overview import prior_of, space_of
-    from labapp.study.pictures import pictures_of
+    from labapp.study.plan import pictures_of
     from labapp.ui.strings import strings_of
 
     loaded = loading.load(study)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.errors import ModelError
-from labapp.explanations.prototree import leaves
+from labapp.explanations.prototree import training
 from labapp.explanations.prototree.network import ProtoTree, distances, greedy, leaf_shares
 from labapp.explanations.prototree.tree import Tree, complete, prune
 
@@ -76,7 +76,7 @@ def test_the_update_of_the_leaves_is_that_of_a_slow_reference() -> None:
         predicted = sum(shares[n, j] * said[j, label] for j in range(4))
         for j in range(4):
             expected[j, label] += shares[n, j] * said[j, label] / predicted
-    found = leaves.update_leaves(
+    found = training.update_leaves(
         *(torch.from_numpy(values) for values in (scores, start, shares, labels)), batches=5
     )
     np.testing.assert_allclose(found.numpy(), expected)

@@ -22,7 +22,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan
 from labapp.study.loading import load
-from labapp.study.pictures import pictures_of
+from labapp.study.plan import pictures_of
 from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.state import JudgingState

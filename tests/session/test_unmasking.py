@@ -30,7 +30,7 @@ from labapp.session.overview import overview
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study.pictures import pictures_of
+from labapp.study.plan import pictures_of
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial

@@ -19,7 +19,7 @@ from labapp.stimuli.gallery import Gallery
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Fill, Sign
 from labapp.stimuli.masking import MaskedRef
-from labapp.study.pictures import pictures_of
+from labapp.study.plan import pictures_of
 from labapp.tasks.judging.plan import JudgingTask
 from labapp.tasks.judging.planner import Judged, Showing
 from labapp.tasks.judging.study import JudgingStages

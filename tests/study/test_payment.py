@@ -11,9 +11,8 @@ from labapp import resources
 from labapp.events.commands import DeclineConsent, EndSession, GiveConsent, Next
 from labapp.plugins import texts
 from labapp.study import inclusion, loading, planner
-from labapp.study.inclusion import Achieved
+from labapp.study.inclusion import Achieved, earned
 from labapp.study.overview import space_of
-from labapp.study.payment import earned
 from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT

@@ -22,8 +22,7 @@ from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
-from labapp.study.pictures import pictures_of
-from labapp.study.plan import Plan, to_rows
+from labapp.study.plan import Plan, pictures_of, to_rows
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 from labapp.tasks.unmasking import recorded
 from labapp.tasks.unmasking.plan import UnmaskingPart

@@ -24,7 +24,7 @@ from labapp.explanations.fitting import Phase, Step
 from labapp.explanations.methods import Prototree
 from labapp.explanations.patches import nearest_patches
 from labapp.explanations.photos import Batches, Photos, as_input, painted
-from labapp.explanations.prototree import initialisation, leaves
+from labapp.explanations.prototree import initialisation
 from labapp.explanations.prototree.explaining import final_twos, of_network
 from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
 from labapp.explanations.recipe import ClassifierRecipe
@@ -113,7 +113,7 @@ def _growing(
         shares_of_species = shares @ network.leaf_distributions()
         with torch.no_grad():
             network.leaf_scores.copy_(
-                leaves.update_leaves(
+                update_leaves(
                     network.leaf_scores,
                     network.epoch_scores,
                     shares,
@@ -231,3 +231,33 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
         prototypes_on=measuring.pointing(places, homes, recipe.data.size),
         on_parts=measuring.on_parts(places, homes, recipe.data.size),
     )
+
+
+def update_leaves(
+    scores: Tensor,
+    at_epoch_start: Tensor,
+    shares: Tensor,
+    labels: Tensor,
+    *,
+    batches: int,
+) -> Tensor:
+    """Scores of the leaves after a batch, (leaves, classes).
+
+    Leaves learn without gradients: each counts what reaches it, as far as it is its doing. A batch
+    takes its share of the counts the epoch began with away and adds its own (Nauta et al. 2021,
+    section 3.3, equation 6, spread over the batches of an epoch).
+
+    Parameters
+    ----------
+    scores : now, (leaves, classes), never negative.
+    at_epoch_start : the same when the epoch began.
+    shares : probability of the way to each leaf, (n, leaves).
+    labels : (n,) classes.
+    batches : in the epoch.
+    """
+    distributions = scores.softmax(1)
+    right = distributions[:, labels].T  # (n, leaves): what each leaf says of the true class
+    joint = shares * right
+    responsible = joint / joint.sum(1, keepdim=True).clamp_min(1e-30)
+    left = (scores - at_epoch_start / batches).clamp_min(0)
+    return left.index_add(1, labels, responsible.T.to(left.dtype))
