@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import wave
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
-import soundfile
+from numpy.typing import NDArray
 
 from labapp.audio.alignment import fit_segment
 from labapp.errors import RecordError
@@ -30,10 +32,10 @@ def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
         try:
             fit = fit_segment(events, name)
             with files.open_file(folder / name, largest=LARGEST) as stream:
-                samples, rate = soundfile.read(stream, dtype="int16")
-        except (RecordError, OSError, soundfile.SoundFileError):
+                samples, rate = _samples(stream)
+        except (RecordError, OSError, EOFError, wave.Error):
             continue
-        if samples.ndim != 1 or rate < PER_SECOND:
+        if rate < PER_SECOND:
             continue
         step = rate // PER_SECOND
         count = len(samples) // step
@@ -43,3 +45,15 @@ def envelope(folder: Path, events: Sequence[Event]) -> list[tuple[int, float]]:
             for index, peak in enumerate(blocks)
         ]
     return peaks
+
+
+def _samples(stream: IO[bytes]) -> tuple[NDArray[np.int16], int]:
+    """The samples of a WAV file as labapp writes them, 16 bits and mono, and their rate in Hz.
+
+    Raises EOFError or wave.Error for any other file.
+    """
+    with wave.open(stream, "rb") as sound:
+        if (sound.getnchannels(), sound.getsampwidth()) != (1, 2):
+            raise wave.Error("not mono with 16 bits")
+        content = sound.readframes(sound.getnframes())
+        return np.frombuffer(content[: len(content) // 2 * 2], "<i2"), sound.getframerate()

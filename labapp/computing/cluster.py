@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,10 +41,18 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     workers' threads.
 
     safe: what a reader is told is safe when workers are lost on the way. Raises SetupError when
-    nothing answers at the address, there is no worker, one of them runs other versions, or workers
-    are lost.
+    Dask is not installed, nothing answers at the address, there is no worker, one of them runs
+    other versions, or workers are lost.
     """
-    import distributed
+    try:
+        import distributed
+    except ModuleNotFoundError as error:
+        raise SetupError(
+            "A Dask cluster can only be asked where Dask is installed, and here it is not.",
+            safe="Nothing was begun.",
+            todo=f'Install it: {sys.executable} -m pip install "labapp[cluster]"; or leave --dask '
+            "out to use this machine.",
+        ) from error
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 

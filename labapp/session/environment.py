@@ -21,7 +21,6 @@ LIBRARIES = (
     "pydantic",
     "safetensors",
     "sounddevice",
-    "soundfile",
     "torch",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ from tests.helpers.installed import on_path, write_package
 def local(tmp_path: Path) -> Iterator[Any]:
     with local_cluster(tmp_path) as made:
         yield made
+
+
+def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(SetupError, match="Dask is installed, and here it is not") as told,
+        cluster.cluster("tcp://127.0.0.1:9"),
+    ):
+        pass
+    assert f'{sys.executable} -m pip install "labapp[cluster]"' in told.value.todo
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
