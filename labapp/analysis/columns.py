@@ -121,6 +121,7 @@ ANSWERS = (
     text("model", "representation of that stage"),
     text("instrument", "id of the questionnaire"),
     whole("instrument_version", "its version, once submitted"),
+    yes("about_person", "the questionnaire asks who the participant is"),
     text("item", "id of the item"),
     text("kind", "rating, slider, choice or written"),
     number("value", "the answer that counts, where it is a number"),

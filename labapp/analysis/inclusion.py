@@ -20,6 +20,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.undoing import SessionReopened
+from labapp.plugins import registry
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
 
@@ -31,15 +32,11 @@ RULES = {
     WITHDRAWN: "the participant withdrew",
 }
 """The rules that a study can set, and what it means not to meet them."""
-KINDS = frozenset(
-    {
-        *("session.planned", "session.completed", "session.ended", "session.reopened"),
-        *("inclusion.decided", "payment.computed"),
-        *("part.started", "part.restarted", "part.ended"),
-        *("trial.solved", "answer.given", "photo.judged", "response.given"),
-    }
+_KINDS = (
+    *("session.planned", "session.completed", "session.ended", "session.reopened"),
+    *("inclusion.decided", "payment.computed"),
+    *("part.started", "part.restarted", "part.ended"),
 )
-"""The kinds of events that `fold_standing` looks at; others may be left out."""
 NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 """Entries of an assignment that are no variables of the study."""
 
@@ -69,6 +66,11 @@ class Standing:
         }
 
 
+def kinds_of_standing() -> frozenset[str]:
+    """The kinds of events that `fold_standing` looks at; others may be left out."""
+    return frozenset((*_KINDS, *registry.scored()))
+
+
 def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = False) -> Standing:
     """The standing of one session; events: all of it, its plan first.
 
@@ -95,7 +97,7 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
             case SessionReopened():
                 decided = payment = None
                 completed, withdrawn = False, left_later
-    found = achieved(plan, tally)
+    found = achieved([registry.planned_part(row) for row in plan], tally)
     if decided is None:
         decided = decide(Inclusion(), found, completed=completed, withdrawn=withdrawn)
     failed = tuple(decided.failed)

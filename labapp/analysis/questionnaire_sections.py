@@ -17,7 +17,6 @@ from labapp.analysis.task_report import reports
 from labapp.report.formats import decimal
 from labapp.report.listing import limited, records, spread
 from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
-from labapp.study.demographics import is_demographic
 
 WHOLE = "whole session"
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
@@ -167,7 +166,7 @@ def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """
     given = answers[answers["kind"].isin(["rating", "slider"]) & answers["value"].notna()]
     given = given[~given["instrument"].isin(scored) & ~given["item"].isin(_elsewhere().items)]
-    given = given[~given["instrument"].map(is_demographic).astype(bool)]
+    given = given[~given["about_person"].fillna(value=False)]
     if given.empty:
         return
     yield heading(3, "Ratings")
@@ -189,11 +188,11 @@ def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
 def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """How often each option was chosen; scored: instruments whose scores say it already.
 
-    What instruments by the name of demographics ask is told in counts alone, and not at all of
+    What instruments ask about the person is told in counts alone, and not at all of
     de-identified sessions.
     """
     picked = answers[(answers["kind"] == "choice") & ~answers["instrument"].isin(scored)]
-    about_people = picked["instrument"].map(is_demographic).astype(bool)
+    about_people = picked["about_person"].fillna(value=False)
     known = _identified(participants, picked)
     for title, some in (
         ("Demographics", picked[about_people & known]),
@@ -235,10 +234,10 @@ def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np
 
 def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
     """Comments and other texts, by participant; not those of instruments that ask about the person,
-    which are known by their names (`labapp.study.demographics`), nor of de-identified copies."""
+    nor of de-identified copies."""
     texts = answers[(answers["kind"] == "written") & answers["value_text"].notna()]
     texts = texts[_identified(participants, texts)]
-    texts = texts[~texts["instrument"].map(is_demographic).astype(bool)]
+    texts = texts[~texts["about_person"].fillna(value=False)]
     if texts.empty:
         return
     yield heading(3, "Written answers")

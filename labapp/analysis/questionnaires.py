@@ -188,6 +188,7 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         **_about(answer.part, parts),
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
+        "about_person": (part := parts.questionnaires.get(answer.part)) and part.about_person,
         "item": answer.item,
         "kind": _kind(answer.value),
         "value": value,

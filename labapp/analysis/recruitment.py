@@ -18,7 +18,6 @@ from labapp.analysis.task_report import PrintedValue, Profile, profiles
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, paragraph, table, two_lines
-from labapp.study.demographics import is_demographic
 
 Printed = Sequence[PrintedValue]
 PERCENTILES = ((80, "percentile_80"), (95, "percentile_95"))
@@ -137,7 +136,7 @@ def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> 
     statements = [row for row in printed if ":" in row.quantity]
     known = included[~included["deidentified"]]
     whose = set(zip(known["participant"], known["session"], strict=True))
-    given = answers[answers["submitted"] & answers["instrument"].map(is_demographic).astype(bool)]
+    given = answers[answers["submitted"] & answers["about_person"].fillna(value=False)]
     there = [who in whose for who in zip(given["participant"], given["session"], strict=True)]
     given = given[there]
     if not statements or given.empty:

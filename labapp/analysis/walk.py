@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from pydantic import ValidationError
-
 from labapp.analysis.task_records import TaskRecords, records_class
 from labapp.errors import RecordError
 from labapp.events import Body, Event
@@ -45,18 +43,7 @@ class Parts:
         Raises RecordError for a row that does not fit, SessionError for a kind of part that nobody
         knows.
         """
-        planned = {}
-        for index, row in enumerate(plan, start=1):
-            try:
-                part = registry.planned_part(row)
-            except ValueError as error:
-                raise RecordError(
-                    f"Part {index} of this session's plan cannot be read: {_why(error)}.",
-                    safe="The session is untouched.",
-                    todo="Analyse it with the version of labapp that recorded it.",
-                ) from error
-            planned[part.id] = part
-        return cls(planned)
+        return cls({part.id: part for part in map(registry.planned_part, plan)})
 
     @cached_property
     def with_trials(self) -> Mapping[str, TrialsPart]:
@@ -72,16 +59,6 @@ class Parts:
             for part_id, part in self.planned.items()
             if isinstance(part, QuestionnairePart)
         }
-
-
-def _why(error: ValueError) -> str:
-    """What is wrong with a row of a plan, in a line."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first, *others = error.errors(include_url=False)
-    where = ".".join(map(str, first["loc"]))
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{where}: {first['msg']}{more}" if where else f"{first['msg']}{more}"
 
 
 def walk(events: Iterable[tuple[Event, Body]], parts: Parts) -> tuple[TaskRecords[Any, Any], ...]:

@@ -133,14 +133,14 @@ def _software(record: Record, version: str) -> dict[str, str]:
 def _instructions(record: Record) -> str:
     """The texts shown before the first stage, with their placeholders."""
     told = registry.instructing()
-    shown = []
-    for row in record.planned.plan:
-        if row.get("role") == "stage":
+    shown: list[str] = []
+    for part in registry.known_parts(record.planned.plan):
+        if part.measures:
             break
-        document = f"{STUDY}/{row.get('document')}"
-        if row["part"] in told and record.tree.has(document):
-            shown.append(decoded(record.tree.read(document)))
-    return "\n\n".join(shown)
+        if part.part in told:
+            shown += [f"{STUDY}/{name}" for name in part.documents()]
+    texts = (decoded(record.tree.read(name)) for name in shown if record.tree.has(name))
+    return "\n\n".join(texts)
 
 
 def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:

@@ -11,6 +11,7 @@ from labapp.bundle.folder import BundleFolder
 from labapp.errors import ModelError
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.explanations import card as classifier_card
+from labapp.plugins import registry
 from labapp.records.layout import SOURCEDATA
 from labapp.records.record import Record
 from labapp.records.rows import bodies
@@ -90,19 +91,11 @@ def stated_hashes(record: Record) -> dict[str, str]:
 
 def decoders_of(record: Record) -> dict[str, list[dict[str, Any]]]:
     """The dimensions of each decoder of the plan."""
-    found = {}
-    for row in record.planned.plan:
-        for holder in (row, *row.get("boxes", ())):
-            if "model" in holder and "dimensions" in holder:
-                found[str(holder["model"])] = [dict(d) for d in holder["dimensions"]]
-    return found
+    parts = registry.known_parts(record.planned.plan)
+    return {model: list(dials) for part in parts for model, dials in part.dials()}
 
 
 def classifiers_of(record: Record) -> dict[str, str | None]:
     """The hash of the weights of each classifier that the plan explains."""
-    shared = [row.get("explained") or row.get("unmasked") for row in record.planned.plan]
-    return {
-        str(one["classifier"]): one["classifier_sha256"]
-        for one in shared
-        if one and one["classifier"]
-    }
+    parts = registry.known_parts(record.planned.plan)
+    return {model: sha256 for part in parts for model, sha256 in part.classifiers()}

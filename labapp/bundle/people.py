@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from labapp.analysis.inclusion import KINDS, RULES, conditions, fold_standing
+from labapp.analysis.inclusion import RULES, conditions, fold_standing, kinds_of_standing
 from labapp.bundle.tsv import Table
 from labapp.plugins.bids import Column, seconds
 from labapp.records.record import Record
@@ -79,7 +79,8 @@ def session_line(record: Record) -> Mapping[str, object]:
     """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
-    told = bodies([row for row in record.rows if row.kind in KINDS])
+    wanted = kinds_of_standing()
+    told = bodies([row for row in record.rows if row.kind in wanted])
     standing = fold_standing(told, withdrawn=bool(record.withdrawn))
     paid = standing.payment
     return {

@@ -14,7 +14,9 @@ from typing import Any
 from labapp.bundle.tsv import Table
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.questionnaires import QuestionnaireSubmitted
+from labapp.plugins import registry
 from labapp.plugins.bids import Column
+from labapp.plugins.part import RepresentationPart
 from labapp.records.record import Record
 from labapp.records.rows import bodies
 from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
@@ -111,11 +113,12 @@ class Phenotypes:
 
 def _abouts(planned: SessionPlanned) -> dict[str, tuple[str, str]]:
     """(stage, model) that a questionnaire part asks about, by the part's id."""
-    models = {row["id"]: row["model"] for row in planned.plan if "model" in row}
+    parts = registry.known_parts(planned.plan)
+    models = {part.id: part.model for part in parts if isinstance(part, RepresentationPart)}
     return {
-        row["id"]: (row["about"], models.get(row["about"], ""))
-        for row in planned.plan
-        if row.get("about")
+        part.id: (about, models.get(about, ""))
+        for part in parts
+        if (about := part.belongs_to()) is not None
     }
 
 

@@ -82,10 +82,11 @@ WITHOUT_ROW = frozenset(
         *("session.planned", "environment.recorded", "participant.simulated", "decoder.warmed"),
         *("inclusion.decided", "payment.computed", "stimuli.kept", "audio.block", "pointer.moved"),
         *("session.paused", "session.resumed", "segment.ended", "part.ended"),
+        *("screen.page", "screen.scrolled", "screen.enlarged"),
     }
 )
-"""The kinds of labapp's own that other rows or other files of a bundle tell of. Any other kind that
-nobody has a row for has one here, with all its fields."""
+"""The kinds of labapp's own that other rows or other files of a bundle tell of, and those that only
+say how a screen was looked at. Any other that nobody has a row for has one, with its fields."""
 
 
 def session_types() -> dict[str, str]:

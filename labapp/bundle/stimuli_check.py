@@ -8,6 +8,7 @@ import re
 from pathlib import PurePosixPath
 
 from labapp.events.stimuli import StimuliStored
+from labapp.plugins import registry
 from labapp.records.layout import MANIFEST, STIMULI
 from labapp.records.record import Record
 from labapp.records.rows import bodies
@@ -54,9 +55,11 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
     copied = {name: files.pop(name) for name in tuple(files) if _MANIFEST.fullmatch(name)}
     if not files:  # there is no copy of the study, which its hash tells
         return files, []
-    shared = [row.get("explained") or row.get("unmasked") for row in record.planned.plan]
-    rows = [row for row in shared if row]
-    wanted = {f"{STIMULI}/{row['stimuli']}/{MANIFEST}": row["manifest_sha256"] for row in rows}
+    wanted = {
+        f"{STIMULI}/{stimuli.name}/{MANIFEST}": stimuli.sha256
+        for part in registry.known_parts(record.planned.plan)
+        for stimuli in part.stimulus_sets()
+    }
     problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
     problems += [f"{name}: the plan does not name it" for name in sorted(copied.keys() - wanted)]
     problems += [

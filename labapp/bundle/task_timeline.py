@@ -67,7 +67,7 @@ def task_timeline(events: Iterable[tuple[Event, Body]], task: TaskRows) -> Table
     events: of the whole session, with their bodies (pauses are needed too).
     """
     files = task.files
-    models = {stage: task.model(row) for stage, row in task.plan.items()}
+    models = {stage: part.model for stage, part in task.plan.items()}
     pauses = Pauses()
     rows: list[Cells] = []
     stages: dict[str, Lasting] = {}

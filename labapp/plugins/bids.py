@@ -112,7 +112,7 @@ class TaskRows:
     record : Record
         The session.
     plan : dict
-        By id the rows of its plan that the files are about.
+        By id the parts of its plan that the files are about.
     """
 
     def __init__(self, files: TaskFiles, record: Record) -> None:
@@ -121,10 +121,6 @@ class TaskRows:
         self.plan = files.plan(record)
         self._names = {column.name for column in files.event_columns}
         self._fields: dict[type[Any], tuple[str, ...]] = {}
-
-    def model(self, row: Mapping[str, Any]) -> str:
-        """What a part of the plan is about: the column `model`."""
-        return str(row["model"])
 
     def noted(self, event: Event, body: Body) -> None:
         """Remember what an event says that has no row of its own, such as what was drawn."""
@@ -230,6 +226,9 @@ class TaskFiles:
         trial = (self.drawn, self.shown, TrialEnded.kind)
         return frozenset((*self.kinds, *trial, *self.without_row))
 
-    def plan(self, record: Record) -> dict[str, Mapping[str, Any]]:
-        """By id the rows of a session's plan that the files are about."""
-        return {str(row["id"]): row for row in record.planned.plan if row["part"] in self.parts}
+    def plan(self, record: Record) -> dict[str, Any]:
+        """By id the parts of a session's plan that the files are about. Raises RecordError."""
+        from labapp.plugins.registry import planned_part  # which asks tasks for such files
+
+        rows = (row for row in record.planned.plan if row["part"] in self.parts)
+        return {part.id: part for part in map(planned_part, rows)}

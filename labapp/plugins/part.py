@@ -12,6 +12,9 @@ from pydantic import field_validator
 from labapp.documents import Strict
 from labapp.representations.space import LatentSpace
 
+Dimensions = tuple[dict[str, Any], ...]
+"""A latent space as rows of `LatentSpace.to_json`."""
+
 
 class StimuliRef(NamedTuple):
     """A stimulus set that a part shows. sha256: of its manifest; name: its id or folder."""
@@ -139,8 +142,17 @@ class PlannedPart(Strict):
         """Seconds that it lasts at least, whatever anybody does."""
         return 0.0
 
+    def dials(self) -> Iterator[tuple[str, Dimensions]]:
+        """The models that must be there to show the part: of each its id and its dimensions."""
+        return iter(())
+
     def models(self) -> Iterator[str]:
-        """Ids of the models that must be there to show the part."""
+        """Ids of these models."""
+        return (model for model, _ in self.dials())
+
+    def classifiers(self) -> Iterator[tuple[str, str | None]]:
+        """The classifiers whose predictions it asks about: of each its id and the hash of its
+        weights."""
         return iter(())
 
     def stimulus_sets(self) -> Iterator[StimuliRef]:
@@ -199,11 +211,11 @@ class RepresentationPart(TrialsPart):
     number: int
     of: int
     model: str
-    dimensions: tuple[dict[str, Any], ...]
+    dimensions: Dimensions
 
     @field_validator("dimensions")
     @classmethod
-    def _make_space(cls, dimensions: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    def _make_space(cls, dimensions: Dimensions) -> Dimensions:
         try:
             LatentSpace.from_json(dimensions)
         except (KeyError, TypeError, OverflowError) as error:
@@ -215,5 +227,5 @@ class RepresentationPart(TrialsPart):
         """The latent space of the model."""
         return LatentSpace.from_json(self.dimensions)
 
-    def models(self) -> Iterator[str]:
-        yield self.model
+    def dials(self) -> Iterator[tuple[str, Dimensions]]:
+        yield self.model, self.dimensions

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, get_args
 
+from pydantic import ValidationError
+
 from labapp import discovery
 from labapp.discovery import Catalogue, load
-from labapp.errors import BundleError, SessionError
+from labapp.errors import BundleError, RecordError, SessionError
 from labapp.plugins.bids import CourseRow, TaskFiles
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
@@ -116,10 +118,26 @@ def part_class(kind: str) -> type[PlannedPart]:
 def planned_part(row: Mapping[str, Any]) -> PlannedPart:
     """A part from its row in the plan of a session, of whatever version.
 
-    Raises SessionError for a kind that nobody knows, ValueError where the row does not fit.
+    Raises SessionError for a kind that nobody knows, RecordError where the row does not fit.
     """
     known = part_class(str(row.get("part")))
-    return known.model_validate(known.migrated(row))
+    try:
+        return known.model_validate(known.migrated(row))
+    except ValidationError as error:
+        first, *others = error.errors(include_url=False)
+        where = ".".join(map(str, (row.get("id"), *first["loc"])))
+        more = f", and {len(others)} more" if others else ""
+        raise RecordError(
+            f"The plan of this session cannot be read: {where}: {first['msg']}{more}.",
+            safe="The session is untouched.",
+            todo="Open it with the version of labapp that recorded it.",
+        ) from error
+
+
+def known_parts(plan: Sequence[Mapping[str, Any]]) -> tuple[PlannedPart, ...]:
+    """The parts of a plan whose kinds are known, for checks beside the one that names the others.
+    Raises RecordError where a row does not fit."""
+    return tuple(planned_part(row) for row in plan if knows(str(row.get("part"))))
 
 
 def task_type_of(part: PlannedPart) -> TaskType[Any]:

@@ -115,11 +115,11 @@ class TaskType(ABC, Generic[P]):
         return None
 
     def achieved(
-        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+        self, part: P, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, Fraction | int]:
         """What a part adds to what a participant achieved (`labapp.study.inclusion.Achieved`).
 
-        row: the part in the plan; trials: by number what those came to that have an outcome.
+        trials: by number what those came to that have an outcome.
         """
         return {}
 

@@ -65,7 +65,6 @@ from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import Words
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Tally
-from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive, Inclusion
 
 TrialKey = tuple[str | None, int | None, int | None]
@@ -195,7 +194,6 @@ class SessionMachine:
         self.incentive = incentive
         self.restarts = restarts
         self.takes_back = takes_back
-        self._planned = to_rows(self.parts)
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -349,7 +347,7 @@ class SessionMachine:
         return (Draft(decided), *([Draft(paid)] if paid else []), Draft(end))
 
     def _achieved(self, state: SessionState) -> Achieved:
-        return inclusion.achieved(self._planned, state.tally)
+        return inclusion.achieved(self.parts, state.tally)
 
     def _declined(self, state: SessionState) -> bool:
         return state.index >= 0 and state.records[state.index].outcome == "declined"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from labapp.events import Body, Event
 from labapp.events.lifecycle import InclusionDecided, PartEnded, PaymentComputed
 from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
 from labapp.study.rules import Incentive, Inclusion, to_the_cent
 
 TrialOf = tuple[str, int]
@@ -88,21 +89,18 @@ class Achieved(NamedTuple):
     stimuli: int = 0
 
 
-def achieved(plan: Sequence[Mapping[str, Any]], tally: Tally) -> Achieved:
-    """What a participant achieved; plan: the rows of `session.planned`.
+def achieved(parts: Sequence[PlannedPart], tally: Tally) -> Achieved:
+    """What a participant achieved; parts: of the plan.
 
     A question that was never asked counts as asked where the plan has it, so that a practice that
     the moderator skipped is not answered rightly.
     """
     sums: dict[str, Fraction] = dict.fromkeys(Achieved._fields, Fraction(0))
-    for row in plan:
-        kind, part = str(row["part"]), str(row["id"])
-        task_type = registry.task_type_of_kind(kind)
-        for name, value in task_type.achieved(row, tally.of(part)).items():
+    for part in parts:
+        for name, value in registry.task_type_of(part).achieved(part, tally.of(part.id)).items():
             sums[name] += value
         # Of a questionnaire that the moderator skipped only the answers are missing.
-        needed = registry.part_class(kind).has_trials
-        sums["stages_skipped"] += needed and tally.outcomes.get(part) == "skipped"
+        sums["stages_skipped"] += part.has_trials and tally.outcomes.get(part.id) == "skipped"
     above_chance = float(sums.pop("above_chance"))
     return Achieved(**{name: int(value) for name, value in sums.items()}, above_chance=above_chance)
 

@@ -42,6 +42,7 @@ class QuestionnairePart(PlannedPart):
         once a stage; empty for as listed.
     scoring : what the instrument declares of its scores (`labapp.study.instruments.scoring.Score`),
         so that a journal can be scored without it; in an older journal a name.
+    about_person : whether it asks who the participant is.
     above : a text above the questions, with what stands in it in braces in `values`, or in what the
         participant achieved.
     """
@@ -51,14 +52,17 @@ class QuestionnairePart(PlannedPart):
     about: str | None
     items: tuple[str, ...] = ()
     scoring: str | dict[str, Any] | None = None
+    about_person: bool = False
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A plan that says nothing of scoring is older: the one instrument that had a score was
-        named like its function."""
-        return {"scoring": row.get("instrument"), **row}
+        """An older plan says nothing of scoring, when the one instrument that had a score was named
+        like its function; or of whom it asks about, which the instrument's name told."""
+        instrument = row.get("instrument")
+        about_person = "demographics" in str(instrument).split("-")
+        return {"scoring": instrument, "about_person": about_person, **row}
 
     def belongs_to(self) -> str | None:
         return self.about

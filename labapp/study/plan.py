@@ -10,9 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
-from labapp.errors import SessionError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
@@ -35,15 +32,9 @@ def to_rows(parts: Sequence[PlannedPart]) -> tuple[dict[str, Any], ...]:
 
 
 def parts_of(planned: SessionPlanned) -> tuple[PlannedPart, ...]:
-    """The parts back from the first event. Raises SessionError when they do not fit."""
-    try:
-        return tuple(map(registry.planned_part, planned.plan))
-    except ValidationError as error:
-        raise SessionError(
-            f"The plan of this session cannot be read: {error.error_count()} fields do not fit.",
-            safe="The session is untouched.",
-            todo="Open it with the version of labapp that made it.",
-        ) from error
+    """The parts back from the first event. Raises SessionError for a kind of part that nobody
+    knows, RecordError where a row does not fit."""
+    return tuple(map(registry.planned_part, planned.plan))
 
 
 def pictures_of(parts: Iterable[PlannedPart]) -> tuple[str, ...]:

@@ -310,6 +310,7 @@ class Planner:
             about=about,
             items=() if as_listed else items,
             scoring=file.planned_scores(),
+            about_person=file.about_person,
             above=document,
             values=values,
         )

@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
-from labapp.analysis.inclusion import KINDS, conditions, fold_standing
+from labapp.analysis.inclusion import conditions, fold_standing, kinds_of_standing
 from labapp.bundle.export import export
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import (
@@ -76,8 +76,10 @@ def test_an_undecided_session_counts_when_every_part_was_done(
 
 def test_the_other_kinds_of_events_make_no_difference() -> None:
     events = paired(decided(session()))
-    assert {event.kind for event, _ in events} - KINDS
-    assert fold_standing(pair for pair in events if pair[0].kind in KINDS) == fold_standing(events)
+    assert {event.kind for event, _ in events} - kinds_of_standing()
+    assert fold_standing(
+        pair for pair in events if pair[0].kind in kinds_of_standing()
+    ) == fold_standing(events)
 
 
 def test_conditions_are_the_variables_in_words() -> None:

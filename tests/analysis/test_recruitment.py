@@ -93,7 +93,8 @@ def test_who_took_part_is_told_in_percent_beside_the_paper_and_not_of_deidentifi
             {
                 "participant": row["participant"],
                 "session": row["session"],
-                "instrument": "demographics",
+                "instrument": "about-you",
+                "about_person": True,
                 "item": "education",
                 "submitted": True,
                 "value_text": ("high_school", "bachelor", "master", "master")[number % 4],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labapp.analysis.task_records import Row
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
@@ -87,6 +89,24 @@ def test_a_plan_from_before_scoring_still_has_its_seq() -> None:
     del old["scoring"]
     (row,) = scores((old, {"seq": 6}))
     assert (row["score"], row["value"]) == ("seq", 6.0)
+
+
+@pytest.mark.parametrize(
+    ("instrument", "said", "about_person"),
+    [
+        ("lab-demographics", {}, True),
+        ("demography", {}, False),
+        ("demographics", {"about_person": False}, False),
+        ("us", {"about_person": True}, True),
+    ],
+)
+def test_whom_it_asks_about_the_plan_says_and_of_an_older_one_the_name(
+    instrument: str, said: dict[str, Any], about_person: bool
+) -> None:
+    made = builder(ask("q", instrument, **said))
+    made.at(1, PartStarted(0), "q")
+    made.at(2, ResponseChanged(instrument, "age", 3), "q")
+    assert [row["about_person"] for row in records(made).rows()["answers"]] == [about_person]
 
 
 def test_choices_and_what_was_written_beside_them() -> None:

@@ -82,7 +82,13 @@ class Judged:
         parts: list[JudgingPart | WarmUpPart] = [warm_up_part()] if self.warm_up else []
         parts.append(stage)
         asked = [
-            QuestionnairePart(id=f"questionnaire-{n}", title="", instrument=said[0], about=None)
+            QuestionnairePart(
+                id=f"questionnaire-{n}",
+                title="",
+                instrument=said[0],
+                about=None,
+                about_person=said[0] == "hive-demographics",
+            )
             for n, said in enumerate([*self.before, *self.after], start=1)
         ]
         before, after = asked[: len(self.before)], asked[len(self.before) :]

@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Change, str]] = {
     "a question never drawn": (without("trial.drawn"), "was drawn"),
     "a question numbered 0": (set_in("trial.drawn", {}, trial=0), "of no question"),
     "a question of a text": (set_in("trial.drawn", {}, stage="consent"), "no such questions"),
-    "a plan without ids": (plan_without("id"), "no id"),
+    "a plan without ids": (plan_without("id"), "id"),
     "planned twice": (lambda rows: [rows[0], rows[0], *rows[1:]], "planned once"),
     "a text for a number": (set_in("picture.decoded", {"alignment": "x"}), "its alignment is 'x'"),
     "a field too few": (set_in("session.planned", {"plan": 5}), "its plan is 5"),

@@ -19,7 +19,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.parts import PagesPart, QuestionnairePart
-from labapp.study.plan import Plan, to_rows
+from labapp.study.plan import Plan
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.plan import DISTINCTION, JudgingPart, MethodPart, PlannedPhoto
 from tests.helpers import stimuli
@@ -332,8 +332,7 @@ def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path
     part = stage(plan)
     assert len(part.photos[0].options) == len(classes)
     assert (part.values["chance"], part.values["options"]) == ("25", "4")
-    (row,) = [row for row in to_rows(plan.parts) if row["id"] == part.id]
-    assert performance.above_chance(row, [{DISTINCTION: True}] * 8) == 6, "a quarter is chance"
+    assert performance.above_chance(part, [{DISTINCTION: True}] * 8) == 6, "a quarter is chance"
 
 
 def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) -> None:

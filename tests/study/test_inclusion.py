@@ -9,13 +9,22 @@ import pytest
 from labapp.events import Body, Event
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.trials import TrialEnded
+from labapp.plugins import registry
+from labapp.plugins.part import PlannedPart
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
 from labapp.tasks.judging.events import PhotoJudged
+from labapp.tasks.judging.plan import PlannedPhoto
 from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.single_dimension.events import AnswerGiven
 
-PLAN: list[dict[str, Any]] = [
+
+def planned(*rows: dict[str, Any]) -> list[PlannedPart]:
+    """Parts with nothing but what an inclusion asks of them."""
+    return [registry.part_class(row["part"]).model_construct(**row) for row in rows]
+
+
+PLAN = planned(
     {"part": "consent", "id": "consent"},
     {"part": "text", "id": "practice-intro"},
     {"part": "single_dimension", "id": "practice", "role": "practice", "asked": [0, 0, 0]},
@@ -24,7 +33,7 @@ PLAN: list[dict[str, Any]] = [
     {"part": "reconstruction", "id": "practice-2", "role": "practice", "trials": 3},
     {"part": "reconstruction", "id": "stage-2", "role": "stage", "trials": 7},
     {"part": "questionnaire", "id": "stage-2-seq"},
-]
+)
 ALL_DONE = Achieved(7, 4, 3, 3, 0)
 
 
@@ -50,11 +59,11 @@ def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Body]:
 
 
 def test_photos_count_in_stages_and_a_stage_that_begins_again_counts_anew() -> None:
-    options = [{"options": ["a", "b", "c"]}] * 6
-    plan: list[dict[str, Any]] = [
-        {"part": "warm_up", "id": "warm-up", "role": "practice", "exercises": [{}, {}]},
-        {"part": "judging", "id": "stage-1", "role": "stage", "photos": options},
-    ]
+    photo = PlannedPhoto.model_construct(options=("a", "b", "c"))
+    plan = planned(
+        {"part": "warm_up", "id": "warm-up", "exercises": ()},
+        {"part": "judging", "id": "stage-1", "task": "prototype-agreement", "photos": (photo,) * 6},
+    )
     right = {"output": True, "distinction": False, "step_1": True}
     photos = [("stage-1", n, PhotoJudged({}, right)) for n in range(1, 7)]
     exercise = ("warm-up", 1, PhotoJudged({}, {"verdict": True, "mistake": True}))

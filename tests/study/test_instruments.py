@@ -42,6 +42,14 @@ def test_the_list_of_shipped_instruments_is_whole() -> None:
     assert there == {*ALL, *ABOUT_A_MODEL}
 
 
+def test_what_its_items_declare_says_whether_an_instrument_asks_about_the_person() -> None:
+    about = {name for name in (*ALL, *ABOUT_A_MODEL) if shipped(name).about_person}
+    assert about == {"demographics", "demographics-studies", "hive-demographics"}
+    age = "items:\n  - {id: age, kind: slider, text: Age, low: 18, high: 99, identifying: %s}\n"
+    assert made(age % "yes").about_person
+    assert not made(age % "no").about_person
+
+
 def words_of(value: Any, key: str = "") -> list[Any]:
     """Everything in a file that a participant reads."""
     if isinstance(value, list):

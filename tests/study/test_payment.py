@@ -13,7 +13,6 @@ from labapp.plugins import texts
 from labapp.study import inclusion, loading, planner
 from labapp.study.inclusion import Achieved, earned
 from labapp.study.overview import space_of
-from labapp.study.plan import to_rows
 from labapp.study.rules import Incentive
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT
 from tests.helpers.play import Play, stage_part, whole_machine
@@ -53,13 +52,12 @@ def test_what_is_beyond_guessing_is_paid() -> None:
 
 def test_photos_answered_rightly_beyond_chance_are_counted_per_question() -> None:
     part = judging_part(photos=[photo("heatmap-distinction", n) for n in range(1, 11)])
-    plan = to_rows((part,))
     rights = [{OUTPUT: n <= 6, DISTINCTION: n <= 2} for n in range(1, 11)]
     tally = inclusion.Tally({(part.id, n): r for n, r in enumerate(rights, start=1)})
-    found = inclusion.achieved(plan, tally)
+    found = inclusion.achieved([part], tally)
     assert (found.photos, found.above_chance) == (10, 6 - 2.5), "two of ten are fewer than 2.5"
     agreed = inclusion.Tally({(part.id, n): {AGREEMENT: n <= 8} for n in range(1, 11)})
-    assert inclusion.achieved(plan, agreed).above_chance == 3
+    assert inclusion.achieved([part], agreed).above_chance == 3
 
 
 @pytest.mark.parametrize("currency", ["", "Fr.", "1", "a,b", "dollars"])

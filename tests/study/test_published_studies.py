@@ -22,7 +22,7 @@ from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
 from labapp.study.parts import PagesPart, QuestionnairePart
-from labapp.study.plan import Plan, to_rows
+from labapp.study.plan import Plan
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 
@@ -169,7 +169,7 @@ def test_practice_excludes_from_the_single_dimension_task_only(cell: str) -> Non
     rules = study("synthetic-crowd").study.inclusion
     assert rules.practice_correct
     made = next(made for made in plans("synthetic-crowd") if made.assignment["condition"] == [cell])
-    found = inclusion.achieved(to_rows(made.parts), inclusion.Tally())
+    found = inclusion.achieved(made.parts, inclusion.Tally())
     included = inclusion.decide(rules, found, completed=True).included
     assert included == cell.startswith("reconstruction")
     assert found.practice_asked == (0 if included else 3)

@@ -13,7 +13,7 @@ from labapp.documents import SLUG, Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
-from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider
+from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider, Written
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 
@@ -216,6 +216,12 @@ class Instrument(Strict):
             )
         instruction = texts.fill(self.instruction, values)
         return self.model_copy(update={"items": items, "instruction": instruction})
+
+    @property
+    def about_person(self) -> bool:
+        """Whether it asks who the participant is: the answers to one of its questions that offers
+        answers are declared to tell. A report tells of such an instrument in counts alone."""
+        return any(item.identifying and not isinstance(item, Written) for item in self.items)
 
     @property
     def pages(self) -> tuple[tuple[AnyItem, ...], ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from labapp.events import Body, Event
@@ -38,17 +37,7 @@ _HIVE = (
 class JudgingRows(TaskRows):
     def __init__(self, files: TaskFiles, record: Record) -> None:
         super().__init__(files, record)
-        self._photos = {
-            (stage, str(photo["id"])): photo
-            for stage, row in self.plan.items()
-            for photo in row.get("photos", ())
-        }
         self._drawn: dict[Key, str] = {}
-
-    def model(self, row: Mapping[str, Any]) -> str:
-        if "explained" not in row:
-            return "warm-up"
-        return str(row["explained"]["classifier"] or row["explained"]["stimuli"])
 
     def noted(self, event: Event, body: Body) -> None:
         if isinstance(body, PhotoDrawn):
@@ -74,14 +63,13 @@ class JudgingRows(TaskRows):
     def _rated(self, event: Event, question: str) -> Cells:
         """What a rating of similarity is about; nothing of other questions."""
         photo = self._drawn[event.stage, event.trial, event.attempt]
-        planned = self._photos.get((str(event.stage), photo), {})
-        for number, row in enumerate(planned.get("rows", ()), start=1):
+        for number, row in enumerate(self.plan[str(event.stage)].judged[photo].rows, start=1):
             if question == SIMILARITY.format(number):
                 return {
-                    "prototype": row["prototype"],
-                    "prototype_class": row.get("of"),
-                    "model_similarity": row.get("similarity"),
-                    "model_rank": row.get("rank"),
+                    "prototype": row.prototype,
+                    "prototype_class": row.of,
+                    "model_similarity": row.similarity,
+                    "model_rank": row.rank,
                 }
         return {}
 

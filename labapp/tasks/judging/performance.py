@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -198,19 +197,19 @@ def scores(body: PhotoJudged) -> Mapping[str, bool]:
     return {name: body.right[name] for name in SCORED if name in body.right}
 
 
-def above_chance(row: Mapping[str, Any], photos: Sequence[Mapping[str, bool]]) -> Fraction:
-    """The photos of a stage answered rightly beyond what guessing gets right. row: of the plan."""
+def above_chance(part: JudgingPart, photos: Sequence[Mapping[str, bool]]) -> Fraction:
+    """The photos of a stage answered rightly beyond what guessing gets right."""
     beyond = Fraction(0)
     for question in SCORED:
         answers = [right[question] for right in photos if question in right]
-        guessed = Fraction(len(answers), 2 if question == AGREEMENT else _options(row))
+        guessed = Fraction(len(answers), 2 if question == AGREEMENT else _options(part))
         beyond += max(Fraction(0), sum(answers) - guessed)
     return beyond
 
 
-def _options(row: Mapping[str, Any]) -> int:
+def _options(part: JudgingPart) -> int:
     """The classes to choose from: where the last two steps of a path are chosen, those at its four
     ends, whatever classes the set lists."""
-    if row.get("task") == "path-distinction":
+    if part.task == "path-distinction":
         return 4
-    return max((len(photo["options"]) for photo in row.get("photos", ())), default=0) or 4
+    return max((len(photo.options) for photo in part.photos), default=0) or 4

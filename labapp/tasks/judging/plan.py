@@ -160,6 +160,11 @@ class Explained(Strict):
         """The stimulus set."""
         return StimuliRef(self.manifest_sha256, self.stimuli)
 
+    def classifiers(self) -> Iterator[tuple[str, str | None]]:
+        """The explained classifier, where the set names one, with the hash of its weights."""
+        if self.classifier:
+            yield self.classifier, self.classifier_sha256
+
     def pictures(self, photos: Iterable[PlannedPhoto | None]) -> Iterator[str]:
         """The pictures that these photos are shown with, and the tree."""
         for photo in photos:
@@ -182,6 +187,9 @@ class MethodPart(PlannedPart):
     correct: PlannedPhoto | None
     incorrect: PlannedPhoto | None
     values: dict[str, str]
+
+    def classifiers(self) -> Iterator[tuple[str, str | None]]:
+        return self.explained.classifiers()
 
     def stimulus_sets(self) -> Iterator[StimuliRef]:
         yield self.explained.reference
@@ -246,6 +254,9 @@ class JudgingPart(TrialsPart):
 
     def documents(self) -> Iterator[str]:
         yield self.description
+
+    def classifiers(self) -> Iterator[tuple[str, str | None]]:
+        return self.explained.classifiers()
 
     def stimulus_sets(self) -> Iterator[StimuliRef]:
         yield self.explained.reference

@@ -57,11 +57,11 @@ class Judging(TaskType[AnyPart]):
         return performance.scores(body)
 
     def achieved(
-        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+        self, part: AnyPart, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, Fraction | int]:
-        if row.get("role") != "stage":
+        if not isinstance(part, JudgingPart):
             return {}
-        above = performance.above_chance(row, list(trials.values()))
+        above = performance.above_chance(part, list(trials.values()))
         return {"photos": len(trials), "above_chance": above}
 
     def plan(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from labapp.documents import Strict
-from labapp.plugins.part import PlannedPart, RepresentationPart, Target
+from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart, Target
 from labapp.representations.space import Continuous, Discrete
 from labapp.study.defaults import Display
 from labapp.tasks.reconstruction.study import SkipRule
@@ -24,7 +24,7 @@ class TutorialBox(Strict):
 
     model: str
     display: Display
-    dimensions: tuple[dict[str, Any], ...]
+    dimensions: Dimensions
     start: tuple[float, ...]
 
 
@@ -35,8 +35,8 @@ class TutorialPart(PlannedPart):
     document: str
     boxes: tuple[TutorialBox, ...]
 
-    def models(self) -> Iterator[str]:
-        return (box.model for box in self.boxes)
+    def dials(self) -> Iterator[tuple[str, Dimensions]]:
+        return ((box.model, box.dimensions) for box in self.boxes)
 
 
 class ReconstructionPart(RepresentationPart):

@@ -46,9 +46,9 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         return {"solved": True}
 
     def achieved(
-        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+        self, part: ReconstructionPart | TutorialPart, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, int]:
-        return {"solved": len(trials)} if row.get("role") == "stage" else {}
+        return {"solved": len(trials)} if part.measures else {}
 
     def plan(
         self,

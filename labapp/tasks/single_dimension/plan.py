@@ -7,11 +7,11 @@ and A.15; the practice is that of the published application.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.defaults import Display
 from labapp.study.representations import BaseSampling
@@ -78,13 +78,13 @@ class ExamplePart(PlannedPart):
     document: str
     model: str
     display: Display
-    dimensions: tuple[dict[str, Any], ...]
+    dimensions: Dimensions
     visualisation: Visualisation
     dimension: int
     examples: Rows
 
-    def models(self) -> Iterator[str]:
-        yield self.model
+    def dials(self) -> Iterator[tuple[str, Dimensions]]:
+        yield self.model, self.dimensions
 
 
 def lay_out(

@@ -48,13 +48,13 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
         return {"correct": True} if body.correct else None
 
     def achieved(
-        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+        self, part: SingleDimensionPart | ExamplePart, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, int]:
-        if row.get("role") == "stage":
+        if not isinstance(part, SingleDimensionPart):
+            return {}
+        if part.role == "stage":
             return {"correct": len(trials)}
-        if row.get("role") == "practice":
-            return {"practice_asked": len(row["asked"]), "practice_correct": len(trials)}
-        return {}
+        return {"practice_asked": part.trials, "practice_correct": len(trials)}
 
     def plan(
         self,

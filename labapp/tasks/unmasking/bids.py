@@ -50,21 +50,18 @@ class UnmaskingRows(TaskRows):
             assert isinstance(body, StimuliStored)
             names |= body.files
         stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
-        for stage, row in self.plan.items():
-            classes = row["unmasked"]["classes"]
-            masks = [(images, mask) for images in row["sequences"] for mask in images["masks"]]
-            for number, (sequence, mask) in enumerate(masks, start=1):
-                name = names.get(mask["picture"])
+        for stage, part in self.plan.items():
+            classes = part.unmasked.classes
+            for number in range(1, part.trials + 1):
+                sequence, mask = part.stimulus(number)
+                name = names.get(mask.picture)
                 there = name is not None and self.record.tree.has(f"{STIMULI}/{name}")
                 stimuli[stage, number] = Stimulus(
                     file=name if there else None,
-                    logits=_by_class(classes, sequence["logits"]),
-                    masked=_by_class(classes, mask.get("logits", ())),
+                    logits=_by_class(classes, sequence.logits),
+                    masked=_by_class(classes, mask.logits),
                 )
         return stimuli
-
-    def model(self, row: Mapping[str, Any]) -> str:
-        return str(row["unmasked"]["classifier"] or row["unmasked"]["stimuli"])
 
     def noted(self, event: Event, body: Body) -> None:
         if isinstance(body, StimulusDrawn):
@@ -104,10 +101,7 @@ class UnmaskingRows(TaskRows):
 
     def _response(self, event: Event, body: ResponseGiven) -> str:
         """The class that the button names."""
-        if body.response == 0:
-            return DONT_KNOW
-        buttons = self.plan[str(event.stage)]["buttons"]
-        return buttons[body.response - 1]["of"] or DONT_KNOW
+        return self.plan[str(event.stage)].class_of(body.response) or DONT_KNOW
 
     def question(self, row: Mapping[str, Any]) -> Cells:
         stimulus = self._stimuli.get((row["stage"], row["trial"]))

@@ -162,6 +162,10 @@ class UnmaskingPart(TrialsPart):
         """The class a response names; None for "I don't know"."""
         return None if response == DONT_KNOW else self.buttons[response - 1].of
 
+    def classifiers(self) -> Iterator[tuple[str, str | None]]:
+        if self.unmasked.classifier:
+            yield self.unmasked.classifier, self.unmasked.classifier_sha256
+
     def stimulus_sets(self) -> Iterator[StimuliRef]:
         yield StimuliRef(self.unmasked.manifest_sha256, self.unmasked.stimuli)
 

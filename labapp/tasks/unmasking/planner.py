@@ -130,8 +130,10 @@ class Unmasking:
             "classes": ", ".join(button.name for button in self.buttons[:-1]),
         }
 
-    def part(self, place: Place, sequences: Sequence[PlannedSequence]) -> UnmaskingPart:
-        """A part with some of the sequences."""
+    def part(
+        self, place: Place, sequences: Sequence[PlannedSequence], unmasked: Unmasked
+    ) -> UnmaskingPart:
+        """A part with some of the sequences, and what they share."""
         said = self.stages
         return UnmaskingPart(
             id=place.id,
@@ -139,7 +141,7 @@ class Unmasking:
             role=place.role,
             number=place.number,
             of=place.of,
-            unmasked=self.unmasked,
+            unmasked=unmasked,
             question=said.question or "",
             buttons=self.buttons,
             sequences=tuple(sequences),
@@ -161,7 +163,7 @@ class Unmasking:
         names = {one.id: one.name for one in self.found.manifest.methods}
         methods = self.unmasked.methods | {example.method: names[example.method]}
         unmasked = self.unmasked.model_copy(update={"methods": methods})
-        return self.part(place, (example,)).model_copy(update={"unmasked": unmasked})
+        return self.part(place, (example,), unmasked)
 
     def blocks(
         self, sequences: Sequence[PlannedSequence], number: int, of: int
@@ -178,7 +180,7 @@ class Unmasking:
             place = Place(
                 part_id, title, "stage", number, of, start * masks, len(sequences) * masks
             )
-            out.append(self.part(place, sequences[start : start + every]))
+            out.append(self.part(place, sequences[start : start + every], self.unmasked))
         return tuple(out)
 
 

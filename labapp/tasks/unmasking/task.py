@@ -35,9 +35,9 @@ class Unmasking(TaskType[UnmaskingPart]):
         return {"answered": True}
 
     def achieved(
-        self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]
+        self, part: UnmaskingPart, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, int]:
-        return {"stimuli": len(trials)} if row.get("role") == "stage" else {}
+        return {"stimuli": len(trials)} if part.measures else {}
 
     def plan(
         self, item: UnmaskingStages, scope: Scope, place: int, planner: Planner

@@ -14,7 +14,6 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.tables import Tables
-from labapp.study.demographics import is_demographic
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.groups import WHO, Group, joined, plain
 from labapp.tasks.judging.report.results import Quantity, Result, result_of, summary
@@ -149,7 +148,7 @@ def people(counted: Tables, studies: str) -> Iterator[Result]:
     learning. Who is not identified any more is not counted. studies: what they are called."""
     sessions = counted.participants
     sessions = sessions[sessions["included"] & ~sessions["deidentified"]]
-    asked = counted.answers[counted.answers["instrument"].map(is_demographic).astype(bool)]
+    asked = counted.answers[counted.answers["about_person"].fillna(value=False)]
     if asked.empty or sessions.empty:
         return
     everybody = pd.MultiIndex.from_frame(sessions[WHOLE])
