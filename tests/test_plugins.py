@@ -141,6 +141,10 @@ WRONG = {
         GOOD["labapp.explanations"].replace("Literal['ours']", "str").replace("good:", "wrong:"),
         "no MethodSettings with `name: Literal['ours']`",
     ),
+    "labapp.explanations nothing": (
+        "from labapp.explanations.methods import ExplanationMethod\nIT = ExplanationMethod('ours')",
+        "neither settings to learn nor sets that it explains",
+    ),
     "labapp.instruments": (
         GOOD["labapp.instruments"].replace(
             "'drowsy', file", "'drowsy', Path('/nowhere/drowsy.yaml')"
@@ -183,9 +187,9 @@ def test_every_group_has_a_catalogue_of_what_is_shipped_and_brought(
         assert f"recorded with {row['package']} 0.1" in discovery.missing([package])
 
 
-@pytest.mark.parametrize("group", WRONG)
-def test_what_cannot_be_used_is_named_in_every_group(tmp_path: Path, group: str) -> None:
-    code, why = WRONG[group]
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_used_is_named_in_every_group(tmp_path: Path, case: str) -> None:
+    (code, why), group = WRONG[case], case.partition(" ")[0]
     broken = write_package(tmp_path / "a", "wrong", code, group=group, entry="IT")
     absent = write_package(tmp_path / "b", "gone", "import nobody_has", group=group, entry="IT")
     with on_path(broken, absent):

@@ -119,22 +119,24 @@ class Cnn(MethodSettings):
 
 @dataclass(frozen=True, slots=True)
 class ExplanationMethod:
-    """A method: a classifier that is learned for it, and the explanations of its answers. A package
-    brings one by an entry point of the group `labapp.explanations` that names such an object.
+    """A method: a classifier that is learned for it, and the explanations of its answers; or
+    explanations alone, of the models of other methods. A package brings one by an entry point of
+    the group `labapp.explanations` that names such an object.
 
     Attributes
     ----------
     name : str
         What `method: {name: ...}` in a recipe says.
-    settings : type
-        What a recipe says besides; derived from `MethodSettings`.
+    settings : type or None
+        What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
     birds : bool
         Whether it learns birds, with their species, genera and marks; else pictures of any classes.
     approach : str
         Where its network is and how that learns: a module as `labapp.explanations.approach`
-        describes it.
+        describes it; empty where nothing is learned.
     checks : str
-        What the card says of it, as `module:Class`, derived from `MethodChecks`.
+        What the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
+        nothing is learned.
     sets : str
         The stimulus sets that are built with it, as `module:OBJECT` of several
         `labapp.explanations.building.sets.Spec`; empty for none.
@@ -144,9 +146,9 @@ class ExplanationMethod:
     """
 
     name: str
-    settings: type[MethodSettings]
-    approach: str
-    checks: str
+    settings: type[MethodSettings] | None = None
+    approach: str = ""
+    checks: str = ""
     birds: bool = True
     sets: str = ""
     explainer: str = ""
@@ -192,6 +194,9 @@ _ALL = (
 
 def _problem(method: ExplanationMethod, others: Sequence[ExplanationMethod]) -> str:
     """Why a method cannot be used; empty where it can."""
+    if method.settings is None:
+        explains = method.sets and method.explainer
+        return "" if explains else "it has neither settings to learn nor sets that it explains"
     for cls, base, key in (
         (method.settings, MethodSettings, "name"),
         (load(method.checks), MethodChecks, "method"),
@@ -210,12 +215,12 @@ METHODS: Catalogue[ExplanationMethod] = Catalogue(
 
 def settings_classes() -> tuple[type[MethodSettings], ...]:
     """What recipes may say of their methods."""
-    return tuple(method.settings for method in METHODS.values())
+    return tuple(method.settings for method in METHODS.values() if method.settings is not None)
 
 
 def checks_classes() -> tuple[type[MethodChecks], ...]:
     """What cards may say of their methods."""
-    return tuple(load(method.checks) for method in METHODS.values())
+    return tuple(load(method.checks) for method in METHODS.values() if method.checks)
 
 
 @cache

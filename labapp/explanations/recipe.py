@@ -54,8 +54,9 @@ class ClassifierRecipe(Part):
         """Some methods know of species, genera and marks."""
         method = METHODS[self.method.name]
         if method.birds != isinstance(self.data, BirdsData):
-            birds = ", ".join(name for name, known in METHODS.items() if known.birds)
-            rest = ", ".join(name for name, known in METHODS.items() if not known.birds)
+            learned = [known for known in METHODS.values() if known.settings is not None]
+            birds = ", ".join(known.name for known in learned if known.birds)
+            rest = ", ".join(known.name for known in learned if not known.birds)
             raise ValueError(
                 f"{method.name} does not learn {self.data.dataset}, but "
                 f"{'birds' if method.birds else 'faces or folder'}; "

@@ -19,7 +19,6 @@ from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.birds.picture import deciding_visibility
 from labapp.datasets.birds.species import SPECIES, guide, name_of
 from labapp.datasets.split import CHUNK
-from labapp.discovery import load
 from labapp.errors import ModelError, StimuliError
 from labapp.explanations import package
 from labapp.explanations.building.explainer import (
@@ -31,10 +30,9 @@ from labapp.explanations.building.explainer import (
     ref_of,
 )
 from labapp.explanations.building.selection import Candidate, Selection, TooFew, select
-from labapp.explanations.building.sets import Spec
+from labapp.explanations.building.sets import Spec, explainer_of
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.methods import METHODS
 from labapp.explanations.photos import as_bytes
 from labapp.stimuli import importing
 from labapp.stimuli.manifest import Class_, Manifest, Method, Photo
@@ -84,7 +82,7 @@ def built_of(
             todo=f"Name a model whose method is {spec.needs}.",
         )
     report = progress or (lambda *_: None)
-    explainer = explainer_of(spec)
+    explainer: Explainer = explainer_of(spec)
     rows = test_rows(classifier)
     looked_at: list[Candidate] = []
     while True:
@@ -110,12 +108,6 @@ def built_of(
 def write(built: BuiltSet, folder: Path) -> Path:
     """Write a set into a new folder, whole or not at all. Raises StimuliError."""
     return importing.write(folder, built.manifest, built.files)
-
-
-def explainer_of(spec: Spec) -> Explainer:
-    """Who explains the photos of a set."""
-    explainer: Explainer = load(METHODS[spec.needs].explainer)(spec)
-    return explainer
 
 
 def test_rows(model: Classifier) -> BirdRows:

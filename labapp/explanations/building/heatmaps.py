@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,39 @@ GRADCAM_PX, BAGNET_PX = 24, 48
 
 
 @dataclass(frozen=True, slots=True)
-class Heatmaps:
-    """GradCAM, 0 to 1 over all classes of a photo, or BagNet's evidence, -1 to 1: symmetric about
-    no evidence, at the 99th percentile over all classes."""
+class Maps:
+    """Heatmaps of all classes of some photos.
 
-    method: Literal["gradcam", "bagnet"]
+    Attributes
+    ----------
+    maps : float32 array
+        As the method has them, shape (n, classes, rows, columns).
+    shown : float32 array
+        From 0, black, to 1, white, on one scale for all classes of a photo; of the same shape, but
+        for rows and columns, which may be more.
+    strengths : float32 array
+        How much each shows, as somebody would read it who follows it, shape (n, classes).
+    """
+
+    maps: Float32
+    shown: Float32
+    strengths: Float32
+
+
+class Heatmaps(ABC):
+    """Explains a photo by a heatmap for each of four classes."""
+
+    @abstractmethod
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
+        """The heatmaps of pictures.
+
+        Parameters
+        ----------
+        pictures : uint8 array
+            Shape (n, 3, size, size).
+        scores : float32 array
+            What the model says of them, shape (n, classes).
+        """
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
         return model.predicted(pictures)
@@ -55,7 +83,12 @@ class Heatmaps:
     ) -> list[PhotoExplanation]:
         pictures = pictures_of(rows, jobs)
         scores = model.scores(pictures)
-        heatmaps, strengths, peaks = self._maps(model, pictures, scores)
+        heat = self.maps(model, pictures, scores)
+        heatmaps = np.rint(heat.shown * 255).astype(np.uint8)
+        stride = pictures.shape[-1] / heat.maps.shape[-1]
+        n_photos, n_classes = heat.maps.shape[:2]
+        flat = heat.maps.reshape(n_photos * n_classes, *heat.maps.shape[2:])
+        peaks = measuring.peaks(flat, stride).reshape(n_photos, n_classes, 2)
         explained = []
         for n, job in enumerate(jobs):
             chosen = options(scores[n].tolist(), job.candidate.truth, random=random_of(seed, job))
@@ -66,43 +99,41 @@ class Heatmaps:
                 "options": tuple(class_id(species) for species in chosen),
                 "heatmaps": tuple(names),
                 "logits": tuple(round(float(scores[n, k]), 3) for k in chosen),
-                "strengths": tuple(round(float(strengths[n, k]), 3) for k in chosen),
+                "strengths": tuple(round(float(heat.strengths[n, k]), 3) for k in chosen),
                 "facts": {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird},
             }
             files = {name: png(heatmaps[n, k]) for name, k in zip(names, chosen, strict=True)}
             explained.append(PhotoExplanation(fields, files))
         return explained
 
-    def _maps(
-        self, model: Classifier, pictures: UInt8, scores: Float32
-    ) -> tuple[UInt8, Float32, Float32]:
-        """Of all classes: grey maps (n, 20, h, w); how much each shows (n, 20); pixels (y, x) at
-        which each is greatest (n, 20, 2)."""
-        if self.method == "gradcam":
-            maps = gradcam.gradcam(model, pictures)
-            heatmaps = upsampled(maps, GRADCAM_PX)
-            strengths = maps.max((2, 3))
-        else:
-            # The authors show the evidence of the patch around every pixel, most of which the model
-            # never looks at: in one of eight photos it adds up to most for a class that the model
-            # does not predict. So what is shown is what the score is the mean of.
-            maps = bagnet.evidence(model, pictures)
-            greatest = bagnet.symmetric_range(maps)[:, None, None, None]
-            shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
-            heatmaps = np.asarray(shares / 2 + 0.5, np.float32)
-            strengths = scores
-        stride = pictures.shape[-1] / maps.shape[-1]
-        n, classes = maps.shape[:2]
-        flat = maps.reshape(n * classes, *maps.shape[2:])
-        peaks = measuring.peaks(flat, stride).reshape(n, classes, 2)
-        return np.rint(heatmaps * 255).astype(np.uint8), strengths, peaks
+
+class Gradcam(Heatmaps):
+    """GradCAM: 0 to 1 over all classes of a photo."""
+
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
+        maps = gradcam.gradcam(model, pictures)
+        return Maps(maps, upsampled(maps, GRADCAM_PX), maps.max((2, 3)))
 
 
-def by_gradcam(spec: Spec) -> Heatmaps:
+class Evidence(Heatmaps):
+    """BagNet's evidence: -1 to 1, symmetric about no evidence, at the 99th percentile over all
+    classes."""
+
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
+        # The authors show the evidence of the patch around every pixel, most of which the model
+        # never looks at: in one of eight photos it adds up to most for a class that the model
+        # does not predict. So what is shown is what the score is the mean of.
+        maps = bagnet.evidence(model, pictures)
+        greatest = bagnet.symmetric_range(maps)[:, None, None, None]
+        shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
+        return Maps(maps, np.asarray(shares / 2 + 0.5, np.float32), scores)
+
+
+def by_gradcam(spec: Spec) -> Gradcam:
     """Who explains the photos of a set."""
-    return Heatmaps("gradcam")
+    return Gradcam()
 
 
-def by_bagnet(spec: Spec) -> Heatmaps:
+def by_bagnet(spec: Spec) -> Evidence:
     """Who explains the photos of a set."""
-    return Heatmaps("bagnet")
+    return Evidence()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from labapp.discovery import load
 from labapp.errors import UsageError
@@ -17,8 +18,8 @@ from labapp.stimuli.manifest import Kind, Scale
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A set to build. needs: the method of the model, as recipes name it; method: its name for
-    people; distinction: species are told apart, else predictions are agreed with."""
+    """A set to build. needs: the method of the model, as recipes name it; method: of explaining,
+    its name for people; distinction: species are told apart, else predictions are agreed with."""
 
     id: str
     title: str
@@ -106,10 +107,24 @@ PROTOTREE = (
 
 
 @cache
+def _known() -> dict[str, tuple[Spec, str]]:
+    """By id the sets that explain birds, and where who explains them is."""
+    return {
+        spec.id: (spec, method.explainer)
+        for method in METHODS.values()
+        if method.sets
+        for spec in load(method.sets)
+    }
+
+
 def specs() -> dict[str, Spec]:
     """The sets that explain birds, of every method, by their ids."""
-    sets = (load(method.sets) for method in METHODS.values() if method.sets)
-    return {spec.id: spec for of_method in sets for spec in of_method}
+    return {name: spec for name, (spec, _) in _known().items()}
+
+
+def explainer_of(spec: Spec) -> Any:
+    """Who explains the photos of a set, see `labapp.explanations.building.explainer.Explainer`."""
+    return load(_known()[spec.id][1])(spec)
 
 
 SCORED_SPECS = {

@@ -13,7 +13,7 @@ from labapp.explanations import bagnet as bags
 from labapp.explanations import gradcam
 from labapp.explanations.building import build
 from labapp.explanations.building.explainer import Job, pictures_of
-from labapp.explanations.building.heatmaps import Heatmaps
+from labapp.explanations.building.heatmaps import Evidence, Gradcam, Heatmaps
 from labapp.explanations.building.selection import Candidate, Wanted
 from labapp.explanations.building.sets import specs
 from labapp.explanations.classifier import Classifier
@@ -34,9 +34,9 @@ def shown(explainer: Heatmaps, model: Classifier, row: int) -> np.ndarray:
 
 def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> None:
     maps = gradcam.gradcam(resnet, pictures_of(build.test_rows(resnet), [job(4)]))[0]
-    found = shown(Heatmaps("gradcam"), resnet, 4)
+    found = shown(Gradcam(), resnet, 4)
     assert found.shape == (4, 24, 24)
-    (made,) = Heatmaps("gradcam").explain(resnet, build.test_rows(resnet), [job(4)], 1)
+    (made,) = Gradcam().explain(resnet, build.test_rows(resnet), [job(4)], 1)
     ids = [build.class_id(n) for n in range(20)]
     for grey, option, strength in zip(
         found, made.fields["options"], made.fields["strengths"], strict=True
@@ -53,9 +53,9 @@ def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
     rows = build.test_rows(bagnet)
     maps = bags.evidence(bagnet, pictures_of(rows, [job(4)]))
     greatest = bags.symmetric_range(maps)[0]
-    found = shown(Heatmaps("bagnet"), bagnet, 4)
+    found = shown(Evidence(), bagnet, 4)
     assert found.shape == (4, 48, 48)
-    (made,) = Heatmaps("bagnet").explain(bagnet, rows, [job(4)], 1)
+    (made,) = Evidence().explain(bagnet, rows, [job(4)], 1)
     ids = [build.class_id(n) for n in range(20)]
     for grey, option in zip(found, made.fields["options"], strict=True):
         of = maps[0, ids.index(option)]
@@ -68,7 +68,7 @@ def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
 
 
 def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) -> None:
-    explainer, rows = Heatmaps("gradcam"), build.test_rows(resnet)
+    explainer, rows = Gradcam(), build.test_rows(resnet)
     alone = explainer.explain(resnet, rows, [job(4)], 1)[0]
     among = explainer.explain(resnet, rows, [job(2), job(4), job(9)], 1)[1]
     assert alone.fields["options"] == among.fields["options"]
