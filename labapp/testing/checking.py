@@ -22,8 +22,10 @@ from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import conditions, loading, plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
+from labapp.testing.answers import check_answers
 from labapp.testing.courses import Step, commands_of, courses
-from labapp.testing.rehearsal import Rehearsal
+from labapp.testing.leaving import check_columns
+from labapp.testing.rehearsal import Change, Rehearsal
 from labapp.testing.screens import check_screens
 from labapp.testing.watching import Fault, Notes
 
@@ -136,15 +138,27 @@ def _run(
     def rehearsal(planned: SessionPlanned) -> Rehearsal:
         return Rehearsal(task_type, loaded, planned, used, notes, strategy)
 
+    def changed(change: Change) -> Rehearsal | None:
+        session = Rehearsal(task_type, loaded, plans[0], used, Notes(), strategy, change)
+        try:
+            session.go_on(lambda: session.runner.finished)
+        except Exception:  # noqa: BLE001 (nobody answers so: the courses before looked for faults)
+            return None
+        return session
+
     first = rehearsal(plans[0])
     first.go_on(lambda: first.runner.finished)
     first.replays()
     for sentence in _undocumented(first):
         notes.add(sentence)
+    check_columns(task_type, notes)
     if notes.sentences:
         return
     _random_courses(task_type, plans, rehearsal, first, examples)
     first.replays()
+    if notes.sentences:
+        return
+    check_answers(commands_of(_package(task_type)), first, changed, notes)
     if notes.sentences:
         return
     check_screens(

@@ -43,6 +43,10 @@ STILL_S = 200.0
 """Session time in which something must happen while a simulated participant acts."""
 
 
+Change = tuple[int, Command]
+"""Which of the commands that a simulated participant sends, counted from 0, becomes what."""
+
+
 class MemoryJournal:
     """What the runner asks of a journal; events are what a file would give back."""
 
@@ -92,6 +96,15 @@ class RecordingRunner(Runner):
     """A runner that tells which commands were sent, and by whom."""
 
     heard: list[tuple[str, Command, Source]]
+    sent: list[Command]
+    change: Change | None = None
+
+    def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
+        if source is Source.SIMULATED:
+            if self.change is not None and self.change[0] == len(self.sent):
+                command = self.change[1]
+            self.sent.append(command)
+        super().send(command, source)
 
     def _decide(self, command: Command, source: Source) -> bool:
         part = self.part
@@ -107,7 +120,9 @@ class Rehearsal:
     events : list of Event
         All so far, as a journal would give them back.
     heard : list of (str, Command, Source)
-        The commands, with the kind of the part that they came in.
+        The commands that were decided, with the kind of the part that they came in.
+    sent : list of Command
+        Those that a simulated participant sent.
     """
 
     def __init__(
@@ -118,6 +133,7 @@ class Rehearsal:
         decoders: Mapping[str, Decoder],
         notes: Notes,
         strategy: str,
+        change: Change | None = None,
     ) -> None:
         self.task_type = task_type
         self.loaded = loaded
@@ -128,14 +144,18 @@ class Rehearsal:
         self.clock = FakeClock()
         self.events: list[Event] = []
         self.heard: list[tuple[str, Command, Source]] = []
+        self.sent: list[Command] = []
+        self.change = change
         MemoryJournal(self.clock, self.events, 1).append(Draft(planned), Source.SYSTEM)
         self._segment = 0
         self.start()
 
     def machine(self) -> SessionMachine:
         """A machine of the session that knows nothing of what happened; the parts of the task are
-        looked at."""
+        looked at, but for a session with a change."""
         machine = machine_of(self.loaded, self.planned, self.decoders)
+        if self.change is not None:
+            return machine
         for part, task in zip(machine.parts, machine.tasks, strict=True):
             if self.of_task(part):
                 watched(task, part.id, self.notes)
@@ -164,7 +184,8 @@ class Rehearsal:
             decoders=self.decoders,
             scheduler=self.scheduler,
         )
-        self.runner.heard = self.heard
+        self.runner.heard, self.runner.sent = self.heard, self.sent
+        self.runner.change = self.change
         self.runner.start([SegmentStarted(self._segment, UTC, "b", __version__, "0", gap)])
         self._take_part()
 

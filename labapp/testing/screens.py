@@ -15,12 +15,16 @@ from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session import opening
 from labapp.session.opening import OpenSession, SessionDependencies
+from labapp.testing.leaving import check_leaving
 from labapp.testing.watching import Notes
 
-SIZES = ((1366, 768), (900, 560))
-"""Logical pixels: a small laptop's screen, and the least that a participant's window can have."""
-DRAWN = 40
+SIZES = ((1366, 768), (900, 560), (1920, 1080), (1280, 1024))
+"""Logical pixels: a small laptop's screen, the least that a participant's window can have, a usual
+screen, and one that is nearly square."""
+DRAWN = 10
 """States of a part that are drawn at every size; all are rendered."""
+PRESSED = (1, 2, 5)
+"""Which states of a part a hand presses everything in, on a screen that is only read."""
 
 
 def check_screens(
@@ -47,8 +51,8 @@ def check_screens(
     def make_scheduler(_: Clock) -> VirtualScheduler:
         return scheduler
 
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
+    with TemporaryDirectory() as temporary, ExitStack() as stack:
+        folder = Path(temporary)
         session = opening.create(
             study,
             participant,
@@ -93,6 +97,10 @@ def check_screens(
                 "No screen of the task was ever made: let `ready` of its pictures hold once there "
                 "is something to show."
             )
+        finished = session.runner.finished
+        stack.close()
+        if finished and not notes.sentences:
+            check_leaving(session.folder.path, folder, notes)
 
 
 class Onlooker:
@@ -162,10 +170,26 @@ class Onlooker:
         screen.foot()
         if self._drawn < DRAWN:
             self._drawn += 1
+            if self._drawn in PRESSED:
+                self._press()
             for size in SIZES:
                 screen.resize(*size)
                 screen.grab()
         QApplication.sendPostedEvents()
+
+    def _press(self) -> None:
+        """Note it where a hand on a mirror of the screen does something to the session."""
+        from labapp.testing.mirror import commands_of_mirror
+
+        part = self.runner.part
+        assert part is not None
+        asked = commands_of_mirror(self.runner, self.view, part, SIZES[0])
+        if asked:
+            names = ", ".join(sorted({type(command).__name__ for command in asked}))
+            self.notes.add(
+                f"The screen {self.task_type.screen(part)} of {part.id!r} takes input where it is "
+                f"only read ({names}): let it ask for everything by `send` of its view."
+            )
 
     def _raises(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
