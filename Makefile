@@ -1,12 +1,13 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test torture fuzz format clean
+.PHONY: help setup demo run test check-tasks torture fuzz format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check"
 	@echo "make torture  resume every study in its windows after every kind of event, and kill 200 sessions; hours"
+	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
 	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
 	@echo "make format sort imports and format the code"
 
@@ -30,6 +31,11 @@ torture:
 	@scripts/setup.sh test
 	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 .venv/bin/python -m tests.torture \
 		--kills $(KILLS) --rows $(ROWS) $(if $(OUT),--out $(OUT))
+
+check-tasks:
+	@scripts/setup.sh test
+	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 LABAPP_KIT_EXAMPLES=$(or $(EXAMPLES),200) \
+		.venv/bin/python -m pytest -q -n auto tests/testing tests/examples
 
 fuzz:
 	@scripts/setup.sh test

@@ -22,9 +22,7 @@ from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import conditions, loading, plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
-from labapp.testing.answers import check_answers
 from labapp.testing.courses import Step, commands_of, courses
-from labapp.testing.leaving import check_columns
 from labapp.testing.rehearsal import Change, Rehearsal
 from labapp.testing.screens import check_screens
 from labapp.testing.watching import Fault, Notes
@@ -52,6 +50,12 @@ def check_task(
     predict_masked: PredictMasked = predict_by_models,
 ) -> None:
     """Check a task by going through a study with it.
+
+    It must come to its end under random commands, pauses, crashes and restarts; a replay must give
+    the state that the session had; simulated participants must finish; what they answer must be in
+    a table and in the report, in columns that are described; the bundle of a session must be whole;
+    its screens must draw every state that comes up at four sizes, and do nothing to the session
+    where they are only read.
 
     Parameters
     ----------
@@ -125,6 +129,9 @@ def _run(
     predict_masked: PredictMasked,
     notes: Notes,
 ) -> None:
+    from labapp.testing.answers import check_answers  # pandas, which importing the kit leaves alone
+    from labapp.testing.leaving import check_columns
+
     loaded = loading.load(study)
     plans = list(_planned(loaded, models, stimuli_of, predict_masked))
     parts = [part for planned in plans for part in plan.parts_of(planned)]

@@ -15,7 +15,6 @@ from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session import opening
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.testing.leaving import check_leaving
 from labapp.testing.watching import Notes
 
 SIZES = ((1366, 768), (900, 560), (1920, 1080), (1280, 1024))
@@ -42,6 +41,7 @@ def check_screens(
     from labapp.session.scheduling import VirtualScheduler
     from labapp.simulation.driver import Driver
     from labapp.simulation.pace import FAST
+    from labapp.testing.leaving import check_leaving
     from labapp.ui.qtapp import make_app
 
     app = make_app()

@@ -34,16 +34,26 @@ def _run(module: str, *arguments: str, cwd: Path | None = None) -> None:
 
 
 def write_package(
-    site: Path, name: str, code: str, *, group: str = "labapp.tasks", entry: str = "TASK"
+    site: Path,
+    name: str,
+    code: str = "",
+    *,
+    group: str = "labapp.tasks",
+    entry: str = "TASK",
+    where: str = "",
 ) -> Path:
-    """A package of one module with an entry point, as an installed one lies in `site`."""
+    """A package of one module with an entry point, as an installed one lies in `site`. where: the
+    module that the entry point leads to, where that is there already."""
     module = name.replace("-", "_")
     site.mkdir(parents=True, exist_ok=True)
-    (site / f"{module}.py").write_text(code)
+    if not where:
+        (site / f"{module}.py").write_text(code)
     information = site / f"{module}-0.1.dist-info"
     information.mkdir()
     (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
-    (information / "entry_points.txt").write_text(f"[{group}]\n{name} = {module}:{entry}\n")
+    (information / "entry_points.txt").write_text(
+        f"[{group}]\n{name} = {where or module}:{entry}\n"
+    )
     return site
 
 

@@ -110,6 +110,7 @@ class Pressing(TaskType[PressingPart]):
     name = "pressing"
     parts = (PressingPart,)
     items = (PressingItem,)
+    told_elsewhere = ("button.pressed",)
 
     def plan(
         self, item: PressingItem, scope: object, place: int, planner: Any

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from labapp.plugins import registry
 from labapp.testing import Unfit, check_task, problems_of, rehearsal
-from tests.helpers.installed import on_path, write_package
+from tests.helpers.installed import EXAMPLE, on_path, write_package
 
 SOUND = (Path(__file__).parent / "pressing.py").read_text()
 STUDY = (
@@ -125,6 +126,29 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
         ("        self.label = QLabel()\n", "        self.label = QLabel(3, 4, 5)\n"),
         ("PressingScreen of 'pressing' cannot be shown: TypeError", "draw every state"),
     ),
+    "takes input in a mirror": (
+        (
+            "    def render_state(self) -> None:\n",
+            (
+                "    def mousePressEvent(self, event):\n"
+                "        self.session.source.send(Press(3))\n\n"
+                "    def render_state(self) -> None:\n"
+            ),
+        ),
+        ("takes input where it is only read (Press)", "ask for everything by `send` of its view"),
+    ),
+    "takes a shortcut in a mirror": (
+        (
+            "        self.label = QLabel()\n",
+            (
+                "        self.label = QLabel()\n"
+                "        from PySide6.QtGui import QShortcut\n"
+                "        shortcut = QShortcut('1', self)\n"
+                "        shortcut.activated.connect(lambda: session.source.send(Press(3)))\n"
+            ),
+        ),
+        ("takes input where it is only read (Press)", "ask for everything by `send` of its view"),
+    ),
     "a screen that fails later": (
         ("str(len(self.state.presses))", "str(1 / (2 - len(self.state.presses)))"),
         ("PressingScreen of 'pressing' cannot be shown: ZeroDivisionError", "draw every state"),
@@ -156,6 +180,73 @@ def test_what_is_broken_is_named(
     with on_path(site), pytest.raises(Unfit) as unfit:
         check_task(registry.task_types()[-1], study, examples=10)
     assert len(unfit.value.sentences) <= 3, "a fault is named once"
+    for words in told:
+        assert words in unfit.value.sentences[0]
+
+
+TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
+    "an answer in no table": (
+        "records",
+        (
+            ("self.confidence = body.confidence", "self.confidence = 3"),
+            ("fmean(one.confidence for one in answers)", "3.0"),
+        ),
+        (
+            "Whoever sends RateConfidence with another `confidence` leaves the same tables",
+            "the task's records give it to a column",
+        ),
+    ),
+    "an answer that is not kept": (
+        "machine",
+        (
+            ("return ConfidenceRated(confidence, device)", "return ConfidenceRated(3, device)"),
+            ("confidence != question.confidence", "question.confidence is None"),
+        ),
+        (
+            "Whoever sends RateConfidence with another `confidence` leaves the same tables",
+            "Let the event hold it",
+        ),
+    ),
+    "forgets a column": (
+        "tables",
+        (('whole("confidence", ', 'whole("sureness", '),),
+        (
+            "rows to the column 'confidence' of the table 'counterfactual_choices'",
+            "its `tables` lack it",
+        ),
+    ),
+    "forgets what a column means": (
+        "tables",
+        (('"how sure the participant was, 1 not at all to 5"', '""'),),
+        ("The column 'confidence' of the table 'counterfactual_choices' is not", "say what it"),
+    ),
+    "forgets an event": (
+        "records",
+        (("            ConfidenceRated,\n", ""),),
+        ("(counterfactual.rated)", "it would be in no table"),
+    ),
+}
+"""What is broken in the example package, in which module, and what the sentence about it says."""
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_what_is_broken_in_a_task_with_trials_is_named(tmp_path: Path, name: str) -> None:
+    module, changes, told = TRIALS[name]
+    site = write_package(tmp_path / "site", "broken", where="labapp_counterfactual.task")
+    shutil.copytree(EXAMPLE / "labapp_counterfactual", site / "labapp_counterfactual")
+    file = site / "labapp_counterfactual" / f"{module}.py"
+    text = file.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file.write_text(text)
+    study = tmp_path / "short.yaml"
+    study.write_text(
+        "{id: short, title: Short, version: 1, flow: [{stages: "
+        "{task: counterfactual-choice, models: [circles/gt], questions: 2, candidates: 2}}]}"
+    )
+    with on_path(site), pytest.raises(Unfit) as unfit:
+        check_task(registry.task_types()[-1], study, examples=1, strategy="understanding")
     for words in told:
         assert words in unfit.value.sentences[0]
 
