@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.heard import announce
 from labapp.ui.widgets.markdown import text_width
 
 
@@ -90,3 +91,4 @@ class Cover(QWidget):
             # Aligned labels are not asked how high their wrapped text is.
             self._text.setFixedHeight(self._text.heightForWidth(self._text.width()))
             self.setAccessibleName(f"{title}. {text}")
+            announce(self, self.accessibleName())

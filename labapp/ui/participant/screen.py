@@ -14,6 +14,7 @@ from labapp.plugins.part import PlannedPart, RepresentationPart
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.heard import announce
 
 Wish = Literal["", "content", "right"]
 
@@ -129,6 +130,11 @@ class Screen(Shown):
 
     def close_opened(self) -> None:
         """The hand closes what is opened."""
+
+    def tell(self, text: str) -> None:
+        """Have a screen reader say something that the focus does not come to."""
+        if not self.session.read_only:
+            announce(self, text)
 
     def left_alone(self, away: bool) -> None:
         """The participant asks to leave or another window is in front, or is back; called after

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 BAR_H = 14.0
@@ -19,7 +20,7 @@ MARK_OUT = 5.0
 CHECK_R = 11.0
 
 
-class AlignmentBar(QWidget):
+class AlignmentBar(Picture):
     """Alignment in 0..1, shown in per cent with one decimal. Solved, it turns good, with a check
     mark and a word beside the colour. number: writes a number as the language does."""
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.heard import announce
 from labapp.ui.widgets.painting import brush, pen
 
 TOP_HEIGHT = 48
@@ -244,6 +245,8 @@ class BottomBar(_Bar):
             _restyle(self.right, "unready", not foot.ready)
         if before.note != foot.note:
             self.note.setText(foot.note)
+        if foot.warn and (before.warn, before.note) != (True, foot.note):
+            announce(self.note, foot.note, urgent=True)
         if before.warn != foot.warn:
             _restyle(self.note, "tone", "warn" if foot.warn else "")
 

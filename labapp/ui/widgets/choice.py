@@ -53,6 +53,11 @@ class Option(QAbstractButton):
         super().mousePressEvent(event)
         self.by_mouse = False
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.by_mouse = True
+        super().mouseReleaseEvent(event)
+        self.by_mouse = False
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # it is for the choice as a whole
 
@@ -130,6 +135,7 @@ class Choice(Group):
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
         self._group.idPressed.connect(self._pressed)
+        self._group.idToggled.connect(self._toggled)
         self.setAccessibleName(name)
 
     def make_option(self) -> Option:
@@ -226,6 +232,12 @@ class Choice(Group):
         device = "mouse" if self.options[index].by_mouse else "keyboard"
         self._announce(device)
         self.ask(index, device)
+
+    def _toggled(self, index: int, checked: bool) -> None:
+        """A screen reader turned an option over without pressing it: that only asks, too."""
+        if checked != (index in self._taken) and not self._locked:
+            self.options[index].setChecked(not checked)
+            self._pressed(index)
 
     def ask(self, index: int, device: str) -> None:
         """The hand wants an option; of one that is taken it says nothing."""

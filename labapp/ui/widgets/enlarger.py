@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QLabel, QSizePolicy, QVBoxLayout
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen
@@ -25,7 +25,7 @@ _ARROWS = {
 }
 
 
-class Enlarger(QWidget):
+class Enlarger(QAbstractButton):
     """At rest it shows its own picture, or a hint where it has none.
 
     said: the caption of an enlarged picture, made of its name. By keyboard: one Tab stop; Space
@@ -55,9 +55,11 @@ class Enlarger(QWidget):
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(self.view)
         column.addWidget(self.caption)
+        self.clicked.connect(lambda: self.turn())  # by a screen reader
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(hint)
+        self.view.setAccessibleName(hint)
 
     @property
     def enlarging(self) -> PhotoView | None:
@@ -162,6 +164,13 @@ class Enlarger(QWidget):
         if self.caption.text() != text:
             self.caption.setText(text)
             self.setAccessibleDescription(text)
+            self.view.setAccessibleName(text or self._hint)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

@@ -9,6 +9,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import pen
 from labapp.ui.widgets.photo_view import image_of
 
@@ -35,7 +36,7 @@ class ColourStrip(QWidget):
         painter.end()
 
 
-class HeatmapBar(QWidget):
+class HeatmapBar(Picture):
     """The colours, below them what their ends (and their middle) mean, and a remark.
 
     table: uint8 (256, 3), from least to most.

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import announce
 
 NOTE_LIMIT = 100_000
 """Characters of a note: some thirty pages, and no burden for the journal."""
@@ -99,6 +100,7 @@ class Limit(QObject):
         notice.show()
         notice.raise_()
         self._field.setAccessibleDescription(self._words)
+        announce(self._field, self._words, urgent=True)
 
     def _place(self, window: QWidget, notice: QWidget) -> QPoint:
         """Below the field where there is room, else above it."""

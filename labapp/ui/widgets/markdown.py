@@ -55,6 +55,7 @@ class MarkdownView(QTextBrowser):
         self._text = markdown
         self.setMarkdown(markdown)
         self._style()
+        self.setAccessibleName(self.document().begin().text())
         self._measured = (0, 0)
         self.verticalScrollBar().setValue(0)
         self._fit()

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QImage, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import pen
 
 Box = tuple[float, float, float, float]
@@ -36,7 +37,7 @@ def cut_out(image: QImage, box: Box | None) -> QImage:
     return image.copy(QRect(left, top, max(right - left, 1), max(bottom - top, 1)))
 
 
-class PhotoView(QWidget):
+class PhotoView(Picture):
     """pointed(x, y): the pointer is over the picture, at shares of its width and height; gone: it
     is no more.
 

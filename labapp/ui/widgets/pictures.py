@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from labapp.ui import theme
 from labapp.ui.widgets import composing
 from labapp.ui.widgets.composing import Array, Pixels
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush
 
 LEAST_SIDE = 320
@@ -30,7 +31,7 @@ def picture_side(pixels: int, side: float, ratio: float) -> float:
     return pixels * magnification(pixels, side, ratio) / ratio
 
 
-class StimulusView(QWidget):
+class StimulusView(Picture):
     """Base of the views. painted: called at the end of each paintEvent, inside it."""
 
     def __init__(self, palette: theme.Palette, name: str, parent: QWidget | None = None) -> None:

@@ -203,6 +203,7 @@ class RowList(QWidget):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setAccessibleName(" · ".join(filter(None, (columns.step, *columns.headings))))
         for surface in (self._inner, self.area.viewport()):
             surface.setAutoFillBackground(False)
         column = QVBoxLayout(self)

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, pen
 
 HEIGHT = 112
@@ -37,7 +37,7 @@ def strokes_of(drawing: str) -> list[Stroke]:
     return [[(float(x), float(y)) for x, y in stroke] for stroke in json.loads(drawing or "[]")]
 
 
-class SignatureField(QWidget):
+class SignatureField(Picture):
     """Points are in widths of the field, so that a drawing has the same shape at any size.
 
     altered: something was drawn or cleared.

@@ -8,9 +8,10 @@ from math import ceil, floor
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush
 from labapp.ui.widgets.pictures import magnification, picture_side
 
@@ -34,7 +35,7 @@ def scaled(image: QImage, side: float, ratio: float) -> QImage:
 _BLOCKS = Qt.TransformationMode.FastTransformation
 
 
-class StimulusField(QWidget):
+class StimulusField(Picture):
     """A square of the level of masked pixels, a hairline round it, and a picture in its middle.
 
     level: of the ground, from 0 to 255, one of grey or three of red, green and blue. It is that of

@@ -13,9 +13,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, draw_focus_ring, pen
 
 FACTOR = 1.25
@@ -30,7 +31,7 @@ _KEYS = {
 }
 
 
-class ZoomView(QWidget):
+class ZoomView(Picture):
     """At first the whole picture is seen. It never leaves the view."""
 
     def __init__(self, palette: theme.Palette, name: str) -> None:

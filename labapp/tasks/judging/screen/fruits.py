@@ -13,9 +13,10 @@ from functools import cache
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.ui import theme
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 
 # Stimuli look the same in every theme: body, its shaded side, outline.
@@ -61,7 +62,7 @@ def parts_of(picture: str) -> tuple[str, str, int]:
     return colour, shape, int(number)
 
 
-class FruitPicture(QWidget):
+class FruitPicture(Picture):
     """Fruits in a frame. name: what it is called for who hears the screen."""
 
     def __init__(self, palette: theme.Palette, name: str, width: int) -> None:
@@ -221,7 +222,7 @@ LABEL_AT = 0.66
 """How far along its line an answer stands: where the lines of two answers are well apart."""
 
 
-class FruitTree(QWidget):
+class FruitTree(Picture):
     """texts: what stands at each node and answer, by its name."""
 
     def __init__(self, palette: theme.Palette, texts: Mapping[str, str], name: str) -> None:

@@ -327,6 +327,7 @@ class WarmUpScreen(Screen):
         if done and not self._told:
             self._told = True
             shown.show_feedback(all((trial.right or {}).values()))
+            self.tell(shown.feedback.accessibleName())
             self.wish = "right"
 
     def head(self) -> Head:

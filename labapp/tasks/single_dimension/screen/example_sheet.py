@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.study.defaults import Display
 from labapp.study.stages import Visualisation
 from labapp.ui import theme
 from labapp.ui.widgets import composing
 from labapp.ui.widgets.composing import Array, Pixels
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 from labapp.ui.widgets.pictures import magnification
 from labapp.ui.widgets.series import Y_LIMIT
@@ -62,7 +63,7 @@ def grids_of(visualisation: Visualisation, rows: int, columns: int) -> tuple[Gri
     return tuple(Grid(rows, n, -(-columns // n)) for n in (2, 1, 4))
 
 
-class ExampleSheet(QWidget):
+class ExampleSheet(Picture):
     """headings: over each column of a traversal (None for none), or over each bin."""
 
     def __init__(

@@ -258,6 +258,7 @@ class SingleDimensionScreen(Screen):
             _say(self.feedback, f"{WRONG_MARK} {told}", "alarm")
         if not self._answered:
             self._answered = True
+            self.tell(self.feedback.text())
             self.wish = "right"
 
     def head(self) -> Head:
