@@ -59,8 +59,8 @@ def about_models(stages: pd.DataFrame) -> Iterator[Html]:
 
 
 def without_sections(study: ReportedStudy) -> Iterator[Html]:
-    """A section on every task of which no report has any: how many trials count, and the medians
-    of what is a number in the tables."""
+    """A section on every task of which no report has any: how many trials count, and what the
+    numbers in the tables come to."""
     told = {task for report in reports() for task in report.tasks}
     trials = study.counted.trials
     counted = trials[(trials["role"] == "stage") & ~trials["excluded"]]
@@ -70,11 +70,11 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         yield heading(3, f"Task {task}")
         yield paragraph(
             f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. Nothing that is "
-            "installed says more of this task, so these are the medians of its numbers."
+            "installed says more of this task, so this is what its numbers come to."
         )
-        yield _medians(own, table_columns()["trials"], f"Of the table trials, {task}")
+        yield _numbers(own, table_columns()["trials"], f"Of the table trials, {task}")
         stages = study.counted.stages
-        yield _medians(
+        yield _numbers(
             stages[stages["task"] == task],
             table_columns()["stages"],
             f"Of the table stages, {task}",
@@ -84,10 +84,10 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         for name, columns in () if records is None else records.tables.own.items():
             frame = study.counted.small()[name]
             if len(frame):
-                yield _medians(frame, columns, f"Of the table {name}")
+                yield _numbers(frame, columns, f"Of the table {name}")
 
 
-def _medians(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
+def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
     """A row a column with numbers, a column a model; nothing without a number."""
     if "excluded" in rows:
         rows = rows[~rows["excluded"]]
@@ -97,7 +97,10 @@ def _medians(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
     lines = [
         [
             two_lines(column.name, ", ".join(filter(None, (column.meaning, column.unit)))),
-            *(_median(own[column.name]) for own in by_model.values()),
+            *(
+                spread(own[column.name].dropna().to_numpy(dtype=float), 2)
+                for own in by_model.values()
+            ),
         ]
         for column in columns
         if _measures(column) and rows[column.name].notna().any()
@@ -106,18 +109,13 @@ def _medians(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
         return joined(())
     titles = [model or "All" for model in by_model]
     right = range(1, 1 + len(titles))
-    return table(["Column", *titles], lines, numeric=right, caption=f"{caption}: median, and n.")
+    return table(
+        ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± sd, median and n."
+    )
 
 
 def _measures(column: Column) -> bool:
     return column.kind in ("integer", "number") and column.name not in _PLACE
-
-
-def _median(values: pd.Series[float]) -> object:
-    known = values.dropna().to_numpy(dtype=float)
-    if not known.size:
-        return NONE
-    return two_lines(decimal(float(np.median(known)), 2), f"n = {known.size}")
 
 
 def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:

@@ -270,7 +270,7 @@ def test_a_task_that_names_no_sections_is_in_the_report_all_the_same(
     assert f"<h3>Task {STUDY}</h3>" in page
     choices = tables.more["counterfactual_choices"]
     assert f"{len(choices)} trials of 2 sessions count." in page
-    assert "Of the table counterfactual_choices: median, and n." in page
+    assert "Of the table counterfactual_choices: mean ± sd, median and n." in page
     for column in ("response_s", "confidence"):
         for _, of_model in choices.groupby("model"):
             median = decimal(float(of_model[column].median()), 2)
