@@ -1,6 +1,6 @@
 """Joint concept bottleneck models of paper 001, A.6, on dSprites(lambda): their concept codes.
 
-    python benchmarks/concept_bottlenecks.py --out codes.npz [--epochs 100] [--seeds 5]
+    python -m benchmarks.concept_bottlenecks --out codes.npz [--epochs 100] [--seeds 5]
         [--keep FOLDER]
 
 The concept encoder is a network of four convolutions (8, 16, 32, 64 maps, each with batch
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit
-from labapp.datasets.concepts.sprites import sprites
+from benchmarks.concepts.rows import ConceptRows, ConceptSplit
+from benchmarks.concepts.sprites import sprites
 
 KINDS = ("sigmoid", "logits")
 BATCH, RATE, WEIGHT = 32, 1e-3, 10.0

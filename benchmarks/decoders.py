@@ -1,6 +1,6 @@
 """How long one decode takes, model by model, as on the slider path: a z at a time.
 
-    python benchmarks/decoders.py [--n 2000] [--threads 1] [--device cpu]
+    python -m benchmarks.decoders [--n 2000] [--threads 1] [--device cpu]
 
 Measures every shipped package and random weights of the larger architectures, and prints one row
 each in milliseconds; the last two columns are the batches of an exemplar and a traversal sheet.
@@ -12,9 +12,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from benchmarks.random_weights import random_decoder
 from labapp.representations import benching, package
 from labapp.representations.decoders import Decoder
-from labapp.representations.random_weights import random_decoder
 
 
 def _decoders(device: str | None, threads: int) -> Iterator[Decoder]:

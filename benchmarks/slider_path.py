@@ -93,10 +93,10 @@ def participant(
     model: str, dimensions: int, *, console: bool = False
 ) -> Iterator[tuple[OpenSession, ParticipantWindow]]:
     """The participant's window on the first question of a stage with this model."""
+    from benchmarks.random_weights import random_decoder
     from labapp.audio.devices import Device
     from labapp.audio.recorder import Recorder
     from labapp.representations.package import load_package
-    from labapp.representations.random_weights import random_decoder
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
     from labapp.ui.bridge import Bridge

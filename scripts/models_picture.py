@@ -1,6 +1,6 @@
 """The shipped models of dSprites and Sinelines beside each other, as in Figure 2 of paper 000.
 
-    python scripts/models_picture.py [--out FILE.png]
+    python -m scripts.models_picture [--out FILE.png]
 
 By default it draws assets/readme/representations.png, which models/README.md shows.
 """
@@ -21,7 +21,7 @@ from labapp.metrics.information import mutual_information
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.scored import encoded
-from labapp.scoring.side_by_side import Representation, draw
+from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}
 KINDS = {"gt": "Ground truth (GT)", "vae": "VAE", "ae": "Autoencoder (AE)"}

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import nn
 
+from benchmarks.random_weights import random_decoder
 from labapp.errors import ModelError
 from labapp.representations import networks, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, ClosedForm, Trained
-from labapp.representations.random_weights import random_decoder
 from labapp.representations.warmup import warm_up
 
 TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.concepts.chance import generator, order
+from benchmarks.concepts.chance import generator, order
 from labapp.datasets.split import Int64
 
 Bool = NDArray[np.bool_]

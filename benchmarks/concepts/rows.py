@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from labapp.datasets.concepts.chance import generator, order
+from benchmarks.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
 Origin = Literal["computed", "rendered", "official"]

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.concepts.chance import generator, order
+from benchmarks.concepts.correlation import binary, correlated
+from benchmarks.concepts.rows import ChangedRows, ConceptRows, ConceptSplit, Origin, divide
 from labapp.datasets import dsprites, dsprites_official
-from labapp.datasets.concepts.chance import generator, order
-from labapp.datasets.concepts.correlation import binary, correlated
-from labapp.datasets.concepts.rows import ChangedRows, ConceptRows, ConceptSplit, Origin, divide
 from labapp.datasets.split import Float32, Int64, Rows
 from labapp.reading import files as reading
 

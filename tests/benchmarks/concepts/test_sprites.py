@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.concepts.rows import ConceptSplit
+from benchmarks.concepts.sprites import CLASSES, MOST, concepts, labels, sprites, spurious
 from labapp.datasets import dsprites
-from labapp.datasets.concepts.rows import ConceptSplit
-from labapp.datasets.concepts.sprites import CLASSES, MOST, concepts, labels, sprites, spurious
 from labapp.errors import DatasetError
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from labapp.datasets.concepts import shapes, shapes_official
-from labapp.datasets.concepts.rows import ConceptSplit
+from benchmarks.concepts import shapes, shapes_official
+from benchmarks.concepts.rows import ConceptSplit
 from labapp.errors import DatasetError
 
 SIZES = (2, 2, 3, 2, 2, 3)
@@ -83,7 +83,7 @@ def test_without_h5py_the_package_is_named(tmp_path: Path, monkeypatch: pytest.M
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(DatasetError, match=r"labapp\[shapes3d\]"):
+    with pytest.raises(DatasetError, match=r"pip install h5py"):
         shapes_official.read(path, np.array([0]), INDICES)
 
 

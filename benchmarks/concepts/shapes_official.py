@@ -1,6 +1,6 @@
 """The official pictures of 3dshapes, from the HDF5 file that its authors publish.
 
-The file is not shipped, and neither is h5py, which reads it: `pip install "labapp[shapes3d]"`.
+The file is not shipped, and neither is h5py, which reads it: `pip install h5py`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
     except ImportError as error:
         raise _refused(
             f"{path} cannot be read without the package h5py.",
-            'Install it: pip install "labapp[shapes3d]".',
+            "Install it: pip install h5py.",
         ) from error
     try:
         with h5py.File(path, "r") as file:

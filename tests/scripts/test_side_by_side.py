@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.scoring.side_by_side import UNIT, Representation, draw
+from scripts.side_by_side import UNIT, Representation, draw
 
 
 def representation(title: str, matrix: list[list[float]]) -> Representation:

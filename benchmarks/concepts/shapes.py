@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from labapp.datasets.concepts import scene, shapes_official
-from labapp.datasets.concepts.correlation import binary, correlated
-from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, Origin, divide
+from benchmarks.concepts import scene, shapes_official
+from benchmarks.concepts.correlation import binary, correlated
+from benchmarks.concepts.rows import ConceptRows, ConceptSplit, Origin, divide
 from labapp.datasets.split import Float32, Float64, Int64, Rows
 
 NAMES = ("floor hue", "wall hue", "object hue", "scale", "shape", "orientation")
