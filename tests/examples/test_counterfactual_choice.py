@@ -275,4 +275,4 @@ def test_a_task_that_names_no_sections_is_in_the_report_all_the_same(
         for _, of_model in choices.groupby("model"):
             median = decimal(float(of_model[column].median()), 2)
             n = int(of_model[column].notna().sum())
-            assert f'{median}<span class="second">n = {n}</span>' in page
+            assert f"median {median}, n = {n}</span>" in page
