@@ -308,14 +308,14 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     import numpy as np
 
     import labapp.analysis
-    from labapp.analysis.keyboard import fold_keyboard
+    from labapp.analysis.rows import spans_away, within
     from labapp.records.opening import open_record
     from labapp.records.rows import bodies
 
     wrong: list[str] = []
     record = open_record(folder)
     events = list(bodies(record.rows))
-    away = fold_keyboard(events)
+    away = spans_away(events)
     mine = [one for one in trial.participant.presses if one[0] != "button"]
     seen = [one for one in trial.witness.presses if one[0] in {k.lower() for k in PARTICIPANTS}]
     fate = {"taken by the participant's window": 0, "fell into a time marked as away": 0}
@@ -335,7 +335,7 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
         at = press - origin_ns
         if got is not None and got[2] == "participant" and got[3]:
             fate["taken by the participant's window"] += 1
-        elif away.within(at - slack - 5 * MS, at + slack + 5 * MS):
+        elif within(away, at - slack - 5 * MS, at + slack + 5 * MS):
             fate["fell into a time marked as away"] += 1
         elif got is None and any(-20 * MS < press - chord < 90 * MS for chord in chords):
             held["with the moderator's Ctrl, which the keyboards share"] += 1
@@ -374,7 +374,7 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
             if abs(error) > slack_ms + 8:
                 wrong.append(f"stimulus {row.trial} was answered {error:.1f} ms off its press")
     times = answered.loc[~answered["keyboard_away"].astype(bool), "reaction_time_ms"]
-    lent_s = [(end - start) / 1e9 for start, end in away.spans]
+    lent_s = [(end - start) / 1e9 for start, end in away]
     whys: dict[str, int] = {}
     for body in by_kind.get("keyboard.given", []):
         whys[f"{body.to}: {body.why}"] = whys.get(f"{body.to}: {body.why}", 0) + 1

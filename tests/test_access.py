@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from labapp import access
-from labapp.analysis.staging import staged
+from labapp.analysis.analyze import staged
 from labapp.audio.writer import WavWriter
 from labapp.errors import DataFolderError, UsageError
 from labapp.session.folder import study_folder

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from labapp import leftovers
-from labapp.analysis.staging import staged
+from labapp.analysis.analyze import staged
 from labapp.records.journal import read_rows
 from labapp.session.folder import check_data_root
 from labapp.session.private import check_private
@@ -108,7 +108,7 @@ def test_old_probes_and_drafts_are_cleared_and_new_ones_left(tmp_path: Path) -> 
 STAGED = """
 import os, signal
 from pathlib import Path
-from labapp.analysis.staging import staged
+from labapp.analysis.analyze import staged
 with staged(Path({out!r}), "report.html") as folder:
     (folder / "notes.csv").write_text("what somebody said")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.keyboard import spans_away, within
-from labapp.analysis.rows import SessionRecords
+from labapp.analysis.rows import SessionRecords, spans_away, within
 from labapp.analysis.tables import tables_of
 from labapp.clock import NS
 from labapp.events import Body, Event, Source

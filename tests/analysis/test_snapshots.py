@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from labapp.analysis import Tables, load
 from labapp.analysis import snapshots as packed
+from labapp.analysis.analyze import staged
 from labapp.analysis.snapshots import SnapshotFile, Snapshots, recorded
-from labapp.analysis.staging import staged
 from labapp.analysis.writing_snapshots import write_snapshots
 from tests.analysis.folding.test_workers import small
 from tests.helpers.journals import golden_session

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from labapp import resources
 from labapp.bundle import remade
-from labapp.bundle.codebook import codebook
-from labapp.bundle.derived import TABLE_FORMAT
+from labapp.bundle.derived import TABLE_FORMAT, codebook
 from labapp.bundle.export import export
 from labapp.bundle.readme import readme
 from labapp.bundle.tsv import json_text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.bundle.codebook import codebook
+from labapp.bundle.derived import codebook
 from labapp.bundle.session_timeline import session_timeline
 from labapp.bundle.tsv import Table, cell
 from labapp.events import registered

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from labapp.analysis.columns import table_columns
-from labapp.bundle.codebook import codebook
+from labapp.bundle.derived import codebook
 from labapp.bundle.export import export
 from labapp.bundle.redaction import WITHHELD, redact_payload
 from labapp.bundle.session_timeline import SESSION_TYPES, WITHOUT_ROW, session_timeline
