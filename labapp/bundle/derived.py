@@ -67,7 +67,7 @@ def codebook() -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 2
+TABLE_FORMAT = 3
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 BIDS_VERSION = "1.10.1"
 README = "README"

@@ -24,7 +24,7 @@ from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.tampering.places import reseal
 
-FORMATS = {1: "8e086e90e47f2700", 2: "208b6d0971f984b9"}
+FORMATS = {1: "8e086e90e47f2700", 2: "208b6d0971f984b9", 3: "564c5f77e73eabee"}
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 
 
