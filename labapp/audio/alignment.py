@@ -49,10 +49,6 @@ class ClockFit:
         """Session time at which a frame was captured, in ns."""
         return self.offset_ns + round(frame * 1e9 / self.rate)
 
-    def ns_to_frame(self, t_ns: int) -> int:
-        """The frame captured nearest to a session time; may lie outside the file."""
-        return round((t_ns - self.offset_ns) * self.rate / 1e9)
-
 
 def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int] = ()) -> ClockFit:
     """Fit one segment.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,22 +18,6 @@ from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
 from labapp.reading import files
-
-
-@dataclass(frozen=True, slots=True)
-class WavInfo:
-    """Format of one of our WAV files. frames by the file's length; header_frames by its header."""
-
-    rate: int
-    channels: int
-    bits: int
-    frames: int
-    header_frames: int
-
-    @property
-    def whole(self) -> bool:
-        """Whether header and length agree."""
-        return self.frames == self.header_frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +45,6 @@ class RepairReport:
     def whole(self) -> bool:
         """Whether everything acknowledged is there and as it was written."""
         return not self.missing and not self.damaged
-
-
-def read_wav_info(path: Path) -> WavInfo:
-    """Read the header of a WAV file written by this program.
-
-    Raises
-    ------
-    RecordError : the file cannot be read or is not such a file.
-    """
-    try:
-        with files.open_file(path) as file:
-            header = file.read(HEADER_BYTES)
-            size = file.seek(0, os.SEEK_END)
-    except OSError as error:
-        raise RecordError(f"The sound file {path} cannot be read: {error.strerror}.") from error
-    if (
-        len(header) < HEADER_BYTES
-        or header[:4] != b"RIFF"
-        or header[8:16] != b"WAVEfmt "
-        or header[36:40] != b"data"
-    ):
-        raise RecordError(f"{path} is not a sound file of this program.")
-    _, channels, rate, _, frame_bytes, bits = struct.unpack("<HHIIHH", header[20:36])
-    (data_bytes,) = struct.unpack("<I", header[40:44])
-    if frame_bytes == 0:
-        raise RecordError(f"The header of {path} is damaged: it says 0 bytes per frame.")
-    return WavInfo(
-        rate, channels, bits, (size - HEADER_BYTES) // frame_bytes, data_bytes // frame_bytes
-    )
 
 
 def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:

@@ -50,12 +50,6 @@ def _kinds(task_type: TaskType[Any]) -> list[str]:
     return [kind for part in task_type.parts for kind in kinds_of(part)]
 
 
-def package_of(task_type: TaskType[Any]) -> str:
-    """The package that brings a task; empty for a shipped one."""
-    owners = (plugin.package for plugin, _ in TASKS.installed if plugin.value is task_type)
-    return next(owners, "")
-
-
 def item_classes() -> tuple[type[Item], ...]:
     """The classes of the items of a flow, but for stages and `each`."""
     return tuple(item for task_type in task_types() for item in task_type.items)

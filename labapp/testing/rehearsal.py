@@ -10,7 +10,7 @@ from typing import Any, cast
 from labapp import __version__
 from labapp.clock import FakeClock
 from labapp.errors import LabappError
-from labapp.events import Draft, Event, Source, body_of
+from labapp.events import Draft, Event, Source
 from labapp.events.commands import (
     AskToLeave,
     Command,
@@ -289,11 +289,6 @@ class Rehearsal:
                 "send what the part waits for, and `decide` answer that with events, at last with "
                 "`part.ended`."
             )
-
-
-def body_kinds(events: Sequence[Event]) -> dict[str, type]:
-    """The classes of the events of a session, by kind."""
-    return {event.kind: type(body_of(event)) for event in events}
 
 
 def _short(state: Any) -> str:

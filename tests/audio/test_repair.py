@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labapp.audio.repair import read_wav_info, repair_wav, tail
+from labapp.audio.repair import repair_wav, tail
 from labapp.audio.writer import HEADER_BYTES, WavWriter, wav_header
 from labapp.errors import RecordError
 from labapp.events.voice import AudioBlock
+from tests.helpers.wavs import read_wav_info
 
 RATE = 16000
 NAME = "audio/segment-01.wav"
@@ -94,16 +95,12 @@ def test_another_file_is_not_touched(tmp_path: Path) -> None:
     path.write_bytes(b"OggS" + bytes(100))
     with pytest.raises(RecordError, match="not a sound file"):
         repair_wav(path, RATE)
-    with pytest.raises(RecordError, match="not a sound file"):
-        read_wav_info(path)
     assert path.read_bytes() == b"OggS" + bytes(100)
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be repaired"):
         repair_wav(tmp_path / "a.wav", RATE, [AudioBlock(NAME, 0, 5, "?", ())])
-    with pytest.raises(RecordError, match="cannot be read"):
-        read_wav_info(tmp_path / "a.wav")
 
 
 def test_a_block_of_an_earlier_version_is_checked_by_its_crc32(tmp_path: Path) -> None:

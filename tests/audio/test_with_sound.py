@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from labapp.audio.check import MicrophoneProbe, loopback, record_test
 from labapp.audio.devices import choose, list_devices
 from labapp.audio.recorder import Recorder
-from labapp.audio.repair import check_blocks, read_wav_info, repair_wav
+from labapp.audio.repair import check_blocks, repair_wav
 from labapp.clock import SessionClock
 from labapp.errors import NoMicrophone
 from labapp.events import Body
@@ -33,6 +33,7 @@ from labapp.events.voice import (
     AudioState,
     AudioStopped,
 )
+from tests.helpers.wavs import read_wav_info
 from tests.sound import VirtualMicrophone, say
 
 pytestmark = pytest.mark.sound
