@@ -64,7 +64,7 @@ class UnmaskingScreen(Screen):
         self.question.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.responses = ResponseRow(list(self._buttons()), session.palette, question)
         self.responses.pressed.connect(self._pressed)
-        column = self.column()
+        column = self._column = self.column()
         column.addStretch(1)
         column.addWidget(self.field, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(theme.SPACE_L)
@@ -270,5 +270,9 @@ class UnmaskingScreen(Screen):
         room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))
+        left = (self.height() - beneath + 2 * EDGE - self.field.height()) // 2
+        margin = min(max(left, theme.SPACE_XS), theme.SPACE_XL)
+        side = self._column.contentsMargins().left()
+        self._column.setContentsMargins(side, margin, side, margin)
         if self.session.read_only:
             self._draw(self.trial)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPixmap
-from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.participant import panels
+from labapp.ui.participant.body import LOOKS, Body
 from labapp.ui.participant.looks import show_look
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import Screen
@@ -21,7 +22,6 @@ from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
 
 USUAL = QSize(1366, 768)
 """The size of a window that is nowhere to be seen."""
-LOOKS = 4
 
 
 class WindowPicture:
@@ -51,7 +51,8 @@ class WindowPicture:
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
         self.cover = panels.Cover()
-        self.stack = QStackedWidget()
+        self.body = Body()
+        self.stack = self.body.stack
         self.stack.addWidget(self.cover)
         column = QVBoxLayout(self.window)
         column.setContentsMargins(0, 0, 0, 0)
@@ -59,7 +60,7 @@ class WindowPicture:
         # It is as large as the participant's window, whatever its layout asks for.
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         column.addWidget(self.top)
-        column.addWidget(self.stack, 1)
+        column.addWidget(self.body, 1)
         column.addWidget(self.bottom)
         self.window.resize(USUAL)
         ReadOnly(self.window)

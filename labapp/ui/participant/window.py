@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
@@ -29,6 +29,7 @@ from labapp.study.schema import Presentation
 from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant import panels
+from labapp.ui.participant.body import Body
 from labapp.ui.participant.focus import after, in_turn, stops
 from labapp.ui.participant.looks import LookWatcher
 from labapp.ui.participant.screen import Opened, Screen, Shown
@@ -88,13 +89,14 @@ class ParticipantWindow(QWidget):
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()
-        self.stack = QStackedWidget()
+        self.body = Body()
+        self.stack = self.body.stack
         self.stack.addWidget(self.cover)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top)
-        column.addWidget(self.stack, 1)
+        column.addWidget(self.body, 1)
         column.addWidget(self.bottom)
         self.leave = panels.Question(
             words("leave_title"), words("leave_text"), stay=words("leave_stay")

@@ -186,6 +186,7 @@ def test_the_task_can_be_tried_and_nothing_of_it_is_recorded(opened):
     room, window = opened("path-distinction")
     page = turn(window, 1)
     tried = page.tried
+    window.looks.look()
     before = room.kinds()
     click(tried.steps[FIRST].choice, 2)
     assert taken(tried.steps[FIRST].choice) == ["Present"]
