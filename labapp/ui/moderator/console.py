@@ -57,6 +57,7 @@ from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel
 from labapp.ui.moderator.watch import Watch
+from labapp.ui.participant.body import Body
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of
 
@@ -206,7 +207,9 @@ class ConsoleWindow(QMainWindow):
         self.plan.setFixedWidth(LEFT_WIDTH)
         self.notes.setFixedWidth(LEFT_WIDTH)
         self.voice.setFixedWidth(VOICE_WIDTH)
-        outer.addLayout(grid, 1)
+        inside = QWidget()
+        inside.setLayout(grid)
+        outer.addWidget(Body(inside), 1)
         return body
 
     def _connect(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
@@ -91,6 +91,21 @@ class ConsoleHeader(QFrame):
         self.questions.decided.connect(self._decided)
         self.questions.left.connect(self._back)
         self.skipping.taken_back.connect(lambda: self._send(TakeBackSkip("part")))
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._fit()
+        return handled
+
+    def _fit(self) -> None:
+        """Be higher where a question has more lines, as in a narrow window."""
+        page = self.pages.currentWidget()
+        layout = None if page is None else page.layout()
+        needed = 0
+        if page is not None and layout is not None and layout.hasHeightForWidth():
+            needed = layout.minimumHeightForWidth(page.width())
+        self.setFixedHeight(max(HEIGHT, needed))
 
     def _run_page(self) -> QWidget:
         page = QWidget()

@@ -1,5 +1,5 @@
-"""What lies between the bars of the participant's window: as large as there is room for, and where
-that is less than it needs, it scrolls."""
+"""What lies between the bars of a window: as large as there is room for, and where that is less
+than it needs, it scrolls."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ MOST_CHANGES, CALM_S = 8, 0.2
 
 
 class Body(QScrollArea):
-    """A stack of screens.
+    """inside: what scrolls; of a stack, what is on top counts.
 
     A screen fits its pictures into the room that it gets. So it is first given the room that there
     is, and more only where it still asks for more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, inside: QWidget) -> None:
         super().__init__()
         self._beginning = False
+        self._room = QSize()
         self._since, self._changes = 0.0, 0
-        self.stack = QStackedWidget()
+        self._inside = inside
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidget(self.stack)
-        for inside in (self.stack, self.viewport()):
-            inside.setAutoFillBackground(False)
-        self.stack.installEventFilter(self)
-        self.stack.currentChanged.connect(self._begin)
+        self.setWidget(inside)
+        for widget in (inside, self.viewport()):
+            widget.setAutoFillBackground(False)
+        inside.installEventFilter(self)
+        if isinstance(inside, QStackedWidget):
+            inside.currentChanged.connect(self._begin)
         InView(self)
 
     def minimumSizeHint(self) -> QSize:
@@ -43,12 +45,19 @@ class Body(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._begin()
+        # Bars that come or go change the viewport, too.
+        if self.maximumViewportSize() != self._room:
+            self._begin()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.stack and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
             self._settle()
         return super().eventFilter(watched, event)
+
+    @property
+    def _top(self) -> QWidget | None:
+        inside = self._inside
+        return inside.currentWidget() if isinstance(inside, QStackedWidget) else inside
 
     def _begin(self) -> None:
         """Give what is on top the room that there is, and once its pictures have taken what others
@@ -57,7 +66,8 @@ class Body(QScrollArea):
             return
         self._beginning = True
         try:
-            self.stack.resize(self.maximumViewportSize())
+            self._room, self._changes = self.maximumViewportSize(), 0
+            self._inside.resize(self._room)
             for _ in range(LOOKS):
                 QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         finally:
@@ -69,7 +79,7 @@ class Body(QScrollArea):
         if self._beginning:
             return
         room = self.maximumViewportSize()
-        needed = least(self.stack.currentWidget(), room.width())
+        needed = least(self._top, room.width())
         if needed.height() > room.height():
             room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
         if needed.width() > room.width():
@@ -77,9 +87,9 @@ class Body(QScrollArea):
         size, now = room.expandedTo(needed), monotonic()
         if now - self._since > CALM_S:
             self._since, self._changes = now, 0
-        if size != self.stack.size() and self._changes < MOST_CHANGES:
+        if size != self._inside.size() and self._changes < MOST_CHANGES:
             self._changes += 1
-            self.stack.resize(size)
+            self._inside.resize(size)
 
 
 def least(widget: QWidget | None, width: int) -> QSize:

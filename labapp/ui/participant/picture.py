@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPixmap
-from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.participant import panels
@@ -51,8 +51,8 @@ class WindowPicture:
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
         self.cover = panels.Cover()
-        self.body = Body()
-        self.stack = self.body.stack
+        self.stack = QStackedWidget()
+        self.body = Body(self.stack)
         self.stack.addWidget(self.cover)
         column = QVBoxLayout(self.window)
         column.setContentsMargins(0, 0, 0, 0)

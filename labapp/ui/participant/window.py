@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
@@ -89,8 +89,8 @@ class ParticipantWindow(QWidget):
         self.top = TopBar(palette)
         self.bottom = BottomBar(palette)
         self.cover = panels.Cover()
-        self.body = Body()
-        self.stack = self.body.stack
+        self.stack = QStackedWidget()
+        self.body = Body(self.stack)
         self.stack.addWidget(self.cover)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

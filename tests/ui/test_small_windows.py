@@ -1,0 +1,103 @@
+"""Every window works from 900 x 560 logical pixels: nothing is cut, and everything can be reached.
+
+All shipped studies: `LABAPP_TESTS_ALL=1 pytest tests/ui/test_small_windows.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from labapp import resources
+from labapp.study.loading import load
+from labapp.ui import room
+from labapp.ui.preview import opened_preview
+from scripts import screens_moderator, screens_unmasking_console
+from tests.helpers.reach import out_of_reach
+
+ALL = sorted(path.stem for path in (resources.assets() / "studies").glob("*.yaml"))
+SAMPLE = ("bagnet-distinction-labels", "prototree-agreement-tree", "quickstart", "unmasking-faces")
+SMALL = room.PARTICIPANT
+
+
+def settled(window: QWidget) -> QWidget:
+    for _ in range(6):
+        QApplication.processEvents()
+    return window
+
+
+@pytest.mark.parametrize("study", ALL if os.environ.get("LABAPP_TESTS_ALL") else SAMPLE)
+def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> None:
+    seen = set()
+    with opened_preview(load(study), None, None) as preview:
+        window = preview.window
+        window.resize(*SMALL)
+        window.show()
+        for place in preview.places:
+            shown = (type(window.screen_shown), place.part.documents, place.part.part, place.page)
+            model = getattr(place.part, "model", "")
+            if (*shown[2:], getattr(place.part, "instrument", ""), model) in seen:
+                continue
+            seen.add((*shown[2:], getattr(place.part, "instrument", ""), model))
+            preview.show(place)
+            assert settled(window).size().toTuple() == SMALL
+            assert out_of_reach(window) == [], place.title
+
+
+def test_what_has_room_does_not_scroll(qtbot: QtBot) -> None:
+    with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+        window = preview.window
+        window.resize(1366, 768)
+        window.show()
+        for place in preview.places:
+            preview.show(place)
+            settled(window)
+            assert window.body.verticalScrollBar().maximum() == 0, place.title
+            assert window.body.horizontalScrollBar().maximum() == 0, place.title
+
+
+def unmasking(folder: Path) -> Iterator[screens_moderator.Shot]:
+    path = screens_unmasking_console.small(folder / "study")
+    yield from screens_unmasking_console.console(folder / "session", path)
+
+
+MODERATOR: dict[str, Callable[[Path], Iterator[screens_moderator.Shot]]] = {
+    "home": lambda folder: screens_moderator.home(),
+    "study": lambda folder: screens_moderator.studies(),
+    "console": screens_moderator.console,
+    "unmasking": unmasking,
+}
+
+
+@pytest.mark.parametrize("windows", MODERATOR)
+def test_every_window_of_the_moderator_can_be_reached(
+    windows: str, tmp_path: Path, qtbot: QtBot
+) -> None:
+    for name, shot in MODERATOR[windows](tmp_path):
+        window = shot.window()
+        before = window.size()
+        window.showNormal()
+        window.resize(*SMALL)
+        assert settled(window).size().toTuple() == SMALL
+        assert out_of_reach(window) == [], name
+        window.resize(before)
+
+
+def test_what_cannot_be_reached_is_found(qtbot: QtBot) -> None:
+    """So that a test that finds nothing has looked."""
+    with opened_preview(load("bagnet-distinction-labels"), None, None) as preview:
+        window = preview.window
+        window.resize(*SMALL)
+        window.show()
+        preview.show(next(place for place in preview.places if place.part.id == "stage-1"))
+        assert out_of_reach(settled(window)) == []
+        screen = window.screen_shown
+        assert screen is not None
+        screen.resize(screen.width() - 300, screen.height() - 200)
+        assert any("outside" in line for line in out_of_reach(window))
+        assert isinstance(window.body, QScrollArea)
