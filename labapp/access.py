@@ -141,7 +141,7 @@ def refuse_wide(path: Path) -> None:
     if rights := wide(path, private=True):
         raise DataFolderError(
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
-            f"({rights}): names would stand open in it.",
+            f"({rights}): they could read the names in it.",
             safe="Nothing was written to it.",
             todo=f"Close it with `{narrower(path, private=True)}`, or choose another folder "
             "(--private).",

@@ -189,7 +189,7 @@ def export(
     ] = False,
     with_audio: Annotated[
         bool,
-        typer.Option("--with-audio", help="With --deidentify: the voices all the same."),
+        typer.Option("--with-audio", help="With --deidentify: keep the voices all the same."),
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
     withdrawn: Withdrawn = False,
@@ -266,7 +266,10 @@ def simulate_(
     ] = STRATEGY_NAMES[0],
     mixture: Mixture = None,
     participants: Annotated[
-        int | None, typer.Option("--participants", min=1, help="How many. Default: till full.")
+        int | None,
+        typer.Option(
+            "--participants", min=1, help="How many participants. Default: until the study is full."
+        ),
     ] = None,
     careless: Annotated[
         float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")

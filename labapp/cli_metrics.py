@@ -45,7 +45,10 @@ def metrics(
     ],
     as_published: Annotated[
         bool,
-        typer.Option("--as-published", help="What released code does, instead of the papers."),
+        typer.Option(
+            "--as-published",
+            help="Compute as the released code does where it differs from the paper.",
+        ),
     ] = False,
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Another seed, other draws.")
@@ -54,7 +57,7 @@ def metrics(
         bool,
         typer.Option(
             "--binarize",
-            help="For OIS and NIS, whose factors are classes: whether each is above its median.",
+            help="For OIS and NIS, which need classes: split each factor at its median.",
         ),
     ] = False,
     set_: Annotated[

@@ -31,11 +31,12 @@ Blind = Annotated[
 ]
 Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
 Withdrawn = Annotated[
-    bool, typer.Option("--withdrawn", help="Also who withdrew and let the data be kept.")
+    bool,
+    typer.Option("--withdrawn", help="Also who withdrew and let their data be kept."),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, max=1024, help="Processes at once. Default: the cores."),
+    typer.Option("--workers", min=1, max=1024, help="Processes at once. Default: one a core."),
 ]
 Dask = Annotated[
     str | None,
@@ -50,7 +51,7 @@ Ratings = Annotated[
     typer.Option(
         "--ratings",
         metavar="FILE.csv",
-        help="labels_to_rate.csv of an earlier analysis as a rater filled it in; once a rater.",
+        help="labels_to_rate.csv of an earlier analysis, filled in; give it once for each rater.",
     ),
 ]
 Simulate = Annotated[
@@ -102,8 +103,8 @@ def one_place(workers: int | None, dask: str | None) -> None:
             f"--workers {workers} and --dask {dask} were both given: the work is done at one "
             "place.",
             safe="Nothing was begun.",
-            todo="Leave one of them out: --workers is for processes of this machine; how many a "
-            "Dask cluster has was said to its `dask worker`.",
+            todo="Leave one of them out: --workers is for processes of this machine; a Dask "
+            "cluster has the workers that were started for it.",
         )
 
 

@@ -177,7 +177,10 @@ def sessions_resume(
     speed: Speed = 1.0,
     blind: Blind = False,
     accept_version: Annotated[
-        bool, typer.Option("--accept-version", help="Although another version began it.")
+        bool,
+        typer.Option(
+            "--accept-version", help="Resume it although another version of labapp began it."
+        ),
     ] = False,
 ) -> None:
     """Go on with an interrupted session at its last event. It stays blind if it was.

@@ -348,7 +348,7 @@ class _Values:
             raise _Refused(what, line, "Delete it.")
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
-            text = f"{node.value:.40} is larger than any number that is reckoned with"
+            text = f"{node.value:.40} is larger than any number that is read"
             raise _Refused(text, line, "Correct it.")
         return value
 

@@ -79,7 +79,7 @@ def predictability(
     check_count("hidden", hidden, 1)
     if np.abs(codes).max() > LARGEST:
         raise _refuse(
-            f"a code is {np.abs(codes).max():g} in size, and networks take codes as they are",
+            f"a code is as large as {np.abs(codes).max():g}, and networks take codes unscaled",
             "Give codes of ordinary size, for example standardised ones.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))

@@ -167,10 +167,10 @@ def check_plannable(loaded: LoadedStudy) -> None:
     if not _about_dials(loaded):
         able = [study for study in map(str, _shipped()) if _about_dials(loading.load(study))]
         raise UsageError(
-            f"{loaded.study.id} cannot be planned: it asks nothing about the dials of a "
-            "representation that could be right or wrong, and only for that do simulated "
-            "participants stand in for people. What they say of explanations and masked pictures, "
-            "and what they mark in a calibration, is set beforehand.",
+            f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
+            "in questions about dials that can be answered rightly or wrongly, and it has none. "
+            "Their answers about explanations and masked pictures, and their marks in a "
+            "calibration, are set beforehand.",
             safe="Nothing was simulated.",
             todo=f"These can be planned: {', '.join(able)}. Sessions of a calibration are given "
             "with --calibration to the plan of the study that they are for.",

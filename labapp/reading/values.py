@@ -61,7 +61,7 @@ def _no_number(name: str) -> NoReturn:
 def _number(digits: str) -> float:
     value = float(digits)
     if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{digits:.40} is larger than any number that is reckoned with")
+        raise ValueError(f"{digits:.40} is larger than any number that is read")
     return value
 
 

@@ -85,8 +85,8 @@ def draw(
             f"{study} is full: each condition has {rule.included} of {rule.included} "
             "participants, included or still running.",
             safe="What was recorded is untouched; no session was started.",
-            todo=f"`labapp studies show {study}` tells who holds the places; an interrupted "
-            "session lets go of its own when it is resumed and ended, or withdrawn.",
+            todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
+            "session gives its place back when it is resumed and ended, or withdrawn.",
         )
     return shuffled(emptiest[: rule.draw], seed, study, participant, "order of cells")
 
@@ -206,7 +206,7 @@ def preview(
 def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
     """The assignments of a study, held by this process until the new session is entered.
 
-    Raises SessionBusy when another program holds it and does not get on, DataFolderError when it
+    Raises SessionBusy when another program holds it for too long, DataFolderError when it
     cannot be written. A study without drawn cells has nothing to hold.
     """
     if cells_of(loaded.study.assignment) is None:
@@ -217,7 +217,7 @@ def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
         lock.acquire(timeout=LOCK_PATIENCE_S)
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is starting a session of {loaded.study.id} and does not get on.",
+            f"Another program is starting a session of {loaded.study.id} and takes too long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:

@@ -99,7 +99,7 @@ def create(
 
     Raises ParticipantTaken when the participant has this session already, withdrew, or took part in
     a related study; DataFolderError when the folder cannot be made or the disk is full; SessionBusy
-    when another program makes a session and does not get on.
+    when another program takes too long to make a session.
     """
     study = folder.study_folder(data, loaded.study.id)
     name = FolderName(participant, session, utc_label(clock.utc()))
@@ -154,7 +154,7 @@ def _creating(data: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is making a session in {data} and does not get on.",
+            f"Another program is making a session in {data} and takes too long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:

@@ -21,7 +21,7 @@ from labapp.study.loading import LoadedStudy
 
 
 def forbids_resume(path: Path) -> bool:
-    """Whether the study of a session forbids to go on with it, by the copy in its folder. A study
+    """Whether the study of a session forbids to resume it, by the copy in its folder. A study
     that cannot be read forbids nothing here: `resume` tells what is wrong with it."""
     try:
         file = _study_file(path, path.parent.name)
@@ -35,8 +35,8 @@ def forbids_resume(path: Path) -> bool:
 def forbidden(path: Path, study: str) -> SessionError:
     """The error for a session that its study does not let go on."""
     return SessionError(
-        f"{path.name} was interrupted, and its study {study} forbids to go on with such a session "
-        "(when_interrupted: block).",
+        f"{path.name} was interrupted, and its study {study} does not allow such a session to be "
+        "resumed (when_interrupted: block).",
         safe="What was recorded is kept and can be exported as it is.",
         todo="Start a session with another participant; this one holds no place of the study.",
     )
@@ -65,7 +65,7 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
         )
     if withdrawal_of(home.path):
         raise SessionError(
-            f"The participant of {home.path.name} withdrew; it is not gone on with.",
+            f"The participant of {home.path.name} withdrew; the session cannot be resumed.",
             safe="It is as it was.",
             todo="Start a session with the next free participant.",
         )

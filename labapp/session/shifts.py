@@ -43,8 +43,8 @@ def days_of(private: Path, study: str, participant: str) -> int:
             )
     except (OSError, sqlite3.Error) as error:
         raise BundleError(
-            f"By how many days the dates of {participant} are moved cannot be kept in {path} "
-            f"({error}).",
+            f"The number of days by which the dates of {participant} are moved cannot be "
+            f"written to {path} ({error}).",
             safe="No bundle was made.",
             todo="See that you may write there, or choose another folder (--private).",
         ) from error

@@ -127,8 +127,8 @@ def store_missing(
     now = {ref: name for stimuli in stored for ref, name in stimuli.files.items()}
     if changed := [ref for ref in lost if now[ref] != names[ref]]:
         raise StimuliError(
-            f"The picture {changed[0]!r} of {home.path.name} is missing or damaged, and it is "
-            "another one now.",
+            f"The picture {changed[0]!r} of {home.path.name} is missing or damaged, and the "
+            "stimulus set now has another one in its place.",
             safe="What was recorded is untouched.",
             todo=f"Put the file {names[changed[0]]} back into the session's folder "
             f"{gallery.FOLDER}, or export the session as it is.",

@@ -140,7 +140,7 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
                 yield f"set {number}: the model is right in {right} of {len(photos)} photos"
     for key, outcome in (("correct_example", "right"), ("incorrect_example", "wrong")):
         if getattr(manifest, key) is None and not (scores and key == "incorrect_example"):
-            yield f"there is no {key}: the introduction shows none that the model has {outcome}"
+            yield f"there is no {key}: the introduction shows no photo that the model has {outcome}"
     of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     for photo in manifest.photos:
         most = max(Counter(of.get(row.prototype) for row in photo.rows).values(), default=0)

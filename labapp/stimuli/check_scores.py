@@ -126,7 +126,7 @@ def warnings(manifest: Manifest, picture_files: Pictures) -> Iterator[str]:
         mean = [round(float(level), 4) for level in np.mean(np.broadcast_arrays(*levels), 0)]
         yield f"{fault}, as they do where a study says nothing else; of these photos it is {mean}"
     if all(photo.correct for photo in manifest.photos):
-        yield "the model is right in all photos: nobody can be found to follow its errors"
+        yield "the model is right in all photos: nobody can follow its errors"
     if manifest.pool:
         count = sum(cell.count for cell in manifest.pool)
         right = sum(cell.count for cell in manifest.pool if cell.truth == cell.prediction)
@@ -144,6 +144,6 @@ def warnings(manifest: Manifest, picture_files: Pictures) -> Iterator[str]:
     if missing:
         method, percent, fill, sign = missing[0]
         yield (
-            f"what the model makes of masked photos is not there for every photo: e.g. {method}, "
+            f"the model's output for masked photos is missing for some photos: e.g. {method}, "
             f"{percent:g} %, {fill}, {sign} for {photos_of[missing[0]]} of {len(manifest.photos)}"
         )

@@ -179,7 +179,7 @@ def test_refusals() -> None:
         ({"codes": codes, "factors": codes}, "in one row only"),
         ({"codes": codes, "factors": truth, "hidden": 0}, "hidden is 0"),
         ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
-        ({"codes": codes * 1e20, "factors": truth}, "networks take codes as they are"),
+        ({"codes": codes * 1e20, "factors": truth}, "networks take codes unscaled"),
     ):
         with pytest.raises(MetricError, match=message) as refused:
             ois(**arguments)  # type: ignore[arg-type]

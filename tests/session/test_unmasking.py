@@ -271,7 +271,7 @@ def test_lost_stimuli_are_made_again_as_they_were_or_told_of(
     for photo in own.manifest.photos:
         scores = np.load(own.folder / photo.scores["edge"])
         np.save(own.folder / photo.scores["edge"], -scores)
-    with pytest.raises(StimuliError, match="it is another one now"):
+    with pytest.raises(StimuliError, match="now has another one in its place"):
         again(home, tmp_path)
 
 

@@ -70,7 +70,7 @@ def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
     assert names(tmp_path) == ["Name of P01"]
     (listed,) = list_sessions(tmp_path / "data")
     assert listed.withdrawn == "keep"
-    with pytest.raises(SessionError, match="withdrew; it is not gone on with"):
+    with pytest.raises(SessionError, match="withdrew; the session cannot be resumed"):
         opening.resume(path, lambda study, models: surroundings(tmp_path))
     withdraw(path, tmp_path / "private", delete=False)
     assert len((path.parent / WITHDRAWN).read_text().splitlines()) == 1, "said once"

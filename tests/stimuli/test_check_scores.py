@@ -154,7 +154,7 @@ WARNINGS: dict[str, tuple[Callable[[Json], Any], str]] = {
     ),
     "outputs of some photos": (
         lambda m: m["photos"][1]["masked"].pop(),
-        "what the model makes of masked photos is not there for every photo: e.g. edge, 60 %",
+        "the model's output for masked photos is missing for some photos: e.g. edge, 60 %",
     ),
     "no example": (lambda m: m.pop("correct_example"), "there is no correct_example"),
 }

@@ -64,9 +64,7 @@ def test_own_images_become_a_study(lab: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, (done.output, done.exception)
     assert done.stdout.splitlines()[-1] == f"stimuli: {tmp_path / 'stimuli' / 'my-faces'}"
     found = importing.read_checked(tmp_path / "stimuli" / "my-faces")
-    assert found.warnings == [
-        "the model is right in all photos: nobody can be found to follow its errors"
-    ]
+    assert found.warnings == ["the model is right in all photos: nobody can follow its errors"]
     made = library.load("my-faces")
     manifest = made.manifest
     assert (manifest.title, manifest.method.name) == ("Our faces", "Our faces")
