@@ -89,8 +89,8 @@ def create(path: Path) -> IO[bytes]:
 
 
 def as_ours(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """A filter of `tarfile` that, besides what `data` refuses, gives files the rights of ours: an
-    archive carries those of the machine that packed it."""
+    """A filter of `tarfile`: it refuses what `data` refuses, and gives files our rights in place of
+    those of the machine that packed the archive."""
     import tarfile
 
     checked = tarfile.data_filter(member, folder)
@@ -120,7 +120,7 @@ def wide(path: Path, *, private: bool = False) -> str:
 
 
 def warning(data: Path) -> str:
-    """What is to be said of a data folder that others can read; empty where they cannot."""
+    """A warning about a data folder that others can read; empty if they cannot."""
     rights = wide(data)
     if not rights:
         return ""

@@ -354,7 +354,7 @@ class _Values:
 
 
 def _merged(problems: Sequence[str]) -> list[str]:
-    """One line for what is said of one value: each kind of a union allows something else."""
+    """Merge the lines about one value into one: each kind of a union allows something else."""
     allowed: dict[str, list[str]] = {}
     for problem in problems:
         start, separator, rest = problem.partition("; allowed: ")

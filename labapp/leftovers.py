@@ -1,9 +1,9 @@
 """What a killed run leaves behind in temporary places, cleared when the next one uses the place.
 
 A temporary file or folder carries the machine and the number of the process that made it: where
-that process is gone, nobody needs it. Of another machine, which writes to the same drive, it cannot
+that process is gone, nobody needs it. Of another machine that writes to the same drive this cannot
 be told: what it made is cleared once it is old. So are drafts beside their place (a folder that is
-renamed when it is whole), for another process may just be writing one.
+renamed when it is whole), for another process may be writing one just now.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PROBE = re.compile(r"\.labapp-probe-[0-9a-f]{32}")
 
 
 def prefix(what: str) -> str:
-    """Of the name of a temporary file or folder of this process; what: one word of letters. Those
-    that processes which are gone left of the same kind are removed."""
+    """How the name of a temporary file or folder of this process begins; what: one word of letters.
+    Those of the same kind are removed whose process is gone."""
     return prefix_in(Path(tempfile.gettempdir()), f"labapp-{what}")
 
 
@@ -80,7 +80,8 @@ def _alive(process: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove what is one's own; links are not followed, and what cannot be removed stays."""
+    """Remove a file or folder of this user's; links are not followed, and what cannot be removed
+    stays."""
     with suppress(OSError):
         status = path.lstat()
         if hasattr(os, "getuid") and status.st_uid != os.getuid():

@@ -1,4 +1,4 @@
-"""What nothing may be called that becomes the name of a file or folder.
+"""Names that nothing may have that becomes a file or folder.
 
 Studies, participants, sessions, models, stimulus sets and questionnaires name files on any of the
 systems that data travel to. Windows keeps some names for devices, whatever their case and ending;
@@ -17,7 +17,7 @@ OWN = frozenset({"private", "sessions", "models", "stimuli", "cache"})
 
 
 def reserved(name: str) -> str:
-    """Why a name, or a part of one between slashes, is not to be had; empty for any other."""
+    """Why a name, or a part of one between slashes, cannot be given; empty if it can."""
     for part in name.split("/"):
         stem = part.split(".")[0].strip().casefold()
         if stem in WINDOWS:

@@ -19,8 +19,8 @@ SESSIONS = "sessions"
 
 @contextmanager
 def created(out: Path | None) -> Iterator[None]:
-    """Make the folder before anything is computed for it; it goes again where nothing came of it.
-    No folder is asked for with None. Raises ExportExists, DataFolderError."""
+    """Make the folder before anything is computed for it, and remove it again if nothing came of
+    it. None asks for no folder. Raises ExportExists, DataFolderError."""
     if out is None:
         yield
         return

@@ -22,8 +22,8 @@ QUESTION = (
 
 def fold(session: Path) -> dict[str, list[Row]]:
     """The rows of a session folder, by table; without those of practice. Questions with a target
-    say besides how near the pictures ever were (`BEST`, alignment 0-1), which their end tells of
-    solved ones only."""
+    also say how near the pictures ever were (`BEST`, alignment 0-1); their end says so of solved
+    ones only."""
     events = list(open_record(session).bodies())
     records = SessionRecords.of(events, session.name)
     parts = records.parts.planned.values()

@@ -39,8 +39,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Need:
-    """The smallest number of participants with which a test reaches a power; (low, high): 95 % of
-    the numbers that other simulated participants would give. None: more than `SIZES` go to."""
+    """The smallest number of participants with which a test reaches a power. low, high: the
+    interval of 95 % of the numbers that other simulated participants would give. None: more than
+    the largest of `SIZES`."""
 
     n: int | None
     low: int | None
@@ -69,8 +70,8 @@ class TestPower:
 
 @dataclass(frozen=True)
 class GroupPower:
-    """Of models that are compared. levels: .05, and that over the number of tests an analysis of
-    these sessions makes (n_tests)."""
+    """The power to tell models of a group apart. levels: .05, and .05 over the number of tests that
+    an analysis of these sessions makes (n_tests)."""
 
     group: Group
     n_tests: int
@@ -90,8 +91,8 @@ class Scenario:
 
 
 def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
-    """The number of participants at which power reaches the goal, between the sizes by straight
-    lines and rounded up; infinite where it does not."""
+    """The number of participants at which power reaches the goal, interpolated linearly between the
+    sizes and rounded up; infinite if it never does."""
     rising = np.maximum.accumulate(np.asarray(power, np.float64))
     at = int(np.searchsorted(rising, goal))
     if at == len(rising):

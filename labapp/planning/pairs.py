@@ -23,8 +23,9 @@ BATCH = 250
 
 @dataclass(frozen=True)
 class Pairs:
-    """alignments: of pairs (z, z') of one model, shape (n,), 0-1. target_alignment and
-    skip_after_s: what the study has for it now; None where no skip waits for it."""
+    """Starts and targets of one model. alignments: of pairs (z, z'), shape (n,), 0-1.
+    target_alignment and skip_after_s: what the study has for it now; None where no skip waits for
+    it."""
 
     model: str
     distance: str

@@ -1,7 +1,7 @@
 """The simulated participants of a plan: as many of each strategy, in every condition of the study.
 
-They take part twice: some with a target that hardly anybody reaches, so that it shows how near each
-strategy comes; and all in the study as it is.
+Some take part with a target that hardly anybody reaches, which shows how near each strategy comes;
+all take part in the study as it is.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def sessions(
     sessions_folder: Path | None = None,
 ) -> Iterator[Job]:
     """The sessions of so many participants of each strategy, those of one label side by side so
-    that an interrupted run has some of each. kept: data root in which they stay."""
+    that an interrupted run has some of each. sessions_folder: data root in which they stay."""
     models = None if pool.here else wanted_models(loaded)
     rule = cells_of(loaded.study.assignment)
     used = loaded.study.seed if seed is None else seed
@@ -112,7 +112,7 @@ def simulate_people(
     progress: Callable[[], None],
     sessions_folder: Path | None = None,
 ) -> People:
-    """Simulate them, and fold each session where it was simulated; progress: after each."""
+    """Simulate the sessions and fold each where it was simulated; progress is called after each."""
     rows: dict[str, list[Row]] = {name: [] for name in KEPT}
     strategies: dict[str, str] = {}
     for played in in_order(

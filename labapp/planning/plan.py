@@ -195,8 +195,8 @@ def _about_dials(loaded: LoadedStudy) -> bool:
 
 
 def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
-    """What calibrations suggest for the study's data sets. Raises UsageError where they are of
-    none of these: the plan would not be of people then, and whoever gave them would think so."""
+    """What calibrations suggest for the study's data sets. Raises UsageError if they are of none of
+    these: the plan would not rest on people then, and whoever gave them would think it does."""
     if not paths:
         return []
     from labapp.analysis import load

@@ -2,8 +2,8 @@
 
 Paper 000 (3.1, A.2.3) takes the alignment that best separates what people call far away from what
 they call close enough; where calibrations were made, that is done here. Without them a rule of our
-own is applied to simulated participants, see `RULE`: what counts as solved must not be stumbled
-upon, and beyond that should be as little as possible, so that those who understand get there.
+own is applied to simulated participants, see `RULE`: what counts as solved must not be reached by
+trying, and should otherwise ask as little as possible, so that those who understand reach it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Threshold:
-    """Of one model, or of all models of a data set (model None).
+    """The threshold of one model, or of all models of a data set (model None).
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ RULE = (
 
 @dataclass(frozen=True)
 class Waiting:
-    """Of one data set.
+    """The time after which a question of one data set may be skipped.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def quantile(values: ArrayLike, weights: ArrayLike, share: float) -> float:
 def waiting(
     every: Sequence[Pairs], people: People, calibrated: Sequence[Suggestion] = ()
 ) -> list[Waiting]:
-    """By data set; calibrated: what calibration sessions suggest takes precedence."""
+    """T by data set; calibrated: what calibration sessions suggest takes precedence."""
     import pandas as pd
 
     solved = people.questions[people.questions["outcome"] == "solved"]
@@ -117,7 +117,7 @@ def waiting(
 
 
 def lengths(people: People) -> list[Length]:
-    """Of the mixture, then of each strategy; sessions that came to an end."""
+    """Lengths of the sessions that came to an end: of the mixture, then of each strategy."""
     done = people.tables.participants
     done = done[done["complete"] & done["duration_s"].notna()]
     result = [_length(None, done, people)]

@@ -1,10 +1,10 @@
-"""Which cells a participant gets, where that depends on the participants before.
+"""The cells that a participant gets where they depend on the participants before.
 
-The emptiest cells are drawn first, ties by lot, so that every round is without replacement; a cell
-is full once as many participants as it needs are included or still running. The journals are the
-truth: `assignments.sqlite` beside the session folders holds a row a session, which is brought in
-line with the folders at every use and made anew from them where it is lost. Whoever is excluded,
-ended early or withdrew frees the cells, and is replaced.
+The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
+replacement. A cell is full once as many participants as it needs are included or still running;
+whoever is excluded, ended early or withdrew gives the cells back and is replaced. The journals are
+the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
+the folders at every use, and is made anew from them if it is lost.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _KINDS = (
 
 
 class ConditionTaken(SessionError):
-    """Another session began meanwhile: the cells are others than those that were prepared for."""
+    """Another session began meanwhile and took the cells that this one was prepared for."""
 
 
 def draw(
@@ -74,9 +74,9 @@ def draw(
 ) -> tuple[str, ...]:
     """The cells of one participant, in the order they are gone through.
 
-    counts: participants included or running by cell. Raises StudyFull when no cell is open. Where
-    fewer are open than a participant gets, the emptiest of the others fill up: a study whose
-    places cannot be divided evenly still comes to an end.
+    counts: participants included or running by cell. Raises StudyFull when no cell is open. If
+    fewer cells are open than a participant gets, the emptiest of the full ones are added, so that a
+    study whose places cannot be divided evenly still comes to an end.
     """
     lot = shuffled(tuple(rule.cells), seed, study, participant, "cells")
     emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
@@ -252,7 +252,7 @@ class AssignmentLedger:
         return draw(drawn[1], held_counts(self._rows), used, self._study.id, participant)
 
     def enter(self, name: str, cells: tuple[str, ...]) -> None:
-        """A session was made that holds these cells; committed before it returns."""
+        """Enter a new session with the cells it holds; committed before it returns."""
         if cells:
             self._rows = [row for row in self._rows if row.folder != name]
             self._rows.append(CellAssignment(name, cells, "reserved"))

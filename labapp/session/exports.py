@@ -1,8 +1,8 @@
-"""Writing the log of exports, beside a study's sessions: it knows of every place with data.
+"""Writes the log of exports beside a study's sessions, which names every place with data.
 
-The place is noted before anything is written there, and again when the bundle stands. A program
-that is killed between leaves a hidden folder with data, or a whole bundle, that the log tells of;
-the next export, and a withdrawal, take the folder away and say in the log what became of it.
+The place is logged before anything is written there, and again when the bundle is whole. A program
+that is killed in between leaves a hidden folder with data, or a whole bundle, and the log names it;
+the next export, or a withdrawal, removes the folder and logs what became of it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ CLEARED = (
 
 @contextmanager
 def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> Iterator[Path]:
-    """An export of session folders to `out`, in the log from before its beginning; gives the hidden
-    folder beside `out` in which it is written, which goes at the end whatever happens.
+    """Log an export of session folders to `out`, from before it begins. Gives the hidden folder
+    beside `out` in which it is written; that folder is removed at the end whatever happens.
 
     Raises BundleError when it cannot be noted; OSError when the folder cannot be made or removed.
     """
@@ -70,8 +70,8 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
 
 
 def clear(study: Path) -> list[Path]:
-    """Take away what killed exports of a study left, and note what became of them; returns the
-    folders that were removed. What a running export writes is left alone.
+    """Remove what killed exports of a study left, and log what became of them; returns the folders
+    that were removed. What a running export writes is left alone.
 
     Raises DataFolderError when a folder cannot be removed, BundleError when that cannot be noted.
     """

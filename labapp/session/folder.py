@@ -97,8 +97,9 @@ def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
 
 
 def taken(data: Path, study: str) -> Mapping[str, list[str]]:
-    """Participants with a session in this study, and their session labels; withdrawn ones too, and
-    those that are gone but in a bundle: a label that left the lab is never somebody else's."""
+    """Participants with a session in this study, and their session labels. Those who withdrew are
+    among them, and those of whom only a bundle is left: a label that has left the lab is never
+    given to somebody else."""
     out: dict[str, list[str]] = {}
     for folder in sessions_of(data, study):
         out.setdefault(folder.name.participant, []).append(folder.name.session)

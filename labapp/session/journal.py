@@ -94,8 +94,8 @@ class Journal:
     def create(cls, path: Path, clock: Clock, *, fsync_on_commit: bool = True) -> Journal:
         """A new journal; the file must not exist. Raises JournalError when it cannot be made.
 
-        fsync_on_commit: whether what is committed is waited for until it would be there after the
-        power failed. A simulation on a virtual clock can be had again and need not wait.
+        fsync_on_commit: whether a commit waits until it would outlast a power cut. A simulation on
+        a virtual clock can be repeated and need not wait.
         """
         # Made under another name and put in its place whole: whoever looks at the folder in this
         # moment finds no journal rather than half of one.
@@ -118,7 +118,7 @@ class Journal:
     def reopen(
         cls, path: Path, clock_from: Callable[[Event], Clock], *, fsync_on_commit: bool = True
     ) -> Journal:
-        """Go on with a journal in a new segment; in its first, where it holds the plan only.
+        """Go on with a journal in a new segment, or in its first if it holds only the plan.
 
         clock_from: makes the clock that continues after the last event; fsync_on_commit: see
         `create`. The caller has checked the journal (see session.recovery). Raises JournalError

@@ -285,7 +285,7 @@ class SessionMachine:
         return self._decide_task(state, command, now_ns)
 
     def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
-        """What the part on the screen makes of a command; what skips is pending first."""
+        """What the part on the screen makes of a command; a skip is pending first."""
         drafts = self.tasks[state.index].decide(state.part_state, command, now_ns)
         what = self._taken_back(state, command)
         if not drafts or not what:
@@ -293,10 +293,10 @@ class SessionMachine:
         return (self._keyed(state, SkipRequested(what, state.index)),)
 
     def _taken_back(self, state: SessionState, command: Command) -> str:
-        """What a command skips, where that can be taken back: trial, part or nothing.
+        """What a command skips, if that can be taken back: trial, part or nothing.
 
-        A participant takes back nothing where the study is shown as it was published, nor where
-        reaction times are measured: a cover would change them.
+        A participant cannot take a skip back where the study is shown as it was published, nor
+        where reaction times are measured, which a cover would change.
         """
         if isinstance(command, SkipStage):
             return "part"
@@ -321,7 +321,8 @@ class SessionMachine:
         return (self._keyed(state, SkipConfirmed(skip.what)), *led_to)
 
     def _reopen(self, state: SessionState, seq: int) -> Sequence[Draft]:
-        """The session goes on where it was, in a pause: who is to go on has to be there first."""
+        """The session goes on where it was, in a pause, for the participant has to be there
+        first."""
         reopened = Draft(SessionReopened(seq))
         return (reopened,) if state.pauses.paused else (reopened, Draft(SessionPaused(REOPENED)))
 

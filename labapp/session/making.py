@@ -119,16 +119,16 @@ def create(
 
 
 def clear(data: Path, study: str) -> None:
-    """Give the sessions their names that killed starts have stored: they hold places of the study
-    that nobody else must get. Raises SessionBusy, DataFolderError."""
+    """Give sessions that killed starts have stored their names: they hold places of the study that
+    nobody else may get. Raises SessionBusy, DataFolderError."""
     if any((data / study).glob(f"{MAKING}*")):
         with _creating(data):
             _clear(data / study)
 
 
 def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str) -> None:
-    """Raise the ParticipantTaken of `create` before models and pictures, which take long, are made
-    ready. Nothing is promised: whoever is free now may be taken by then."""
+    """Raise the ParticipantTaken of `create` early, before models and pictures are made ready,
+    which takes long. A participant who is free now may still be taken by then."""
     study = data / loaded.study.id
     if study.is_dir():  # which a first session makes
         with _creating(data):
@@ -198,8 +198,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: FolderName) -> None:
 
 
 def _clear(study: Path) -> None:
-    """Clear away what programs left that were killed while they made a session: a folder without
-    any event is removed, one with an event gets its name. What is somebody else's stays."""
+    """Clear away what was left by programs that were killed while they made a session: a folder
+    without any event is removed, one with an event gets its name. What is somebody else's stays."""
     for path in sorted(study.iterdir()):
         name = FolderName.parse(path.name.removeprefix(MAKING))
         if name is None or not path.is_dir() or held(path):
@@ -212,8 +212,8 @@ def _clear(study: Path) -> None:
 
 
 def _holds_no_event(path: Path) -> bool:
-    """Whether nothing was recorded in a folder, surely: a journal that cannot be read may hold
-    everything."""
+    """Whether it is certain that nothing was recorded in a folder: a journal that cannot be read
+    may hold everything."""
     journal = path / JOURNAL
     if not journal.exists():
         return True

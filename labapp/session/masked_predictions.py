@@ -1,7 +1,7 @@
 """What the explained model makes of the masked pictures of a plan.
 
-It is asked before a session begins, and torch is imported then; once the session runs nobody is
-asked any more, for its plan has the answers.
+The model is asked before a session begins, and torch is imported then. Once the session runs the
+model is not asked any more, for the plan has its answers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from labapp.study.stimulus_stages import recorded_outputs
 def predict_masked(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """What the set itself says of its masked pictures; where it does not, its model is asked, if it
-    is installed (see `labapp.explanations.masked.outputs`).
+    """The outputs that the set records for its masked pictures; where it records none, its model is
+    asked, if it is installed (see `labapp.explanations.masked.outputs`).
 
     Raises StimuliError or ModelError where that model is another one, or is damaged.
     """
@@ -33,8 +33,8 @@ def predict_masked(
 def check_predictable(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """As `predict_masked`, for plans that are only checked: nothing is loaded, and instead of what
-    the model would say there is nothing. Raises what its card is enough to know of."""
+    """As `predict_masked`, for plans that are only checked: no model is loaded, and where a model
+    would have to be asked there are no outputs. Raises what the model's card alone can tell."""
     if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
         from labapp.explanations import masked
 
@@ -44,10 +44,11 @@ def check_predictable(
 
 @dataclass
 class MaskedPredictor:
-    """`check_predictable`, which remembers the masked pictures that nobody can be asked about.
+    """`check_predictable`, which remembers the sets whose masked pictures no model can be asked
+    about.
 
-    unknown: id of a set -> a masking of which neither the set says, nor an installed model can,
-    what the model makes of its pictures.
+    unknown: id of a set -> a masking whose outputs the set does not record and no installed model
+    can give.
     """
 
     unknown: dict[str, Masking] = field(default_factory=dict)

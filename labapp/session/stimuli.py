@@ -39,7 +39,7 @@ def _read(reference: str, manifest: str, mtime_ns: int, size: int) -> StimulusSe
 
 
 def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
-    """The manifests beside the study as it was used: `study/stimuli/ID/manifest.json`.
+    """Copy the manifests beside the study as it was used: `study/stimuli/ID/manifest.json`.
 
     Files of scores stay in the set: every masked picture is kept as it was shown, and the whole
     image with it, so that the session says by itself which pixels were seen.
@@ -68,7 +68,8 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
 def keep(
     home: SessionFolder, parts: Sequence[PlannedPart], sets: Sequence[StimulusSet]
 ) -> tuple[StimuliStored, ...]:
-    """Put every picture that the plan shows into the session's folder; what to write down of it.
+    """Put every picture that the plan shows into the session's folder. Returns what to write down
+    of them.
 
     Raises StimuliError when one is missing, DataFolderError when the disk takes none.
     """
@@ -107,10 +108,10 @@ def store_missing(
     past: Iterable[Event],
     load: StimuliOf,
 ) -> tuple[StimuliStored, ...]:
-    """The pictures that a resumed session lacks, or whose file is another by its hash, are kept
-    again; what to write down of that. A damaged file is put aside, not deleted.
+    """Store the pictures that a resumed session lacks, or whose file no longer has its hash.
+    Returns what to write down of them. A damaged file is put aside, not deleted.
 
-    Raises StimuliError when they can no longer be had as they were.
+    Raises StimuliError when they cannot be got any more as they were.
     """
     names = {ref: name for stimuli in stored_in(past) for ref, name in stimuli.files.items()}
     refs = pictures_of(parts)

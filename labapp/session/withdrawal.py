@@ -1,6 +1,6 @@
 """A participant withdraws: the data are kept or deleted, as the participant says.
 
-Deleting goes in steps that may be interrupted anywhere and are gone on with by calling again: what
+Deletion goes in steps. It may be interrupted anywhere, and goes on when it is called again: what
 killed exports left is removed, the folder is renamed (from then on nothing reads it), the
 withdrawal is written down, the signed consent, the remarks and the days by which dates are moved
 are removed, and the folder's files last.
@@ -73,11 +73,10 @@ class WithdrawalReport:
 def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalReport:
     """Write down that the participant of a session withdrew, and delete the data if so wanted.
 
-    folder: the session folder, also one whose journal is damaged or lost, for its sound may be
-    there; of one whose deletion was interrupted, its former path. Raises SessionBusy while it is
-    open or being exported, RecordError when it is no session or was renamed, BundleError when what
-    a killed export left cannot be noted, DataFolderError when something could not be written or
-    removed.
+    folder: the session folder, even if its journal is damaged or lost, for its sound may be there;
+    or the former path of one whose deletion was interrupted. Raises SessionBusy while it is open or
+    being exported, RecordError when it is no session or was renamed, BundleError when what a killed
+    export left cannot be noted, DataFolderError when something could not be written or removed.
     """
     name = FolderName.parse(folder.name)
     study = folder.parent

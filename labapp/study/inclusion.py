@@ -92,8 +92,8 @@ class Achieved(NamedTuple):
 def achieved(parts: Sequence[PlannedPart], tally: Tally) -> Achieved:
     """What a participant achieved; parts: of the plan.
 
-    A question that was never asked counts as asked where the plan has it, so that a practice that
-    the moderator skipped is not answered rightly.
+    A question of the plan counts as asked even if it never was, so that a practice that the
+    moderator skipped is not answered rightly.
     """
     sums: dict[str, Fraction] = dict.fromkeys(Achieved._fields, Fraction(0))
     for part in parts:

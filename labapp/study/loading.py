@@ -233,8 +233,8 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
 
 
 def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:
-    """Refuse what nobody would ever be shown: a variable that is not known where the item stands,
-    or a value that it never has."""
+    """Refuse an `only_if` that never holds: its variable is not known where the item stands, or
+    never has the value."""
     values = conditions.values_of(study.assignment, inside=inside)
     for name, wanted in item.only_if.items():
         if name not in values:

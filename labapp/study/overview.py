@@ -50,7 +50,7 @@ def _undeclared(loaded: LoadedStudy) -> list[str]:
 
 
 def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
-    """What is in order, and still worth a word to whoever made the study; plans: of `check`."""
+    """Remarks to whoever made a study that is in order; plans: of `check`."""
     return [
         *_undeclared(loaded),
         *_unheard(loaded),

@@ -182,7 +182,7 @@ class Planner:
         return self.stage, self.stages_in_all
 
     def before_stage(self, document: str, scope: Scope, values: Values) -> PagesPart:
-        """The text before the present stage. told: what it may say besides its number."""
+        """The text before the present stage. values: what it may say besides its number."""
         return PagesPart(
             part="text",
             id=f"stage-{self.stage}-intro",
@@ -229,8 +229,8 @@ class Planner:
         return near[0] if near else None
 
     def values_near(self, place: int, *, ahead: bool) -> Values:
-        """What an item may say in braces of the stages nearest to it, see `nearest`; of every task
-        that has something to say, the nearest of all last."""
+        """What an item may say in braces of the stages nearest to it, see `nearest`: of every task
+        that has something to say, that of the nearest stages last."""
         near = {
             at: task_type
             for task_type in registry.task_types()

@@ -32,7 +32,8 @@ MOST_DIGITS = 9
 def recorded_outputs(
     stimuli: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """What the set itself says of the masked photo; nothing unless it is said of every mask."""
+    """The outputs that the set records for a masked photo; none unless it has them for every
+    mask."""
     by_percent = {
         mask.percent: mask.logits
         for mask in photo.masked
