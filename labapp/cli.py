@@ -262,7 +262,10 @@ def simulate_(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
     out: Out,
     strategy: Annotated[
-        str, typer.Option("--strategy", help=f"How they solve: {', '.join(STRATEGY_NAMES)}.")
+        str,
+        typer.Option(
+            "--strategy", help=f"How they solve: {', '.join(STRATEGY_NAMES)}, or a task's own."
+        ),
     ] = STRATEGY_NAMES[0],
     mixture: Mixture = None,
     participants: Annotated[

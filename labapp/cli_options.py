@@ -142,11 +142,9 @@ def session_path(session: str, data: Path | None) -> Path:
 
 
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
-    """A known strategy, or shares of several as text; or none. Raises UsageError.
-
-    The one that is told the answers can be asked for, and is not offered.
-    """
-    from labapp.simulation.names import KNOWING, MIXTURE, STRATEGY_NAMES
+    """A strategy, or shares of several as text; or none. Whether the study's tasks know it is
+    looked at once the study is read. Raises UsageError."""
+    from labapp.simulation.names import MIXTURE
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
@@ -160,12 +158,6 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
 
         parse(shares)
         return shares
-    if name is not None and name not in {*STRATEGY_NAMES, KNOWING}:
-        raise UsageError(
-            f"{name!r} is not a strategy of simulated participants.",
-            safe="No session was begun.",
-            todo=f"Use one of: {', '.join(STRATEGY_NAMES)}.",
-        )
     return name
 
 

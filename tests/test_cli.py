@@ -114,7 +114,7 @@ def test_every_command_has_help_with_an_example(cli: Any, command: tuple[str, ..
         ),
         (
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
-            "not a strategy",
+            "No task knows a strategy 'x'",
         ),
         (("--data", "x", "studies", "list"), "behind the command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),

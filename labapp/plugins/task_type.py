@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from labapp.plugins.item import Item
 from labapp.plugins.machine import PartMachine
@@ -70,8 +71,9 @@ class TaskType(ABC, Generic[P]):
     """The classes of its items in a study's flow."""
     stages: ClassVar[tuple[type[TaskStages], ...]] = ()
     """The classes of what a study may say of its stages, each with a Literal `task` of its own."""
-    asks_about: ClassVar[Literal["", "representations", "explanations"]] = ""
-    """What simulated participants must be able to answer about; empty for nothing special."""
+    strategies: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """The strategies that simulated participants can have in it, by name, each with how they go
+    about it; `simulate` is told the name. Empty where all of them do the same."""
 
     words: ClassVar[str] = ""
     """Name of the file with the words of its screens, with `{language}` in it, such as

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from labapp.errors import UsageError
 from labapp.plugins import registry
+from labapp.plugins.task_type import TaskType
 from labapp.simulation.mixtures import members
-from labapp.simulation.names import EXPLAINS, KNOWING, RECONSTRUCTS
+from labapp.simulation.names import KNOWING
 from labapp.study.flow import items_of_tasks
 from labapp.study.schema import Study
 
@@ -13,22 +16,32 @@ from labapp.study.schema import Study
 def check_fits(strategy: str, study: Study) -> None:
     """Refuse a strategy that cannot do a part of the study, or a mixture with such a one.
 
-    Raises UsageError.
+    Raises UsageError, also for a name that no task knows.
     """
+    tasks = dict.fromkeys(registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    tasks = {task: None for task in tasks if task.strategies}
+    able = [name for name in every_strategy() if all(name in task.strategies for task in tasks)]
     for member in members(strategy):
-        for item in items_of_tasks(study.flow):
-            asks = registry.task_type_of_item(item).asks_about
-            if asks == "explanations" and member not in EXPLAINS:
-                raise _unable(member, study, "turns dials", asks, EXPLAINS)
-            if asks == "representations" and member not in {*RECONSTRUCTS, KNOWING}:
-                only, asked = "answers about explanations", "dials of representations"
-                raise _unable(member, study, only, asked, RECONSTRUCTS)
+        if member not in every_strategy():
+            raise _refused(f"No task knows a strategy {member!r} of simulated participants.", able)
+        for task in tasks:
+            if member not in task.strategies:
+                raise _refused(
+                    f"A simulated participant of the strategy {member!r} cannot do the study "
+                    f"{study.id!r}: its task {task.name!r} does not know it.",
+                    able,
+                )
 
 
-def _unable(strategy: str, study: Study, does: str, asked: str, able: frozenset[str]) -> UsageError:
+def every_strategy() -> dict[str, str]:
+    """How participants go about it, by the names of the strategies of all tasks; the shipped tasks'
+    first."""
+    tasks: tuple[TaskType[Any], ...] = registry.task_types()
+    return {name: words for task in reversed(tasks) for name, words in task.strategies.items()}
+
+
+def _refused(what: str, able: list[str]) -> UsageError:
+    offered = ", ".join(sorted(name for name in able if name != KNOWING))
     return UsageError(
-        f"A simulated participant of the strategy {strategy!r} cannot do the study "
-        f"{study.id!r}: it only {does}, and this study asks about {asked}.",
-        safe="No session was begun.",
-        todo=f"Take a strategy that can: {', '.join(sorted(able))}.",
+        what, safe="No session was begun.", todo=f"Take a strategy that can: {offered or 'none'}."
     )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from labapp.errors import UsageError
-from labapp.simulation.names import MIXTURE, STRATEGY_NAMES
+from labapp.simulation.names import KNOWING, MIXTURE
 from labapp.study.assignment import generator
 
 SHARES = MappingProxyType({"understanding": 0.3, "partial": 0.3, "ascent": 0.25, "random": 0.15})
@@ -23,20 +23,16 @@ not fitted to the published results."""
 ABOUT_ONE = 1e-6
 
 
-EVERY = tuple(name for name in STRATEGY_NAMES if name != MIXTURE)
-"""What a mixture can be made of."""
-
-
-def parse(text: str, able: Sequence[str] = EVERY) -> dict[str, float]:
-    """Shares from `understanding=0.3,random=0.7`; able: the strategies that may have one. Raises
-    UsageError."""
+def parse(text: str, able: Sequence[str] = ()) -> dict[str, float]:
+    """Shares from `understanding=0.3,random=0.7`; able: the strategies that may have one, empty for
+    those that the study's tasks know (`labapp.simulation.fitting`). Raises UsageError."""
 
     def wrong(why: str) -> UsageError:
         return UsageError(
             f"{text!r} is not a mixture of strategies: {why}.",
             safe="No session was begun.",
-            todo="Write it as understanding=0.3,random=0.7, with shares that add up to 1; the "
-            f"strategies are {', '.join(able)}.",
+            todo="Write it as understanding=0.3,random=0.7, with shares that add up to 1"
+            + (f"; the strategies are {', '.join(able)}." if able else "."),
         )
 
     shares: dict[str, float] = {}
@@ -46,7 +42,7 @@ def parse(text: str, able: Sequence[str] = EVERY) -> dict[str, float]:
             share = float(number)
         except ValueError:
             raise wrong(f"{item.strip()!r} is not NAME=SHARE") from None
-        if name not in able:
+        if name in (MIXTURE, KNOWING) or (able and name not in able):
             raise wrong(f"{name!r} is none of the strategies")
         if name in shares:
             raise wrong(f"{name!r} stands twice")

@@ -39,7 +39,7 @@ STRATEGIES: MappingProxyType[str, Make] = MappingProxyType(
         "random": Wandering,
     }
 )
-"""Those of `labapp.simulation.names` that reconstruct."""
+"""Those of `labapp.simulation.names.TURNS_DIALS` that look at pictures."""
 
 
 def in_practice(strategy: str) -> str:

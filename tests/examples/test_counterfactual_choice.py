@@ -18,7 +18,7 @@ from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.writing import write
 from labapp.bundle.verify import verify
-from labapp.errors import LabappError, RecordError, SessionError, StudyError
+from labapp.errors import LabappError, RecordError, SessionError, StudyError, UsageError
 from labapp.plugins import registry
 from labapp.records.integrity import check_journal
 from labapp.report.formats import decimal
@@ -98,7 +98,7 @@ def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
         strings_of(loading.load(own))
 
 
-@pytest.mark.parametrize("strategy", ["random", "understanding"])
+@pytest.mark.parametrize("strategy", ["random", "understanding", "forgetful"])
 def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
     (path,) = simulate_study(STUDY, 1, strategy, tmp_path / "data")
     events = read_verified_events(path)
@@ -116,6 +116,15 @@ def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
         changed = question["changed"]
         assert len(set(changed)) == 3
         assert changed[question["correct"]] == question["dimension"]
+
+
+def test_its_strategies_are_its_own(tmp_path: Path) -> None:
+    for strategy in ("forgetful", "forgetful=0.5,random=0.5"):
+        with pytest.raises(UsageError, match="its task 'reconstruction' does not know it"):
+            simulate_study("quickstart", 1, strategy, tmp_path / "data")
+    with pytest.raises(UsageError, match=f"its task '{STUDY}' does not know it") as told:
+        simulate_study(STUDY, 1, "explanation", tmp_path / "data")
+    assert "ascent, forgetful, partial, random" in (told.value.todo or "")
 
 
 def test_every_answer_is_in_the_tables(tmp_path: Path) -> None:

@@ -12,9 +12,16 @@ from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
 from labapp.session.verified_events import finished, read_verified_events
+from labapp.simulation.fitting import every_strategy
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
-from labapp.simulation.names import EXPLAINS, KNOWING, MIXTURE, RECONSTRUCTS, STRATEGY_NAMES
+from labapp.simulation.names import (
+    KNOWING,
+    MIXTURE,
+    READS_EXPLANATIONS,
+    STRATEGY_NAMES,
+    TURNS_DIALS,
+)
 from labapp.simulation.pace import FAST, HUMAN
 from labapp.simulation.strategies import STRATEGIES
 from labapp.study.loading import load
@@ -112,9 +119,14 @@ def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
 
 
 def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
-    assert set(STRATEGIES) == RECONSTRUCTS
-    assert {*RECONSTRUCTS, *EXPLAINS, MIXTURE} == set(STRATEGY_NAMES)
-    assert KNOWING not in STRATEGY_NAMES, "nobody is told the answers"
+    assert {*STRATEGIES, KNOWING} == set(TURNS_DIALS)
+    shipped = {*TURNS_DIALS, *READS_EXPLANATIONS}
+    assert shipped == {*STRATEGY_NAMES, KNOWING} - {MIXTURE}
+    assert shipped == set(every_strategy())
+    assert all(every_strategy().values())
+    with pytest.raises(UsageError, match="No task knows a strategy 'wizard'") as nobody:
+        simulate_study("quickstart", 1, "wizard", tmp_path / "out")
+    assert "ascent, partial, random, understanding." in (nobody.value.todo or "")
     refused = {
         "explanation": ("quickstart", "understanding"),
         "understanding=0.5,explanation=0.5": ("quickstart", "partial"),

@@ -2,7 +2,7 @@
 
 It knows what is on the screen and what it was told before: after each answer it remembers what the
 right candidate changed in the picture, and later takes the candidate that changes the same. A
-`random` or careless one guesses.
+`random` or careless one guesses, and a `forgetful` one remembers the last answer alone.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Chooser(Answerer[CounterfactualPart]):
             remembered: list[Changes] = self.participant.memory.setdefault(
                 ("counterfactual-choice", self.part.model, str(question.dimension)), []
             )
+            if self.participant.strategy == "forgetful":
+                del remembered[:-1]
             if remembered:
                 choice, clear = nearest(changes, np.mean(remembered, axis=0))
                 confidence = 1 + round(clear * (POINTS - 1))

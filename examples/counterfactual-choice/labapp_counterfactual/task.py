@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.pictures import PictureContext
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
@@ -24,7 +25,10 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     name = "counterfactual-choice"
     parts = (CounterfactualPart,)
     stages = (CounterfactualStages,)
-    asks_about = "representations"
+    strategies: ClassVar[Mapping[str, str]] = {
+        **TURNS_DIALS,
+        "forgetful": "remembers what the last answer showed, and nothing before it",
+    }
     moderator = "labapp_counterfactual.moderator:CounterfactualWords"
     words = "texts/{language}/counterfactual-choice.yaml"
     shown = ("counterfactual.shown",)

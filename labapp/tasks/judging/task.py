@@ -14,6 +14,7 @@ from labapp.plugins.pictures import PartPictures, PictureContext
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
+from labapp.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.judging import machine, performance, warm_up
@@ -49,7 +50,7 @@ class Judging(TaskType[AnyPart]):
     report = "labapp.tasks.judging.report.contents:REPORT"
     items = (MethodItem, WarmUpItem)
     stages = (JudgingStages,)
-    asks_about = "explanations"
+    strategies = READS_EXPLANATIONS
 
     scored = ("photo.judged",)
 

@@ -12,6 +12,7 @@ from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.representations.space import LatentSpace
+from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
@@ -38,7 +39,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     told_elsewhere = ("tutorial.dial_moved",)
     items = (ReconstructionTutorial, ReconstructionPractice)
     stages = (Stages,)
-    asks_about = "representations"
+    strategies = TURNS_DIALS
 
     scored = ("trial.solved",)
 

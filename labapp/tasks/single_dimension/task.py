@@ -12,6 +12,7 @@ from labapp.plugins.pictures import PictureContext
 from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.plugins.stage import limit_words
 from labapp.plugins.task_type import MachineContext, TaskType
+from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.representations import stage_models
@@ -39,7 +40,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     report = "labapp.tasks.single_dimension.report.contents:REPORT"
     items = (SingleDimensionTutorial, SingleDimensionPractice)
     stages = (SingleDimensionStages,)
-    asks_about = "representations"
+    strategies = TURNS_DIALS
     fills_in = ("dial",)
 
     scored = ("answer.given",)

@@ -8,6 +8,7 @@ from typing import Any
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.task_type import MachineContext, TaskType, Values
+from labapp.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.unmasking.events import ResponseGiven
@@ -27,7 +28,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
     report = "labapp.tasks.unmasking.report.contents:REPORT"
     stages = (UnmaskingStages,)
-    asks_about = "explanations"
+    strategies = READS_EXPLANATIONS
 
     scored = ("response.given",)
 
