@@ -16,7 +16,7 @@ from labapp.analysis.task_report import ReportedStudy, profiles, reports
 from labapp.plugins import registry
 from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
-from labapp.report.page import Html, figure, heading, joined, paragraph, table, two_lines
+from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
 """Of changes, where they are not the metric's own."""
@@ -158,7 +158,7 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
     caption = (
         f"{strips.READ} n: stages with a value. Error AUC is summed over the questions of a stage."
     )
-    return figure(drawing.svg, drawing.label, caption)
+    return drawing.html(caption)
 
 
 def wide(rows: pd.DataFrame, of: str, column: str, names: Sequence[str]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
 from labapp.report.formats import decimal
 from labapp.report.listing import limited, records, spread
-from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.report.page import Html, heading, paragraph, table, two_lines
 
 WHOLE = "whole session"
 MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
@@ -103,9 +103,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
     ]
     many = 4 if len(about) <= FEW else 2
     drawing = strips.strip_panels(measured, about, name, "Workload by model", many)
-    return figure(
-        drawing.svg, drawing.label, f"{strips.READ} 100 is most, of Performance: failure."
-    )
+    return drawing.html(f"{strips.READ} 100 is most, of Performance: failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:

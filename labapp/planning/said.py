@@ -32,6 +32,11 @@ def shares(plan: Plan) -> str:
     return ", ".join(f"{name} {percent(share)}" for name, share in plan.shares.items())
 
 
+def rests_on(plan: Plan) -> str:
+    """What all of a plan rests on."""
+    return RESTS_ON.format(shares=shares(plan))
+
+
 def target(one: Threshold) -> str:
     """A recommended target, such as 90 % (epsilon 0.10)."""
     whole = abs(one.target * 100 - round(one.target * 100)) < 1e-9

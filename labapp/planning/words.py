@@ -33,7 +33,7 @@ def show(plan: Plan, console: Console) -> None:
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
-    console.print(marked(said.RESTS_ON.format(shares=said.shares(plan))), highlight=False)
+    console.print(marked(said.rests_on(plan)), highlight=False)
 
 
 def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:

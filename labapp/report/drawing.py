@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
+from labapp.report.page import Html, figure
+
 WIDTH_IN = 10.0
 
 
@@ -21,6 +23,10 @@ class Drawing:
 
     svg: str
     label: str
+
+    def html(self, caption: str, more: str = "") -> Html:
+        """For a page; more: put behind the label for those who hear it."""
+        return figure(self.svg, f"{self.label}{more}", caption)
 
 
 def model_names(models: Sequence[str]) -> list[str]:

@@ -11,8 +11,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from labapp.figure_style import SECONDARY, STYLE
-from labapp.report.drawing import Drawing, svg_text, with_ids
+from labapp.report.drawing import svg_text, with_ids
 from labapp.report.formats import count
+from labapp.report.page import Html, figure
 
 DPI = 200
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -35,9 +36,9 @@ class Plate:
         self.figure.set_layout_engine("none")  # it is laid out; again would take as long
         return text
 
-    def drawing(self, prefix: str) -> Drawing:
+    def html(self, prefix: str) -> Html:
         """For a page; prefix: of its ids."""
-        return Drawing(with_ids(self.svg, f"{prefix}-{self.name}"), self.label)
+        return figure(with_ids(self.svg, f"{prefix}-{self.name}"), self.label, self.caption)
 
     def save(self, folder: Path) -> list[Path]:
         """As SVG and PNG; never over anything (FileExistsError)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from labapp.report.page import Html, figure, heading
+from labapp.report.page import Html, heading
 
 if TYPE_CHECKING:  # matplotlib is slow to load
     from labapp.report.plate import Plate
@@ -39,6 +39,5 @@ class Drawings:
 
     def _of(self, kind: str) -> Iterator[Html]:
         if (plate := self._plates.get(kind)) is not None:
-            drawing = plate.drawing(self._anchor)
             yield heading(4, plate.label)
-            yield figure(drawing.svg, drawing.label, plate.caption)
+            yield plate.html(self._anchor)

@@ -36,6 +36,7 @@ from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report import fitting
+from labapp.report.drawing import with_ids
 from labapp.report.plate import Plate
 from tests.helpers.compared import (
     DIALS,
@@ -377,7 +378,7 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
         vector, picture = plate.save(folder)
         texts.append(vector.read_text("utf-8"))
         assert picture.read_bytes().startswith(b"\x89PNG")
-        assert plate.drawing("s1").svg in re.sub(
+        assert with_ids(plate.svg, f"s1-{plate.name}") in re.sub(
             r'\bid="|href="#|url\(#', r"\g<0>s1-made-up-reconstruction-metrics-", texts[0]
         )
         with pytest.raises(FileExistsError):

@@ -241,7 +241,7 @@ def test_several_groups_of_a_study_are_told_apart() -> None:
 
 
 def svgs(anchor: str) -> list[str]:
-    return [plate.drawing(anchor).svg for plate in plates(found(1))[:2]]
+    return [plate.html(anchor) for plate in plates(found(1))[:2]]
 
 
 def test_without_an_image_seen_with_every_method_there_are_no_ranks_and_it_is_said() -> None:

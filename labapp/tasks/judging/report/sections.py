@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from labapp.analysis.tables import Tables
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, figure, heading, paragraph, stacked, strong, table, two_lines
+from labapp.report.page import Html, heading, paragraph, stacked, strong, table, two_lines
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings
 from labapp.tasks.judging.report.groups import Group, per_session, plain
@@ -158,8 +158,7 @@ def plates(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
 
     for plate in figures.plates(counted, found.groups):
         yield heading(3, plate.label)
-        drawing = plate.drawing(anchor)
-        yield figure(drawing.svg, drawing.label, plate.caption)
+        yield plate.html(anchor)
 
 
 def overview(found: Findings) -> Html:

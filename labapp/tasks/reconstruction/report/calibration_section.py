@@ -9,7 +9,7 @@ import numpy as np
 from labapp.analysis.tables import Tables
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, figure, heading, paragraph, table, two_lines
+from labapp.report.page import Html, heading, paragraph, table, two_lines
 from labapp.tasks.reconstruction.report.calibration import Suggestion, suggestions
 
 
@@ -48,9 +48,7 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
         from labapp.tasks.reconstruction.report.figures_marks import marks
 
         drawing = marks(shown, f"{anchor}-marks")
-        yield figure(
-            drawing.svg,
-            drawing.label,
+        yield drawing.html(
             "One point a mark, over all participants. Line: the suggested target alignment; grey: "
             "the interval of which it is the middle.",
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from labapp.analysis.tables import Tables
-from labapp.report.page import Html, figure, heading, paragraph
+from labapp.report.page import Html, heading, paragraph
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
 
 SHOWN_SESSIONS = 12
@@ -38,6 +38,6 @@ def courses(tables: Tables, anchor: str) -> Iterator[Html]:
         taken = tables.snapshots_of(study, str(participant), str(session))
         drawing = alignment(own, taken, f"{anchor}-q{number}")
         who = f"Participant {participant}, session {session}"
-        yield figure(drawing.svg, f"{drawing.label}. {who}", who)
+        yield drawing.html(who, f". {who}")
     if len(groups) > n:
         yield paragraph(f"{len(groups) - n} more sessions are in the table snapshots.", "quiet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp.report.formats import count
-from labapp.report.page import Html, figure, heading, paragraph
+from labapp.report.page import Html, heading, paragraph
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report import tables_ours as ours
 from labapp.tasks.unmasking.report import tables_shown as shown
@@ -114,8 +114,7 @@ def _plates(found: Found, anchor: str) -> Iterator[Html]:
 
     for plate in plates(found):
         yield heading(3, plate.label)
-        drawing = plate.drawing(anchor)
-        yield figure(drawing.svg, drawing.label, plate.caption)
+        yield plate.html(anchor)
 
 
 def _compared(found: Found) -> Iterator[Html]:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
-from labapp.report.page import Html, figure, heading, paragraph, render, table, two_lines
+from labapp.report.page import Html, heading, paragraph, render, table, two_lines
 from labapp.tasks.reconstruction.report.labels.agreement import DRAWS
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model, Name
@@ -40,8 +40,7 @@ def of_study(study: str, found: Found) -> Iterator[Html]:
     for sliders, some in groupby(models, key=lambda one: one[0].sliders):
         yield names_table(list(some), found, f"Models with {count(sliders, 'slider')}.")
     for plate in figures.of_study(study, found):
-        drawing = plate.drawing("names")
-        yield figure(drawing.svg, drawing.label, plate.caption)
+        yield plate.html("names")
     yield models_table(models, found)
     if any(published(model.model) for model, _ in models):
         yield paragraph(TEXT, "quiet")
