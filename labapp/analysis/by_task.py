@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labapp.analysis.column import TRIAL, WHERE, WHO, Column
 from labapp.analysis.columns import Metric, table_columns
 from labapp.analysis.task_records import Columns, records_class
-from labapp.analysis.task_report import ReportedStudy, profiles, reports
+from labapp.analysis.task_report import ReportedStudy, has_report, profiles, reports
 from labapp.plugins import registry
 from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
@@ -80,7 +80,7 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
             f"Of the table stages, {task}",
         )
     for task_type in registry.task_types():
-        records = None if task_type.report else records_class(task_type)
+        records = None if has_report(task_type) else records_class(task_type)
         for name, columns in () if records is None else records.tables.own.items():
             frame = study.counted.small()[name]
             if len(frame):

@@ -12,7 +12,7 @@ from labapp.analysis import sections
 from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings, reports
+from labapp.analysis.task_report import Findings, left_out, reports
 from labapp.report.formats import count
 from labapp.report.page import (
     Html,
@@ -81,7 +81,7 @@ def _header(
             "part, not a person.",
             "note",
         )
-    for remark in tables.remarks:
+    for remark in (*tables.remarks, *left_out()):
         yield paragraph(remark, "note")
     targets = [(f"s{number}", study) for number, study in enumerate(studies, start=1)]
     if len(studies) > IN_TITLE:

@@ -18,11 +18,11 @@ import pandas as pd
 from labapp import discovery
 from labapp.analysis.column import Column
 from labapp.analysis.tables import Tables
-from labapp.errors import SetupError
 from labapp.plugins import registry
 from labapp.report.page import Html
 
 if TYPE_CHECKING:  # matplotlib is slow to load
+    from labapp.plugins.task_type import TaskType
     from labapp.report.plate import Plate
     from labapp.stimuli.manifest import Manifest
 
@@ -181,18 +181,10 @@ class Findings:
         return cls(counted, {each: each.findings(counted, ratings) for each in reports()})
 
 
-@cache
 def reports() -> tuple[TaskReport[Any], ...]:
-    """Those of all task types that name one, then the profiles of published studies.
-
-    Raises SetupError where a package's cannot be loaded.
-    """
-    of_tasks = tuple(
-        _loaded(task_type.name, task_type.report)
-        for task_type in registry.task_types()
-        if task_type.report
-    )
-    return (*of_tasks, *profiles())
+    """Those of all task types that name one, then the profiles of published studies. What a package
+    brings that cannot be loaded is left out, and `left_out` says so."""
+    return (*_of_tasks().values(), *profiles())
 
 
 @cache
@@ -203,16 +195,41 @@ def profiles() -> tuple[Profile[Any], ...]:
     )
 
 
-def _loaded(name: str, where: str) -> TaskReport[Any]:
-    try:
-        loaded = discovery.load(where)
-        if not isinstance(loaded, TaskReport):
-            raise TypeError(f"it is {type(loaded).__name__}, and no instance of a TaskReport")
-    except Exception as error:
-        raise SetupError(
-            f"What the report has of {name!r} cannot be loaded from {where}: "
-            f"{type(error).__name__}: {error}.",
-            safe="Nothing was written.",
-            todo="Install a version of its package that fits this labapp.",
-        ) from error
-    return loaded
+def has_report(task_type: TaskType[Any]) -> bool:
+    """Whether a task type says what the report has of it."""
+    return task_type.name in _of_tasks()
+
+
+def left_out() -> tuple[str, ...]:
+    """Why what packages bring is left out, a sentence each."""
+    return tuple(_load_reports()[1])
+
+
+def _of_tasks() -> dict[str, TaskReport[Any]]:
+    """By the names of the task types."""
+    return _load_reports()[0]
+
+
+@cache
+def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
+    known: dict[str, TaskReport[Any]] = {}
+    remarks = []
+    for task_type in registry.task_types():
+        if not task_type.report:
+            continue
+        package = registry.package_of(task_type)
+        try:
+            loaded = discovery.load(task_type.report)
+            if not isinstance(loaded, TaskReport):
+                raise TypeError(f"it is {type(loaded).__name__}, and no instance of a TaskReport")
+        except Exception as error:
+            if not package:
+                raise  # one of labapp's own is a mistake in labapp
+            remarks.append(
+                f"What the package {package} has for the report of {task_type.name} cannot be "
+                f"loaded from {task_type.report}: {type(error).__name__}: {error}. So that task "
+                "has the section here that every task has."
+            )
+            continue
+        known[task_type.name] = loaded
+    return known, remarks

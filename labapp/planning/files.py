@@ -56,9 +56,9 @@ def write(plan: Plan, out: Path) -> Path:
         (out / FIGURES).mkdir()
         for plate in drawn:
             plate.save(out / FIGURES)
-        path = out / PAGE
+        text, path = page(plan, drawn), out / PAGE
         with path.open("x", encoding="utf-8") as file:
-            file.write(page(plan, drawn))
+            file.write(text)
     except OSError as error:
         raise _unwritable(out, error) from error
     return path

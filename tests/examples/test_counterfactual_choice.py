@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from labapp.analysis import task_report
 from labapp.analysis.analyze import analyze
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
@@ -269,13 +270,17 @@ def test_the_report_has_a_section_of_its_answers(tmp_path: Path) -> None:
     assert f'<td class="n">{len(answers)}</td>' in page
 
 
-def test_a_task_that_names_no_sections_is_in_the_report_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("where", ["", "labapp_counterfactual.nowhere:REPORT"])
+def test_a_task_without_sections_is_in_the_report_all_the_same(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(registry.task_types()[-1]), "report", "")
+    """Where it names none, and where what it names cannot be loaded, which is told."""
+    monkeypatch.setattr(type(registry.task_types()[-1]), "report", where)
+    task_report._load_reports.cache_clear()
     simulate_study(STUDY, 2, "understanding", tmp_path / "data")
     tables = load(tmp_path / "data")
     page = report(tables)
+    assert ("cannot be loaded from labapp_counterfactual.nowhere" in page) == bool(where)
     assert f"<h3>Task {STUDY}</h3>" in page
     choices = tables.more["counterfactual_choices"]
     assert f"{len(choices)} trials of 2 sessions count." in page
