@@ -214,10 +214,11 @@ def _of_tasks() -> dict[str, TaskReport[Any]]:
 def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
     known: dict[str, TaskReport[Any]] = {}
     remarks = []
+    packages = {id(plugin.value): plugin.package for plugin, _ in registry.installed()}
     for task_type in registry.task_types():
         if not task_type.report:
             continue
-        package = registry.package_of(task_type)
+        package = packages.get(id(task_type))
         try:
             loaded = discovery.load(task_type.report)
             if not isinstance(loaded, TaskReport):
