@@ -214,7 +214,7 @@ def _of_tasks() -> dict[str, TaskReport[Any]]:
 def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
     known: dict[str, TaskReport[Any]] = {}
     remarks = []
-    packages = {id(plugin.value): plugin.package for plugin, _ in registry.TASKS.installed()}
+    packages = {id(plugin.value): plugin.package for plugin, _ in registry.TASKS.installed}
     for task_type in registry.task_types():
         if not task_type.report:
             continue
