@@ -14,7 +14,7 @@ from labapp.errors import LabappError
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import SessionPlanned
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session.masked_predictions import predict_masked as predict_by_models
@@ -28,6 +28,8 @@ from labapp.testing.screens import check_screens
 from labapp.testing.watching import Fault, Notes
 
 EXAMPLES = 20
+OF_TRIALS = ("number", "task", "model", "trials", "time_limit_s", "think_aloud")
+"""What every part with trials says, each by a field or a property."""
 
 
 class Unfit(AssertionError):
@@ -239,6 +241,18 @@ def described(task_type: Any) -> Iterator[str]:
         for kind in registry.kinds_of(part):
             if kind in taken:
                 yield f"Parts of the kind {kind!r} are there already: take another name."
+        if issubclass(part, TrialsPart):
+            for name in OF_TRIALS:
+                if name not in part.model_fields and not hasattr(part, name):
+                    yield (
+                        f"{part.__name__} does not say its `{name}`: give it a field or a property "
+                        "of that name, see labapp.plugins.part.TrialsPart."
+                    )
+            if not task_type.shown:
+                yield (
+                    f"{part.__name__} has trials, and the task does not say with which events they "
+                    "come onto the screen: name their kinds in `shown`."
+                )
     package = _package(task_type)
     for name, body in kinds.registered().items():
         if _within(body.__module__, package) and not _documented(body):

@@ -286,8 +286,8 @@ class Rehearsal:
             raise Fault(
                 f"A simulated participant ({self.strategy}) does not get to the end: it stands "
                 f"still in {self.place}. {self.stuck.what if self.stuck else ''} Let `simulate` "
-                "send what the part waits for, and `decide` answer that with events, at last with "
-                "`part.ended`."
+                "send what the part waits for, its `pictures` ask for what begins a trial, and "
+                "`decide` answer both with events, at last with `part.ended`."
             )
 
 

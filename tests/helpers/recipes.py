@@ -39,11 +39,9 @@ class Recipe:
         """Everything on the page is done, from the top to the bottom; its packages stay installed
         meanwhile."""
         with ExitStack() as stack:
-            for language, name, content in BLOCK.findall((RECIPES / f"{self.name}.md").read_text()):
+            for language, name, content in self._blocks():
                 if name:
-                    path = self.folder / name
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(content)
+                    self._write(name, content)
                 elif language == "python":
                     exec(compile(content, f"{self.name}.md", "exec"), self.names)
                 elif language == "console":
@@ -53,20 +51,35 @@ class Recipe:
                     raise AssertionError(f"{self.name}.md: a block of {language} that no file is")
             yield self
 
+    def write_files(self) -> None:
+        """Write the files of the page, and do nothing else that it says."""
+        for _, name, content in self._blocks():
+            if name:
+                self._write(name, content)
+
+    def _blocks(self) -> list[tuple[str, str, str]]:
+        return BLOCK.findall((RECIPES / f"{self.name}.md").read_text("utf-8"))
+
+    def _write(self, name: str, content: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
+
     def _do(self, words: list[str], stack: ExitStack) -> None:
         match words:
             case []:
                 return
             case ["pip", "install", "--no-deps", source]:
-                stack.enter_context(on_path(self._installed(self.folder / source)))
+                stack.enter_context(on_path(self.install(source)))
             case ["labapp", *arguments]:
                 self.outputs[shlex.join(arguments)] = self.run(arguments)
             case _:
                 raise AssertionError(f"{self.name}.md: nobody knows how to do {shlex.join(words)}")
 
-    def _installed(self, source: Path) -> Path:
-        """The package in `source` as pip would lay it out: what its wheel would hold and its entry
+    def install(self, name: str) -> Path:
+        """The package in a folder as pip would lay it out: what its wheel would hold, and its entry
         points (tests/examples has a real wheel built and installed)."""
+        source = self.folder / name
         project = tomllib.loads((source / "pyproject.toml").read_text())
         about, site = project["project"], source / "site"
         assert project["build-system"]["build-backend"] == "hatchling.build"
