@@ -20,6 +20,7 @@ from labapp.bundle.remade import check_remade, not_compared
 from labapp.bundle.sound_check import check_sound
 from labapp.bundle.stimuli_check import check_stimuli, split_manifests
 from labapp.bundle.tables_check import check_known, check_people, check_tables
+from labapp.computing.collector import collector_at_rest
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
 from labapp.records.integrity import check_journal, check_rows
@@ -105,7 +106,8 @@ def verify(path: Path) -> VerifyReport:
     tree = bundle_tree(path)
     if tree is not None:
         report = VerifyReport(path, "bundle")
-        _check_bundle(report, tree)
+        with collector_at_rest():
+            _check_bundle(report, tree)
         return report
     report = VerifyReport(path, "session")
     _check_session(report, path)
