@@ -17,6 +17,9 @@ from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.stages import TaskStages
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from labapp.events.lifecycle import SessionPlanned
     from labapp.representations.decoding import Decoder
     from labapp.study.conditions import Scope
@@ -48,6 +51,11 @@ class MachineContext:
     loaded: LoadedStudy
     planned: SessionPlanned
     decoders: Mapping[str, Decoder]
+
+    def latents(self, model: str) -> NDArray[np.float32] | None:
+        """The held-out sample of a model, shape (rows, dimensions); None where nobody decodes."""
+        decoder = self.decoders.get(model)
+        return None if decoder is None else decoder.latents
 
     def pages(self, document: str) -> int:
         """How many pages a text of the study has."""

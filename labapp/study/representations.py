@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from labapp.errors import StudyError
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.representations.space import LatentSpace
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
@@ -75,6 +76,39 @@ class Representations:
                 f"{SINELINES_GT} only.",
                 todo="Use held_out, shuffled_pass or uniform.",
             )
+
+
+Part = TypeVar("Part", bound=TrialsPart)
+
+
+def stages_of_models(
+    stages: RepresentationStages,
+    scope: Scope,
+    place: int,
+    planner: Planner,
+    make: Callable[[int, int, str], Part],
+    told: Callable[[Part], Mapping[str, str]] = lambda part: {},
+) -> Iterator[PlannedPart]:
+    """A stage for each model in the participant's order: the text before it, the stage, and what is
+    asked after it.
+
+    Parameters
+    ----------
+    make : callable
+        Gives a stage from its number, how many there are, and the model.
+    told : callable
+        What the text before a stage may say of it in braces besides its `trials`.
+
+    Raises
+    ------
+    StudyError : as `stage_models`.
+    """
+    for index, model in enumerate(stage_models(stages, scope, planner)):
+        part = make(*planner.next_stage(), model)
+        values = {"trials": str(part.trials), **told(part)}
+        yield planner.before_stage(stages.between if index else stages.intro, scope, values)
+        yield part
+        yield from planner.ask_after(stages, part.id, part.id, place)
 
 
 def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -> tuple[str, ...]:

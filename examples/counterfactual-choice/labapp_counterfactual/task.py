@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from labapp.plugins.part import PlannedPart
@@ -13,7 +14,7 @@ from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import stage_models
+from labapp.study.representations import stages_of_models
 from labapp_counterfactual.events import CounterfactualAnswered
 from labapp_counterfactual.machine import CounterfactualMachine
 from labapp_counterfactual.pictures import ChoicePictures
@@ -41,23 +42,17 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     def plan(
         self, item: CounterfactualStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
-        for index, model in enumerate(stage_models(item, scope, planner)):
-            number, of = planner.next_stage()
-            part = stage(planner, item, number, of, model)
-            told = {"trials": str(part.trials), "candidates": str(part.candidates)}
-            yield planner.before_stage(item.between if index else item.intro, scope, told)
-            yield part
-            yield from planner.ask_after(item, part.id, part.id, place)
+        make, told = partial(stage, planner, item), {"candidates": str(item.candidates)}
+        return stages_of_models(item, scope, place, planner, make, lambda part: told)
 
     def machine(
         self, part: CounterfactualPart, index: int, context: MachineContext
     ) -> CounterfactualMachine:
-        decoder = context.decoders.get(part.model)
         return CounterfactualMachine(
             part,
             index,
             part.space,
-            None if decoder is None else decoder.latents,
+            context.latents(part.model),
             context.planned.seed,
             context.planned.participant,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
@@ -15,7 +16,7 @@ from labapp.representations.space import LatentSpace
 from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import stage_models
+from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.reconstruction.machine import ReconstructionTask
@@ -68,14 +69,9 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
                 yield planner.before_practice(document, "Before practice", trials)
                 yield planning.practice(planner, planner.new_id("practice"))
             case Stages():
-                for index, model in enumerate(stage_models(item, scope, planner)):
-                    number, of = planner.next_stage()
-                    part = planning.stage(planner, item, number, of, model)
-                    told = {"trials": str(part.trials), **planning.told(part, item)}
-                    text = item.between if index else item.intro
-                    yield planner.before_stage(text, scope, told)
-                    yield part
-                    yield from planner.ask_after(item, part.id, part.id, place)
+                make = partial(planning.stage, planner, item)
+                told = partial(planning.told, stages=item)
+                yield from stages_of_models(item, scope, place, planner, make, told)
 
     def machine(
         self, part: ReconstructionPart | TutorialPart, index: int, context: MachineContext
@@ -83,12 +79,11 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         if isinstance(part, TutorialPart):
             spaces = tuple(LatentSpace.from_json(box.dimensions) for box in part.boxes)
             return TutorialMachine(part, index, context.pages(part.document), spaces)
-        decoder = context.decoders.get(part.model)
         return ReconstructionTask(
             part,
             index,
             part.space,
-            None if decoder is None else decoder.latents,
+            context.latents(part.model),
             context.planned.seed,
             context.planned.participant,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
@@ -15,7 +16,7 @@ from labapp.plugins.task_type import MachineContext, TaskType
 from labapp.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import stage_models
+from labapp.study.representations import stages_of_models
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
@@ -71,17 +72,9 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
             case SingleDimensionPractice():
                 yield from planning.practice(planner, item, scope)
             case SingleDimensionStages():
-                for index, model in enumerate(stage_models(item, scope, planner)):
-                    number, of = planner.next_stage()
-                    part = planning.stage(planner, item, number, of, model)
-                    told = {
-                        "trials": str(part.trials),
-                        "times": str(item.questions_per_dimension),
-                    }
-                    text = item.between if index else item.intro
-                    yield planner.before_stage(text, scope, told)
-                    yield part
-                    yield from planner.ask_after(item, part.id, part.id, place)
+                make = partial(planning.stage, planner, item)
+                told = {"times": str(item.questions_per_dimension)}
+                yield from stages_of_models(item, scope, place, planner, make, lambda part: told)
 
     def machine(
         self, part: SingleDimensionPart | ExamplePart, index: int, context: MachineContext
@@ -93,7 +86,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
             part,
             index,
             part.space,
-            None if decoder is None else decoder.latents,
+            context.latents(part.model),
             {} if decoder is None else decoder.percentiles,
             context.planned.seed,
             context.planned.participant,
