@@ -27,6 +27,8 @@ NAME = re.compile(r"(?<![\w./-])labapp(?:\.\w+)+")
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./<>*-]*)(?: [^`]*)?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#[^)]*)?\)")
 HEADED = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)")
+IMPORT = re.compile(r"^ *from labapp(?:\.| import )(\w+)", re.MULTILINE)
+FOR_TYPES = re.compile(r"^( *)if TYPE_CHECKING:\n(?:\1 .*\n|\n)+", re.MULTILINE)
 CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 
@@ -64,10 +66,31 @@ def test_every_decision_is_listed() -> None:
     assert listed == [path.name for path in sorted(folder.glob("0*.md"))]
 
 
-def test_every_room_is_in_the_table_once() -> None:
+def rooms() -> list[str]:
+    """The rooms of the table, from the lowest floor to the highest."""
     content = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    rows = re.findall(r"^\| `labapp\.(\w+)` \|", content, re.MULTILINE)
-    assert sorted(rows) == sorted(path.parent.name for path in ROOT.glob("labapp/*/__init__.py"))
+    return re.findall(r"^\| `labapp\.(\w+)` \|", content, re.MULTILINE)
+
+
+def test_every_room_is_in_the_table_once() -> None:
+    folders = [path.parent.name for path in ROOT.glob("labapp/*/__init__.py")]
+    assert sorted(rooms()) == sorted(folders)
+
+
+NAMES_A_TASK = {("planning", "tasks"), ("profiles", "tasks")}
+READS_WEIGHTS = {("training", "representations")}
+
+
+def test_no_room_imports_a_higher_one() -> None:
+    floor = {room: number for number, room in enumerate(rooms())}
+    upward = {
+        (room, imported)
+        for room in floor
+        for path in (ROOT / "labapp" / room).rglob("*.py")
+        for imported in IMPORT.findall(FOR_TYPES.sub("", path.read_text("utf-8")))
+        if floor.get(imported, 0) > floor[room]
+    }
+    assert upward == NAMES_A_TASK | READS_WEIGHTS, "and the table says so"
 
 
 @pages()
