@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,11 @@ from labapp.plugins import registry
 from labapp.representations.package import load_package
 from labapp.scoring import scores
 from labapp.session import environment
+from labapp.session.opening import SessionDependencies, resume
 from labapp.study import loading
+from labapp.study.loading import LoadedStudy
 from tests.helpers.installed import on_path, without, write_package
+from tests.session.sessions import opened, surroundings
 
 
 def listed(*arguments: str) -> list[dict[str, str]]:
@@ -241,6 +244,25 @@ def test_a_brought_architecture_reads_packages_of_models(brought: Path, tmp_path
     assert decoder.decode(decoder.latents[:2]).shape == (2, 64, 64)
     with without(brought), pytest.raises(ModelError, match="install the package that brings 'our-"):
         load_package(ours)
+
+
+def test_a_session_whose_decoder_is_gone_names_the_package(brought: Path, tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    shutil.copytree(resources.models() / "circles" / "gt", ours)
+    card = ours / "model.yaml"
+    card.write_text(card.read_text().replace("closed-form:circles", "our-circles"))
+    session = opened(tmp_path)
+    session.begin()
+    path = session.folder.path
+    session.close("interrupted")
+
+    def dependencies_of(loaded: LoadedStudy, models: Sequence[str]) -> SessionDependencies:
+        return surroundings(tmp_path, decoders={model: load_package(ours) for model in models})
+
+    with without(brought), pytest.raises(ModelError) as told:
+        resume(path, dependencies_of)
+    assert "install the package that brings 'our-circles'" in told.value.what
+    assert "It was recorded with good_decoders 0.1" in told.value.what
 
 
 def test_a_recipe_names_a_brought_method(brought: Path) -> None:

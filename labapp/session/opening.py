@@ -363,7 +363,8 @@ def resume(
             raise resuming.forbidden(home.path, planned.study)
         resuming.check_version(past, accept_version)
         parts = plan.parts_of(planned)
-        dependencies = dependencies_of(loaded, models_of(parts))
+        with resuming.missing_packages_named(past):
+            dependencies = dependencies_of(loaded, models_of(parts))
         access.refuse_wide(dependencies.private)
         access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
         given = any(event.kind in kinds_of(Agreement) for event in past)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from labapp import __version__
-from labapp.errors import LabappError, SessionError
+from labapp.errors import LabappError, ModelError, SessionError
 from labapp.events import Event, body_of
 from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
 from labapp.plugins import registry
@@ -84,15 +85,31 @@ def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) 
     unknown = [kind for row in planned.plan if not registry.knows(kind := str(row.get("part")))]
     if not unknown:
         return
-    environments = [event.payload for event in past if event.kind == EnvironmentRecorded.kind]
-    missing = missing_packages(environments[-1]) if environments else ""
     raise SessionError(
         f"{session.name} has parts of the kind {unknown[0]!r}, which neither labapp nor an "
-        f"installed package knows. {missing}".strip(),
+        f"installed package knows. {_missing(past)}".strip(),
         safe="What was recorded is untouched.",
         todo="Install the package, then go on with the session; `labapp plugins list` tells what "
         "is installed.",
     )
+
+
+def _missing(past: Sequence[Event]) -> str:
+    """The packages that a session was recorded with and that are not here, as a sentence."""
+    environments = [event.payload for event in past if event.kind == EnvironmentRecorded.kind]
+    return missing_packages(environments[-1]) if environments else ""
+
+
+@contextmanager
+def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
+    """Where a model cannot be loaded inside, name the packages that the session had and that are
+    missing: one of them may bring its decoder. Raises ModelError."""
+    try:
+        yield
+    except ModelError as error:
+        if missing := _missing(past):
+            raise ModelError(f"{error.what} {missing}", safe=error.safe, todo=error.todo) from error
+        raise
 
 
 def recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
