@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.window import ParticipantWindow
@@ -39,7 +40,7 @@ def _nothing_remembered(
 
 @pytest.fixture(autouse=True)
 def _nothing_left(qapp: QApplication) -> Iterator[None]:
-    """Fails a test that leaves a thread, a window or a running timer behind."""
+    """Fails a test that leaves a thread, a window, a running timer or a mouse button held down."""
     threads = set(threading.enumerate())
     gc.freeze()  # what is there already is not looked at again: this makes the checks quick
     yield
@@ -55,6 +56,10 @@ def _nothing_left(qapp: QApplication) -> Iterator[None]:
     for timer in running:
         timer.stop()
     assert not running, f"timers left running: {running}"
+    held = [button for button in Qt.MouseButton if button & QApplication.mouseButtons()]
+    for button in held:  # or no click of the next test would be one
+        QTest.mouseRelease(QWidget(), button)
+    assert not held, f"mouse buttons left down: {held}"
 
 
 def _timers() -> list[QTimer]:

@@ -204,7 +204,8 @@ def test_plain_keys_on_the_console_are_nobodys(table: Table) -> None:
     for key in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Left):
         table.press(console, key)
         table.release(console, key)
-    assert table.room.events[before:] == []
+    # Where the console stands is told a moment after it came up.
+    assert [kind for kind, _ in table.room.events[before:] if kind != "window.shown"] == []
     assert console.notes.input.text() == ""
 
 

@@ -144,6 +144,7 @@ def test_dragging_moves_and_a_double_click_shows_everything(
     moved = (start - view.range_ns()[0]) / span(view) * view.box.width()
     assert moved == pytest.approx(100, abs=12)
     qtbot.mouseDClick(surface, left, pos=QPoint(600, 80))
+    qtbot.mouseRelease(surface, left)
     assert view.follows
 
 

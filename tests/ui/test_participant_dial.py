@@ -174,6 +174,7 @@ def test_a_drag_ends_when_the_dial_locks(dial):
     send_move(dial, QPointF(200, 5))
     dial.set_locked(False)
     send_move(dial, QPointF(200, 5))
+    QTest.mouseRelease(dial, LEFT)
     assert dial.asked == []
 
 

@@ -144,6 +144,7 @@ def test_a_value_still_under_the_hand_is_kept_when_the_session_goes_on(asked):
     QTest.mousePress(low.slider, LEFT, pos=at(low.slider, 76))
     QTest.mouseMove(low.slider, at(low.slider, 80))
     window.close_for_good()
+    QTest.mouseRelease(window, LEFT)
     assert room.runner.state.part_state.answers["low_risk"] == {"value": 80, "touched": True}
 
 

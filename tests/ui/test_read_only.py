@@ -80,6 +80,7 @@ def touch(widget: QWidget) -> None:
     for button in BUTTONS:
         QTest.mouseClick(widget, button, pos=middle)
         QTest.mouseDClick(widget, button, pos=middle)
+        QTest.mouseRelease(widget, button, pos=middle)
     QTest.mousePress(widget, BUTTONS[0], pos=middle)
     place = QPointF(widget.width() - 4, widget.height() / 2)
     held = QMouseEvent(

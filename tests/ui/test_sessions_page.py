@@ -140,6 +140,7 @@ def test_a_double_click_and_enter_open_the_folder(page: SessionsPage, qtbot: QtB
     qtbot.mouseClick(page.table.viewport(), LEFT, pos=place)
     with qtbot.waitSignal(page.folder_requested) as asked:
         qtbot.mouseDClick(page.table.viewport(), LEFT, pos=place)
+        qtbot.mouseRelease(page.table.viewport(), LEFT, pos=place)
     assert asked.args == [LINES[1].path]
     choose(page, "P1")
     with qtbot.waitSignal(page.folder_requested) as asked:

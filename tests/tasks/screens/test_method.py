@@ -187,14 +187,14 @@ def test_the_task_can_be_tried_and_nothing_of_it_is_recorded(opened):
     page = turn(window, 1)
     tried = page.tried
     window.looks.look()
-    before = room.kinds()
+    before = [kind for kind in room.kinds() if kind != "window.shown"]
     click(tried.steps[FIRST].choice, 2)
     assert taken(tried.steps[FIRST].choice) == ["Present"]
     assert tried.steps["step_2_present"].choice.isEnabled()
     click(tried.steps["step_2_present"].choice, 1)
     click(tried.steps[FIRST].choice, 1)
     assert taken(tried.steps["step_2_present"].choice) == []
-    assert room.kinds() == before
+    assert [kind for kind in room.kinds() if kind != "window.shown"] == before
     final = room.runner.part.correct.final.first.prototype
     assert final not in [row.prototype for row in tried.photo.rows], "it is left to decide"
 

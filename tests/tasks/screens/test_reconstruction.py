@@ -192,6 +192,7 @@ def test_a_double_click_on_next_counts_once(stage, qapp):
     qapp.processEvents()
     QTest.mouseClick(window.bottom.right, LEFT)
     QTest.mouseDClick(window.bottom.left, LEFT)
+    QTest.mouseRelease(window.bottom.left, LEFT)
     qapp.processEvents()
     assert trial_of(room).number == 2
     assert trial_of(room).outcome is None

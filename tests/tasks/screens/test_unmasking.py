@@ -143,7 +143,7 @@ def test_the_mouse_answers_when_it_goes_down_and_takes_no_focus(stage: Open, qtb
         qtbot.waitUntil(lambda: trial_of(room).open)
         assert len(answers(room)) == number
     assert answers(room) == [(2, "mouse"), (2, "mouse"), (0, "mouse")]
-    QTest.mousePress(screen.responses.buttons[0], Qt.MouseButton.RightButton)
+    QTest.mouseClick(screen.responses.buttons[0], Qt.MouseButton.RightButton)
     assert len(answers(room)) == 3
     assert QApplication.focusWidget() is screen.responses
 
