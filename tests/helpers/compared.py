@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.columns import Metric
 from labapp.analysis.inference import Outcome
 from labapp.profiles.interactive_reconstruction.comparisons import comparisons
+from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
 from labapp.profiles.interactive_reconstruction.results import Found, Group
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
 RECONSTRUCTION = "reconstruction"
 EXEMPLARS = "single-dimension-exemplars"

@@ -15,15 +15,17 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
-from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS
 from labapp.bundle.verify import verify
 from labapp.errors import RecordError
+from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
 from labapp.records.describe import duration
 from labapp.records.layout import JOURNAL
 from labapp.records.sessions import SessionSummary, list_sessions
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 from labapp.tasks.unmasking.report.statistics import rows as unmasked_rows
 from labapp.ui import outside, theme
 from labapp.ui.language import speak

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
 
-from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.columns import Metric
 from labapp.figure_style import STYLE
 from labapp.profiles.interactive_reconstruction.drawings import (
     BOXES,
@@ -21,10 +21,13 @@ from labapp.profiles.interactive_reconstruction.figures_changes import change
 from labapp.profiles.interactive_reconstruction.figures_dimensions import dimensions
 from labapp.profiles.interactive_reconstruction.figures_pairs import pairs
 from labapp.profiles.interactive_reconstruction.figures_ratings import ratings
+from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
 from labapp.profiles.interactive_reconstruction.panels import blocks_of
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report.plate import Plate
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
 RATED = tuple(one for one in SCORE_METRICS if one.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.columns import Metric
 from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
 TRAVERSALS, EXEMPLARS = "single-dimension-traversals", "single-dimension-exemplars"
 TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)
@@ -28,6 +30,24 @@ HIGHEST_ANSWER = 6
 """The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
 _WHO = ["study", "participant", "session"]
 _OWN = re.compile(r"(?:published-)?([a-z]+?)(\d*)(?:-full)?")
+
+
+SCORE_METRICS = (
+    Metric("post_quiz_difficulty", "Difficulty (after the quiz)", "1–5", 1.0, 2, (1, 5)),
+    Metric("mental_demand", "Mental demand", "0–100", limits=(0, 100)),
+    Metric("physical_demand", "Physical demand", "0–100", limits=(0, 100)),
+    Metric("temporal_demand", "Temporal demand", "0–100", limits=(0, 100)),
+    Metric("performance", "Performance", "0 perfect – 100 failure", limits=(0, 100)),
+    Metric("effort", "Effort", "0–100", limits=(0, 100)),
+    Metric("frustration", "Frustration", "0–100", limits=(0, 100)),
+    Metric("raw_tlx", "Raw TLX", "0–100", limits=(0, 100)),
+    Metric("weighted_tlx", "Weighted TLX", "0–100", limits=(0, 100)),
+    Metric("systematic_plan", "Had a systematic plan", "1–5", 1.0, 2, (1, 5)),
+    Metric("random_experimenting", "Experimented at random", "1–5", 1.0, 2, (1, 5)),
+    Metric("understood_dimensions", "Understood the dimensions", "1–5", 1.0, 2, (1, 5)),
+)
+"""What questionnaires say of a stage, by the names of their scores (Table A.3, Figure 9); the
+difficulty after the quiz is 6 less the answer to “Stage k was easy”."""
 
 
 def metrics_of(task: str) -> tuple[Metric, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from labapp.analysis.by_task import about_models, changes, with_values
-from labapp.analysis.columns import METRICS, SINGLE_METRICS
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction import words
@@ -18,6 +17,8 @@ from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, lines, paragraph, table, text, two_lines
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
 IN_OVERVIEW = ("completion_rate", "seq", "error_auc_sum")
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}

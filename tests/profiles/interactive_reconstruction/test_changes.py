@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import load
-from labapp.analysis.columns import METRICS
 from labapp.profiles.interactive_reconstruction.changes import changes
 from labapp.profiles.interactive_reconstruction.findings import findings
+from labapp.tasks.reconstruction.report.metrics import METRICS
 from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of
 

@@ -9,17 +9,20 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from labapp.analysis.columns import METRICS, SCORE_METRICS, SINGLE_METRICS, Metric
+from labapp.analysis.columns import Metric
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction.groups import (
     EXEMPLARS,
     RECONSTRUCTION,
+    SCORE_METRICS,
     TRAVERSALS,
     in_order,
     published_name,
 )
 from labapp.profiles.interactive_reconstruction.published import Printed, rows
 from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.tasks.reconstruction.report.metrics import METRICS
+from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
 SYNTHETIC = ("ae", "vae", "gt")
 MNIST = ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from labapp.analysis.by_task import metrics_by_model
-from labapp.analysis.columns import CALIBRATION_METRICS
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.formats import decimal
@@ -23,6 +22,7 @@ from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
 from labapp.tasks.reconstruction.report.labels.frames import frames
 from labapp.tasks.reconstruction.report.labels.ratings import check_files
 from labapp.tasks.reconstruction.report.labels.results import Found, find
+from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS
 
 if TYPE_CHECKING:
     from labapp.report.plate import Plate
