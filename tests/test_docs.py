@@ -66,6 +66,14 @@ def test_every_decision_is_listed() -> None:
     assert listed == [path.name for path in sorted(folder.glob("0*.md"))]
 
 
+def test_every_recipe_is_listed_and_followed() -> None:
+    names = sorted(path.stem for path in (ROOT / "docs" / "recipes").glob("*.md"))
+    listed = LINK.findall((ROOT / "docs" / "README.md").read_text("utf-8"))
+    assert sorted(Path(link).stem for link in listed if link.startswith("recipes/")) == names
+    tests = "".join(path.read_text("utf-8") for path in ROOT.glob("tests/recipes/test_*.py"))
+    assert sorted(re.findall(r'with follow\("([\w-]+)"\)', tests)) == names
+
+
 def rooms() -> list[str]:
     """The rooms of the table, from the lowest floor to the highest."""
     content = (ROOT / "docs" / "architecture.md").read_text("utf-8")
