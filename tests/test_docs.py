@@ -18,6 +18,7 @@ from labapp import discovery
 from labapp.analysis.writing import dictionary
 from labapp.cli import app
 from labapp.events import registered
+from labapp.plugins.registry import task_files
 from labapp.study.schema import Study
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -159,16 +160,33 @@ def keys(schema: Any) -> Iterator[str]:
 
 def names() -> dict[str, set[str]]:
     """The names that the glossary's words make, by what they name."""
-    columns = dictionary()
+    columns, kinds = dictionary(), registered()
+    bundled = [
+        column for files in task_files() for column in (*files.event_columns, *files.more_columns)
+    ]
     return {
         "key of a study": set(keys(Study.model_json_schema())),
-        "kind of event": set(registered()),
+        "kind of event": set(kinds),
+        "field of an event": {
+            name for kind in kinds.values() for name in kind.__dataclass_fields__
+        },
         "table": set(columns["table"]),
         "column": set(columns["column"]),
+        "column of a bundle": {column.name for column in bundled},
     }
 
 
-@pytest.mark.parametrize("what", ["key of a study", "kind of event", "table", "column"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "key of a study",
+        "kind of event",
+        "field of an event",
+        "table",
+        "column",
+        "column of a bundle",
+    ],
+)
 def test_the_glossary_has_the_words_of_every_name(what: str) -> None:
     lacking = {
         word: name
