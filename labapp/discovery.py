@@ -271,7 +271,8 @@ def missing(recorded: Any) -> str:
     if not packages:
         return ""
     names = ", ".join(packages[name] for name in sorted(packages))
-    return f"It was recorded with {names}, which is not installed here or cannot be used."
+    are = "is" if len(packages) == 1 else "are"
+    return f"It was recorded with {names}, which {are} not installed here or cannot be used."
 
 
 def load(where: str) -> Any:

@@ -189,7 +189,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         "records",
         (
             ("self.confidence = body.confidence", "self.confidence = 3"),
-            ("fmean(one.confidence for one in answers)", "3.0"),
+            ("each.answer.confidence for each", "3.0 for each"),
         ),
         (
             "Whoever sends RateConfidence with another `confidence` leaves the same tables",

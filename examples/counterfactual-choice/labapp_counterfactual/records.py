@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 
-from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords
+from labapp.analysis.answered import AnsweredAttempt, answered, answers_row, mean
+from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
 from labapp.events import Body, Event
 from labapp_counterfactual.events import (
     CandidateChosen,
@@ -18,39 +18,22 @@ from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.tables import TABLES
 
 
-class Question(Attempt):
+class Question(AnsweredAttempt[CounterfactualPart, CounterfactualDrawn, CounterfactualAnswered]):
     """One attempt at a question."""
 
-    part: CounterfactualPart
-
-    def __init__(self, part: CounterfactualPart, key: Key, drawn: CounterfactualDrawn) -> None:
-        super().__init__(key)
-        self.part = part
-        self.drawn = drawn
-        self.choice: int | None = None
-        self.choices = 0
-        self.confidence: int | None = None
-        self.answer: CounterfactualAnswered | None = None
-        self.answered_ns: int | None = None
-        self.last_ns: int | None = None
+    confidence: int | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         match body:
             case CounterfactualShown():
-                self.started_session_ns, self.started_ns = event.t_ns, working
+                self.show(event, working)
             case CandidateChosen():
-                self.choice = body.choice
-                self.choices += 1
+                self.choose(body.choice, working)
             case ConfidenceRated():
                 self.confidence = body.confidence
             case CounterfactualAnswered():
-                self.answer, self.answered_ns = body, working
+                self.hand_in(body, working)
         self.last_ns = working
-
-    @property
-    def response_s(self) -> float | None:
-        """From the pictures' appearance to the answer."""
-        return self.since_start(self.answered_ns)
 
 
 class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
@@ -77,18 +60,9 @@ class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
         return {"duration_s": attempt.since_start(attempt.last_ns)}
 
     def stage_row(self, part: CounterfactualPart, attempts: Sequence[Question], ran: Ran) -> Row:
-        answered = [one for one in attempts if one.excluded_because is None and one.answer]
-        answers = [one.answer for one in answered if one.answer is not None]
-        times = [one.response_s for one in answered if one.response_s is not None]
-        return {
-            "n_answered": len(answers),
-            "n_correct": sum(answer.correct for answer in answers),
-            "correctness_rate": fmean(one.correct for one in answers) if answers else None,
-            "counterfactual_confidence": (
-                fmean(one.confidence for one in answers) if answers else None
-            ),
-            "response_time_s": fmean(times) if times else None,
-        }
+        questions = answered(attempts)
+        ratings = [each.answer.confidence for each in questions if each.answer is not None]
+        return {**answers_row(questions), "counterfactual_confidence": mean(ratings)}
 
     def own_rows(self) -> Mapping[str, Iterable[Row]]:
         return {"counterfactual_choices": map(_choice_row, self.attempts)}
@@ -107,10 +81,8 @@ def _choice_row(question: Question) -> Row:
         "right_candidate": drawn.correct + 1,
         "candidate": None if choice is None else choice + 1,
         "candidate_dimension": None if choice is None else drawn.changed[choice] + 1,
-        "correct": None if question.answer is None else question.answer.correct,
         "confidence": question.confidence,
-        "choice_changes": max(question.choices - 1, 0),
-        "response_s": question.response_s,
+        **question.answer_row,
         "excluded": question.excluded_because is not None,
         "excluded_because": question.excluded_because,
     }

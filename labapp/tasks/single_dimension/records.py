@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean
 
+from labapp.analysis.answered import (
+    AnsweredAttempt,
+    answered,
+    answers_row,
+    correctness,
+    mean,
+    response_time,
+)
 from labapp.analysis.column import number, seconds, text, whole, yes
-from labapp.analysis.task_records import Attempt, Key, Ran, Row, TaskRecords, TaskTables
+from labapp.analysis.task_records import Key, Ran, Row, TaskRecords, TaskTables
 from labapp.events import Body, Event
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
@@ -55,48 +62,30 @@ TABLES = TaskTables(
 )
 
 
-class QuestionRecord(Attempt):
+class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerGiven]):
     """One attempt at a question."""
 
-    part: SingleDimensionPart
-
     def __init__(self, part: SingleDimensionPart, key: Key, drawn: QuestionDrawn) -> None:
-        super().__init__(key)
-        self.part = part
-        self.drawn = drawn
-        self.last_ns: int | None = None
-        self.first_choice_ns: int | None = None
-        self.answered_ns: int | None = None
-        self.choice: int | None = None
+        super().__init__(part, key, drawn)
         self.ratings: dict[str, int] = {}
-        self.choices = 0
         self.rated = 0
         self.resamples = 0
-        self.answer: AnswerGiven | None = None
 
     def take(self, event: Event, body: Body, working: int) -> None:
         """Take in an event of this attempt."""
         match body:
             case QuestionShown():
-                self.started_session_ns, self.started_ns = event.t_ns, working
+                self.show(event, working)
             case ChoiceMade():
-                self.choice = body.choice
-                self.choices += 1
-                if self.first_choice_ns is None:
-                    self.first_choice_ns = working
+                self.choose(body.choice, working)
             case RatingMade():
                 self.rated += 1
                 self.ratings[body.item] = body.value
             case ExamplesRedrawn():
                 self.resamples = body.number
             case AnswerGiven():
-                self.answer, self.answered_ns = body, working
+                self.hand_in(body, working)
         self.last_ns = working
-
-    @property
-    def response_s(self) -> float | None:
-        """From the question's appearance to the answer handed in."""
-        return self.since_start(self.answered_ns)
 
 
 class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
@@ -121,7 +110,7 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
         return QuestionRecord(part, key, body)
 
     def trial_row(self, attempt: QuestionRecord) -> Row:
-        part, drawn, answer = attempt.part, attempt.drawn, attempt.answer
+        part, drawn = attempt.part, attempt.drawn
         return {
             "duration_s": attempt.since_start(attempt.last_ns),
             "dimension": drawn.dimension + 1,
@@ -130,12 +119,10 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
             "shown_value": drawn.value,
             "right_choice": part.choice_name(drawn.dimension, drawn.correct),
             "choice": part.choice_name(drawn.dimension, attempt.choice),
-            "correct": None if answer is None else answer.correct,
             "confidence": attempt.ratings.get("confidence"),
             "understanding": attempt.ratings.get("understanding"),
-            "response_s": attempt.response_s,
             "first_choice_s": attempt.since_start(attempt.first_choice_ns),
-            "choice_changes": max(attempt.choices - 1, 0),
+            **attempt.answer_row,
             "rating_changes": attempt.rated - len(attempt.ratings),
             "resamples": attempt.resamples,
         }
@@ -145,33 +132,19 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     ) -> Row:
         """Metrics are over the questions that were answered: one that the time limit cut off was
         not."""
-        counted = [question for question in attempts if question.excluded_because is None]
-        answered = [question for question in counted if question.answer is not None]
-        answers = [question.answer for question in answered if question.answer is not None]
-        size, changed = first_to_last(answered)
+        questions = answered(attempts)
+        answers = [question.answer for question in questions if question.answer is not None]
+        size, changed = first_to_last(questions)
         return {
-            "n_answered": len(answered),
-            "n_correct": sum(answer.correct for answer in answers),
-            "correctness_rate": correctness(answered),
-            "confidence": _mean([answer.confidence for answer in answers]),
-            "understanding": _mean([answer.understanding for answer in answers]),
-            "response_time_s": response_time(answered),
+            **answers_row(questions),
+            "confidence": mean([answer.confidence for answer in answers]),
+            "understanding": mean([answer.understanding for answer in answers]),
             "change_questions": size,
             **changed,
         }
 
     def participant_row(self) -> Row:
         return practice_row(self.attempts)
-
-
-def response_time(questions: Sequence[QuestionRecord]) -> float | None:
-    """Mean seconds to the answer."""
-    return _mean([q.response_s for q in questions if q.response_s is not None])
-
-
-def correctness(questions: Sequence[QuestionRecord]) -> float | None:
-    """Share of the answers that were right."""
-    return _mean([float(q.answer.correct) for q in questions if q.answer is not None])
 
 
 def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
@@ -199,7 +172,3 @@ def practice_row(questions: Sequence[QuestionRecord]) -> Row:
         "practice_asked": len(answers) or None,
         "practice_correct": sum(a is not None and a.correct for a in answers) if answers else None,
     }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
