@@ -23,7 +23,7 @@ from labapp.report.page import Html
 
 if TYPE_CHECKING:  # matplotlib is slow to load
     from labapp.plugins.task_type import TaskType
-    from labapp.report.plate import Plate
+    from labapp.report.drawing import Plate
     from labapp.stimuli.manifest import Manifest
 
 F = TypeVar("F")

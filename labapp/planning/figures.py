@@ -19,7 +19,7 @@ from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
 from labapp.report import kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 
 COLUMNS = 4
 BARS = "#C9D1D9"

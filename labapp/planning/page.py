@@ -11,10 +11,10 @@ from labapp.planning.normal import power_of
 from labapp.planning.numbers import design
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
+from labapp.report.drawing import Plate
 from labapp.report.formats import clock, count, decimal
 from labapp.report.page import heading, joined, paragraph, render, two_lines
 from labapp.report.page import page as whole_page
-from labapp.report.plate import Plate
 
 CHECKED_AT = (5, 10, 20, 50)
 """Numbers of participants at which resampled power stands beside that of normal theory."""

@@ -21,7 +21,7 @@ from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import sizes
 from labapp.tasks.unmasking.observer import Observer
-from labapp.tasks.unmasking.report.findings import findings
+from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from labapp.tasks.unmasking.report.results import PEOPLE as BY_PEOPLE
 from tests.helpers import stimuli

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from labapp.report.page import Html, heading
 
 if TYPE_CHECKING:  # matplotlib is slow to load
-    from labapp.report.plate import Plate
+    from labapp.report.drawing import Plate
 
 BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
 DIMENSIONS, RATINGS = "dimensions", "ratings"

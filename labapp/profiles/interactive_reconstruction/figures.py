@@ -24,7 +24,7 @@ from labapp.profiles.interactive_reconstruction.figures_ratings import ratings
 from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
 from labapp.profiles.interactive_reconstruction.panels import blocks_of
 from labapp.profiles.interactive_reconstruction.results import Found
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS

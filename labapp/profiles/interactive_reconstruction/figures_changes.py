@@ -17,8 +17,8 @@ from labapp.profiles.interactive_reconstruction.changes import changes
 from labapp.profiles.interactive_reconstruction.panels import Block, headed_by, laid_out, layout_of
 from labapp.profiles.interactive_reconstruction.results import Compared
 from labapp.report import fitting, kit
+from labapp.report.drawing import Plate
 from labapp.report.formats import decimal
-from labapp.report.plate import Plate
 
 HEIGHT_IN = 1.5
 """Of an axis."""

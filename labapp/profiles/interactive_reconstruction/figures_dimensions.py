@@ -13,8 +13,7 @@ from labapp.figure_style import ACCENT, INK
 from labapp.profiles.interactive_reconstruction.panels import NAME_IN, headed_by, subfigures, titled
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.report import fitting, kit
-from labapp.report.drawing import WIDTH_IN, model_names
-from labapp.report.plate import Plate
+from labapp.report.drawing import WIDTH_IN, Plate, model_names
 
 ROW_IN = 0.2
 """Height of a dial's row."""

@@ -21,8 +21,7 @@ from labapp.profiles.interactive_reconstruction.panels import (
 )
 from labapp.profiles.interactive_reconstruction.results import Compared
 from labapp.report import fitting, kit
-from labapp.report.drawing import model_names
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate, model_names
 
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""

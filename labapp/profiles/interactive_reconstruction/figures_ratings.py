@@ -20,7 +20,7 @@ from labapp.profiles.interactive_reconstruction.panels import (
 )
 from labapp.profiles.interactive_reconstruction.results import Compared
 from labapp.report import fitting, kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 
 HEIGHT_IN = 1.4
 """Of an axis."""

@@ -16,9 +16,8 @@ from labapp.analysis.columns import Metric
 from labapp.figure_style import SECONDARY
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
 from labapp.report import fitting, kit
-from labapp.report.drawing import WIDTH_IN
+from labapp.report.drawing import WIDTH_IN, headed
 from labapp.report.formats import decimal
-from labapp.report.plate import headed
 
 FEW = 4
 """So many models have room in one of five panels beside each other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Profile, ReportedStudy
 from labapp.profiles.interactive_reconstruction import published, sections
+from labapp.profiles.interactive_reconstruction.comparisons import comparisons
 from labapp.profiles.interactive_reconstruction.drawings import Drawings
-from labapp.profiles.interactive_reconstruction.findings import findings
-from labapp.profiles.interactive_reconstruction.groups import TASKS, published_name
+from labapp.profiles.interactive_reconstruction.groups import TASKS, groups_of, published_name
 from labapp.profiles.interactive_reconstruction.published import Printed
-from labapp.profiles.interactive_reconstruction.results import Found
+from labapp.profiles.interactive_reconstruction.results import Compared, Found
 from labapp.profiles.interactive_reconstruction.statistics import rows
 from labapp.report.formats import count
 from labapp.report.page import Html
 
 if TYPE_CHECKING:
-    from labapp.report.plate import Plate
+    from labapp.report.drawing import Plate
 
 PAPER = "000"
 NOT_PUBLISHED = {
@@ -82,6 +82,31 @@ class Comparisons:
         for results in self.groups:
             groups.setdefault((results.group.study, results.group.task), []).append(results)
         return {key: by_kind(own) for key, own in groups.items()}
+
+
+def findings(counted: Tables) -> tuple[Found, ...]:
+    """What each group among these sessions, which all count, says; p is corrected over the tests of
+    all groups. counted: `Tables.included()`."""
+    compared = [(group, comparisons(group)) for group in groups_of(counted)]
+    n_tests = sum(len(one.tests) for _, some in compared for one in some)
+    return tuple(
+        Found(group, tuple(_corrected(one, n_tests) for one in some), n_tests)
+        for group, some in compared
+    )
+
+
+def _corrected(one: Compared, n_tests: int) -> Compared:
+    """With Bonferroni's correction over so many tests."""
+
+    def p(plain: float | None) -> float | None:
+        return None if plain is None else min(1.0, plain * n_tests)
+
+    omnibus = one.omnibus
+    return replace(
+        one,
+        omnibus=omnibus and replace(omnibus, p_corrected=p(omnibus.outcome.p)),
+        pairs=tuple(replace(pair, p_corrected=p(pair.outcome.p)) for pair in one.pairs),
+    )
 
 
 class InteractiveReconstruction(Profile[Comparisons]):

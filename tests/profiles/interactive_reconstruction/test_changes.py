@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.profiles.interactive_reconstruction.changes import changes
-from labapp.profiles.interactive_reconstruction.findings import findings
+from labapp.profiles.interactive_reconstruction.profile import findings
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of

@@ -36,8 +36,7 @@ from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report import fitting
-from labapp.report.drawing import with_ids
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate, with_ids
 from tests.helpers.compared import (
     DIALS,
     EXEMPLARS,

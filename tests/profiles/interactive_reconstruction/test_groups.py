@@ -14,8 +14,8 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import typed
 from labapp.profiles.interactive_reconstruction import sections
 from labapp.profiles.interactive_reconstruction.comparisons import comparisons
-from labapp.profiles.interactive_reconstruction.findings import findings
 from labapp.profiles.interactive_reconstruction.groups import groups_of
+from labapp.profiles.interactive_reconstruction.profile import findings
 from labapp.profiles.interactive_reconstruction.results import Group
 from tests.profiles.interactive_reconstruction.conftest import MODELS, Analysed
 

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from labapp.analysis.inference import Values
 from labapp.figure_style import STYLE
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
-from labapp.tasks.unmasking.report.findings import findings
+from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.groups import groups_of
 from tests.helpers.observers import World, observed
 

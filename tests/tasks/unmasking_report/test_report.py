@@ -18,8 +18,8 @@ from labapp.analysis.tables import tables_of
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report import tables_shown
+from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.figures import plates
-from labapp.tasks.unmasking.report.findings import findings
 from labapp.tasks.unmasking.report.overall import Overall, overall
 from labapp.tasks.unmasking.report.results import Found
 from labapp.tasks.unmasking.report.sections import ALONE, NO_MODEL, of_study, told

@@ -8,7 +8,7 @@ import pytest
 
 from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import typed
-from labapp.tasks.unmasking.report.findings import findings
+from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from labapp.tasks.unmasking.report.statistics import FIT, FRIEDMAN, MIXED, WILCOXON, rows
 from tests.helpers.observers import World, observed

@@ -17,7 +17,7 @@ from labapp.tasks.judging.report.lengths import of_set
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
 
 if TYPE_CHECKING:
-    from labapp.report.plate import Plate
+    from labapp.report.drawing import Plate
 
 DEFINITIONS = {
     "Judged explanations": (

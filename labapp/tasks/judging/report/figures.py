@@ -14,7 +14,7 @@ from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.tables import Tables
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.report import kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.groups import WHO, Group, per_session, plain
 from labapp.tasks.judging.report.opinions import least_accuracy, understandings

@@ -24,7 +24,6 @@ UNDERSTANDING = "understanding"
 RISK_ITEMS = {f"{risk}_risk": risk for risk in paper.RISKS}
 EXPERIENCE, LEVEL = "ml_experience", "level_"
 """The item about machine learning, and what its options begin with, from level_1 to level_5."""
-REASON = "reason"
 PERCENT, RATING, MINUTES = "%", "1-5", "min"
 WHOLE = ["study", *WHO]
 

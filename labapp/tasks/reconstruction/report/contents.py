@@ -25,7 +25,7 @@ from labapp.tasks.reconstruction.report.labels.results import Found, find
 from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS
 
 if TYPE_CHECKING:
-    from labapp.report.plate import Plate
+    from labapp.report.drawing import Plate
 
 DEFINITIONS = {
     "Completion rate": (

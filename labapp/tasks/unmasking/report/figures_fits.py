@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from labapp.figure_style import SECONDARY
 from labapp.report import kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import lines, plate_of, two
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Found

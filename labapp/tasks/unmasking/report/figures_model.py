@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from labapp.figure_style import INK, SECONDARY
 from labapp.report import kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.tasks.unmasking.report.results import (

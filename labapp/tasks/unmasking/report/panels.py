@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from labapp.figure_style import SECONDARY
 from labapp.report import kit
-from labapp.report.plate import Plate
+from labapp.report.drawing import Plate
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.results import Found
 from labapp.tasks.unmasking.report.words import annotations_of, of_people

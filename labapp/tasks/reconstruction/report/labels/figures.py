@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 from labapp.report import kit
-from labapp.report.plate import Plate, headed
+from labapp.report.drawing import Plate, headed
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model
 from labapp.tasks.reconstruction.report.labels.published import COVERED
