@@ -46,6 +46,8 @@ from labapp.ui.widgets.buttons import Button
 
 PATIENCE_S = 60.0
 """How long a screen may take: models are loaded and pictures painted for it."""
+SETTLES = 4
+"""Rounds of events until a layout that follows another one has come to rest."""
 THUMB, GAP, COLUMNS, CAPTION = 320, 16, 4, 24
 """Of the contact sheet, in pixels."""
 SIDE = 300
@@ -159,7 +161,8 @@ class Preview:
                     todo="`labapp studies check` tells more of the study.",
                 )
             QApplication.processEvents()
-        QApplication.processEvents()
+        for _ in range(SETTLES):
+            QApplication.processEvents()
 
     def _stands(self, place: Place) -> bool:
         screen = self.window.screen_shown

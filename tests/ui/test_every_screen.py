@@ -75,15 +75,8 @@ def screens(language: str, studies: Sequence[str]) -> Iterator[tuple[Preview, Pl
             for place in preview.places:
                 if (look := look_of(place, preview)) not in seen:
                     seen.add(look)
-                    come_up(preview, place)
+                    preview.show(place)
                     yield preview, place, study
-
-
-def come_up(preview: Preview, place: Place) -> None:
-    """Show a screen, and let texts have the height that they ask for."""
-    preview.show(place)
-    for _ in range(4):
-        QApplication.processEvents()
 
 
 def offer_skip(bar: BottomBar) -> None:

@@ -165,6 +165,24 @@ def test_changing_the_first_decision_clears_the_branch_that_is_left(opened):
     assert answers(room) == {FIRST: 1, AFTER_ABSENT: 2}
 
 
+def test_the_second_question_is_in_sight_once_the_first_is_answered(opened, qapp):
+    _, window = opened("path-distinction")
+    window.showNormal()
+    window.resize(1366, 768)
+    for _ in range(4):
+        qapp.processEvents()
+    screen = window.screen_shown
+    first, absent, present = (screen.steps[name].choice for name in screen.steps)
+
+    def in_sight(choice) -> bool:
+        return choice.visibleRegion().boundingRect() == choice.rect()
+
+    assert not in_sight(present)
+    for place, choice in ((2, present), (1, absent)):
+        click(first, place)
+        assert in_sight(choice)
+
+
 def test_the_key_says_which_species_the_decisions_lead_to(opened):
     _, window = opened("path-distinction")
     screen = window.screen_shown

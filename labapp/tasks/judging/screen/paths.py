@@ -210,6 +210,7 @@ class PathDistinctionScreen(PathScreen):
     def __init__(self, session: SessionView, part: JudgingPart) -> None:
         super().__init__(session, part, "")
         words = session.words
+        self._first: int | None = None
         self.steps = dict(zip(OPEN, self.rows.open, strict=True))
         for name, step in self.steps.items():
             step.answered.connect(lambda place, device, name=name: self.judge(name, place, device))
@@ -295,7 +296,12 @@ class PathDistinctionScreen(PathScreen):
                     faint=first is not None and not on_way,
                 )
                 step.mark_missing(question.id in lacking)
-        second = trial.answers.get(AFTER_ABSENT if first == ABSENT else AFTER_PRESENT)
+        after = AFTER_ABSENT if first == ABSENT else AFTER_PRESENT
+        if first != self._first:
+            self._first = first
+            if first is not None:  # what it leads to may stand below what is in sight
+                self.rows.bring(self.steps[after])
+        second = trial.answers.get(after)
         place = None if first is None or second is None else 2 * (first - 1) + second - 1
         self.key_of_species.show_place(place)
 
