@@ -28,6 +28,7 @@ from labapp.cli_options import (
     Seed,
     Simulate,
     Speed,
+    Strategy,
     Windowed,
     Withdrawn,
     Workers,
@@ -261,12 +262,7 @@ def analyze(
 def simulate_(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
     out: Out,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy", help=f"How they solve: {', '.join(STRATEGY_NAMES)}, or a task's own."
-        ),
-    ] = STRATEGY_NAMES[0],
+    strategy: Strategy = STRATEGY_NAMES[0],
     mixture: Mixture = None,
     participants: Annotated[
         int | None,

@@ -12,6 +12,7 @@ import typer
 from labapp import access
 from labapp.console import say
 from labapp.errors import UsageError
+from labapp.simulation.names import STRATEGY_NAMES
 
 Data = Annotated[
     Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
@@ -175,4 +176,8 @@ Format = Annotated[
         metavar="NAME",
         help="bids, or one that an installed package brings (labapp plugins list).",
     ),
+]
+Strategy = Annotated[
+    str,
+    typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own."),
 ]
