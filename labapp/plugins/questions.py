@@ -91,6 +91,8 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
 
     shown: ClassVar[type[Body]]
     """The event that a question is on the screen, which has no fields."""
+    achieved: ClassVar[str] = ANSWERED
+    """How a question ends that was answered."""
 
     part: Any
     index: int
@@ -104,8 +106,9 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         """The question that such an event makes; None for any other event."""
 
     @abstractmethod
-    def answer(self, question: Q, command: Command) -> Body | None:
-        """What a command leads to while a question is on the screen; None for nothing."""
+    def answer(self, question: Q, command: Command) -> Sequence[Body]:
+        """What a command leads to while a question is on the screen; nothing if it is not possible
+        now."""
 
     @abstractmethod
     def after(self, question: Q, body: Body) -> Q:
@@ -128,7 +131,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
             return ()
         question: Q | None = state.trial
         answered = question is not None and question.outcome is None and self.answered(question)
-        achieved = ANSWERED if answered else None
+        achieved = self.achieved if answered else None
         match command:
             case SkipStage():
                 return stage.skip_stage(self.part, self.index, state, achieved)
@@ -142,12 +145,12 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         if question is None or question.outcome is not None:
             return ()
         if isinstance(command, Next) and answered:
-            return stage.leave_question(self.part, self.index, state, question, ANSWERED)
-        if question.started_ns is None:
-            body = self.shown() if isinstance(command, ShowQuestion) else None
+            return stage.leave_question(self.part, self.index, state, question, self.achieved)
+        if question.started_ns is not None:
+            bodies = self.answer(question, command)
         else:
-            body = self.answer(question, command)
-        return () if body is None else (stage.draft(self.part, question, body),)
+            bodies = (self.shown(),) if isinstance(command, ShowQuestion) else ()
+        return [stage.draft(self.part, question, body) for body in bodies]
 
     def apply(self, state: S, event: Event, body: Body) -> S:
         pauses = state.pauses.apply(event)

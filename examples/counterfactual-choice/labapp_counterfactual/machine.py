@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,22 +97,22 @@ class CounterfactualMachine(QuestionsMachine[CounterfactualState, Question]):
     def answered(self, question: Question) -> bool:
         return question.answered
 
-    def answer(self, question: Question, command: Command) -> Body | None:
+    def answer(self, question: Question, command: Command) -> Sequence[Body]:
         if not question.open:
-            return None
+            return ()
         match command:
             case ChooseCandidate(choice, device) if choice != question.choice:
                 if 0 <= choice < len(question.candidates):
-                    return CandidateChosen(choice, device)
+                    return (CandidateChosen(choice, device),)
             case RateConfidence(confidence, device) if confidence != question.confidence:
                 if 1 <= confidence <= POINTS:
-                    return ConfidenceRated(confidence, device)
+                    return (ConfidenceRated(confidence, device),)
             case HandInChoice():
                 choice, confidence = question.choice, question.confidence
                 if choice is not None and confidence is not None:
                     right = choice == question.correct
-                    return CounterfactualAnswered(choice, right, confidence)
-        return None
+                    return (CounterfactualAnswered(choice, right, confidence),)
+        return ()
 
     def after(self, question: Question, body: Body) -> Question:
         match body:

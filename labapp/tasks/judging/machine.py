@@ -11,20 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.events import Body, Draft, Event
-from labapp.events.commands import Begin, Command, HandIn, Next, ShowQuestion, SkipStage, Tick
+from labapp.events.commands import Command, HandIn, Next
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.plugins import stage
+from labapp.plugins.questions import QuestionsMachine
 from labapp.tasks.judging import description, performance
 from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.events import (
     JudgementMade,
+    PerformanceComputed,
     PhotoDrawn,
     PhotoJudged,
     PhotoShown,
     SpeciesOpened,
 )
-from labapp.tasks.judging.fold import apply_event
 from labapp.tasks.judging.plan import (
     Exercise,
     JudgingPart,
@@ -67,8 +68,48 @@ def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Se
     )
 
 
+class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
+    """What photos and exercises share."""
+
+    shown = PhotoShown
+    achieved = JUDGED
+
+    def initial(self, pauses: Pauses) -> JudgingState:
+        return JudgingState(pauses)
+
+    def drawn(self, body: Body, number: int, attempt: int) -> PhotoTrial | None:
+        return PhotoTrial(number, attempt) if isinstance(body, PhotoDrawn) else None
+
+    def after(self, question: PhotoTrial, body: Body) -> PhotoTrial:
+        match body:
+            case JudgementMade(value=None):
+                left = {
+                    name: value for name, value in question.answers.items() if name != body.question
+                }
+                return replace(question, answers=left)
+            case JudgementMade(value=int(value)):
+                return replace(question, answers={**question.answers, body.question: value})
+            case SpeciesOpened():
+                return replace(question, option=body.option)
+            case PhotoJudged():
+                return replace(question, answers=dict(body.answers), right=dict(body.right))
+        return question
+
+    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
+        after = super().apply(state, event, body)
+        if event.stage != self.part.id:
+            return after
+        match body:
+            case PerformanceComputed():
+                return replace(after, performance=body)
+            case PhotoJudged() if after.trial is not None:
+                judged = {**state.judged, after.trial.number: dict(body.answers)}
+                return replace(after, judged=judged)
+        return replace(after, description=description.after(state.description, body))
+
+
 @dataclass(frozen=True)
-class JudgingTask(stage.StageMachine[JudgingState]):
+class JudgingTask(Judging):
     """A stage of photos. index: the part's place in the plan; seed, study and participant: for the
     coin among the ties of the performance."""
 
@@ -77,15 +118,6 @@ class JudgingTask(stage.StageMachine[JudgingState]):
     seed: int
     study: str
     participant: str
-
-    def initial(self, pauses: Pauses) -> JudgingState:
-        return JudgingState(pauses)
-
-    def wants_begin(self, state: JudgingState) -> bool:
-        return _wants_begin(state)
-
-    def next_deadline(self, state: JudgingState) -> int | None:
-        return stage.next_deadline(state, stage.limit_ns(self.part, state))
 
     def closing(self, state: JudgingState) -> Sequence[Body]:
         return description.closed(state.description)
@@ -114,38 +146,30 @@ class JudgingTask(stage.StageMachine[JudgingState]):
     def decide(self, state: JudgingState, command: Command, now_ns: int) -> Sequence[Draft]:
         if state.outcome is not None:
             return ()
-        match command:
-            case SkipStage():
-                return self._end(state, stage.skip_stage(self.part, self.index, state, None))
-            case Tick():
-                working = state.pauses.working_ns(now_ns)
-                return self._end(
-                    state, stage.time_is_up(self.part, self.index, state, None, working)
-                )
-            case Begin():
-                return self._begin(state)
         if bodies := description.toggled(self.offered, state.description, command):
             return [self._keyed(state, body) for body in bodies]
         trial = state.trial
-        if trial is None:
-            return ()
-        if isinstance(command, ShowQuestion):
-            return _show(self.part, trial)
-        return self._open(state, trial, command) if trial.open else ()
+        if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
+            return self._judged(state, trial)
+        return self._end(state, super().decide(state, command, now_ns))
 
-    def _open(self, state: JudgingState, trial: PhotoTrial, command: Command) -> Sequence[Draft]:
-        """While the photo is judged."""
-        bodies: Sequence[Body] = ()
+    def draw(self, number: int, attempt: int) -> PhotoDrawn:
+        photo = self.part.photos[number - 1]
+        return PhotoDrawn(photo.id, self.part.set, photo.truth, photo.prediction)
+
+    def answered(self, question: PhotoTrial) -> bool:
+        """Next itself hands in."""
+        return False
+
+    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Body]:
         match command:
             case Judge():
-                bodies = answered(self.questions(trial), trial, command)
-            case OpenSpecies(option) if option != trial.option:
+                return answered(self.questions(question), question, command)
+            case OpenSpecies(option) if option != question.option:
                 if self.part.task == "prototype-distinction":
-                    known = 1 <= option <= len(self.photo(trial).options)
-                    bodies = (SpeciesOpened(option),) if known else ()
-            case Next() if not self.missing(trial):
-                return self._judged(state, trial)
-        return [stage.draft(self.part, trial, body) for body in bodies]
+                    known = 1 <= option <= len(self.photo(question).options)
+                    return (SpeciesOpened(option),) if known else ()
+        return ()
 
     def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[Draft]:
         """The answers are final, and the next photo follows."""
@@ -173,33 +197,12 @@ class JudgingTask(stage.StageMachine[JudgingState]):
             return Draft(body, self.part.id)
         return stage.draft(self.part, trial, body)
 
-    def _begin(self, state: JudgingState) -> Sequence[Draft]:
-        number = len(state.outcomes) + 1
-        if not _wants_begin(state) or number > len(self.part.photos):
-            return ()
-        photo = self.part.photos[number - 1]
-        drawn = PhotoDrawn(photo.id, self.part.set, photo.truth, photo.prediction)
-        return (Draft(drawn, self.part.id, number, state.attempt),)
-
-    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
-        return apply_event(self.part.id, state, event, body)
-
 
 @dataclass(frozen=True)
-class WarmUpTask(stage.StageMachine[JudgingState]):
+class WarmUpTask(Judging):
     """The exercises before a task. index: the part's place in the plan."""
 
     part: WarmUpPart
-    index: int
-
-    def initial(self, pauses: Pauses) -> JudgingState:
-        return JudgingState(pauses)
-
-    def wants_begin(self, state: JudgingState) -> bool:
-        return _wants_begin(state)
-
-    def next_deadline(self, state: JudgingState) -> int | None:
-        return None
 
     def exercise(self, trial: PhotoTrial) -> Exercise:
         """The exercise of a trial, as planned."""
@@ -212,56 +215,22 @@ class WarmUpTask(stage.StageMachine[JudgingState]):
         """Those still to be answered before it can be handed in."""
         return missing(self.questions(trial), trial)
 
-    def decide(self, state: JudgingState, command: Command, now_ns: int) -> Sequence[Draft]:
-        if state.outcome is not None:
-            return ()
-        trial = state.trial
-        match command:
-            case SkipStage():
-                achieved = JUDGED if trial is not None and trial.judged else None
-                return stage.skip_stage(self.part, self.index, state, achieved)
-            case Begin():
-                return self._begin(state)
-        if trial is None:
-            return ()
-        match command:
-            case ShowQuestion():
-                return _show(self.part, trial)
-            case Judge() if trial.open:
-                asked = self.questions(trial)
-                bodies = answered(asked, trial, command)
-                return [stage.draft(self.part, trial, body) for body in bodies]
-            case HandIn() if trial.open and not self.missing(trial):
-                right = {
-                    question.id: trial.answers[question.id] == question.right
-                    for question in self.questions(trial)
-                    if question.right is not None
-                }
-                return (stage.draft(self.part, trial, PhotoJudged(dict(trial.answers), right)),)
-            case Next() if trial.judged:
-                return stage.leave_question(self.part, self.index, state, trial, JUDGED)
-        return ()
-
-    def _begin(self, state: JudgingState) -> Sequence[Draft]:
-        number = len(state.outcomes) + 1
-        if not _wants_begin(state) or number > len(self.part.exercises):
-            return ()
+    def draw(self, number: int, attempt: int) -> PhotoDrawn:
         exercise = self.part.exercises[number - 1]
-        drawn = PhotoDrawn(exercise.id, 0, exercise.truth, exercise.prediction)
-        return (Draft(drawn, self.part.id, number, state.attempt),)
+        return PhotoDrawn(exercise.id, 0, exercise.truth, exercise.prediction)
 
-    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
-        return apply_event(self.part.id, state, event, body)
+    def answered(self, question: PhotoTrial) -> bool:
+        return question.judged
 
-
-def _wants_begin(state: JudgingState) -> bool:
-    if state.outcome is not None or state.pauses.held:
-        return False
-    return state.trial is None or state.trial.outcome is not None
-
-
-def _show(part: JudgingPart | WarmUpPart, trial: PhotoTrial) -> Sequence[Draft]:
-    """The pictures are on the screen."""
-    if trial.started_ns is not None or trial.outcome is not None:
+    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Body]:
+        match command:
+            case Judge() if question.open:
+                return answered(self.questions(question), question, command)
+            case HandIn() if question.open and not self.missing(question):
+                right = {
+                    asked.id: question.answers[asked.id] == asked.right
+                    for asked in self.questions(question)
+                    if asked.right is not None
+                }
+                return (PhotoJudged(dict(question.answers), right),)
         return ()
-    return (stage.draft(part, trial, PhotoShown()),)

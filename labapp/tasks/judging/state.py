@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from labapp.events.durations import Pauses
+from labapp.plugins import questions
 from labapp.tasks.judging.events import PerformanceComputed
 
 
 @dataclass(frozen=True, slots=True)
-class PhotoTrial:
+class PhotoTrial(questions.Question):
     """One photo, or one exercise: the number-th of the part, from 1.
 
     answers: question -> answer; right: of the final answers, None before they are handed in;
@@ -20,13 +20,9 @@ class PhotoTrial:
     screen.
     """
 
-    number: int
-    attempt: int = 1
     answers: Mapping[str, int] = field(default_factory=dict)
     option: int = 1
-    started_ns: int | None = None
     right: Mapping[str, bool] | None = None
-    outcome: str | None = None
 
     @property
     def open(self) -> bool:
@@ -47,21 +43,11 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingState:
+class JudgingState(questions.QuestionsState[PhotoTrial]):
     """trial: the present photo, None before the first; judged: number of a photo -> its final
     answers; description: what is open of the description, empty for nothing, else method or tree;
     attempt: at the stage; performance: computed at its end."""
 
-    pauses: Pauses
-    trial: PhotoTrial | None = None
-    outcomes: tuple[str, ...] = ()
     judged: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     description: str = ""
-    stage_started_ns: int | None = None
-    outcome: str | None = None
-    attempt: int = 1
     performance: PerformanceComputed | None = None
-
-    def again(self, attempt: int) -> JudgingState:
-        """The stage from its beginning."""
-        return JudgingState(self.pauses, attempt=attempt)

@@ -92,23 +92,23 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
     def answered(self, question: Question) -> bool:
         return question.answered
 
-    def answer(self, question: Question, command: Command) -> Body | None:
+    def answer(self, question: Question, command: Command) -> Sequence[Body]:
         if not question.open:
-            return None
+            return ()
         match command:
             case Choose(choice, device) if choice != question.choice:
                 if 0 <= choice < self.choices(question):
-                    return ChoiceMade(choice, device)
+                    return (ChoiceMade(choice, device),)
             case Rate(item, value, device) if value != question.ratings.get(item):
                 if item in RATINGS and 1 <= value <= POINTS:
-                    return RatingMade(item, value, device)
+                    return (RatingMade(item, value, device),)
             case ShowMoreExamples():
-                return self._other_examples(question)
+                return (self._other_examples(question),)
             case HandIn() if question.choice is not None and not question.missing:
                 confidence, understanding = (question.ratings[item] for item in RATINGS)
                 right = question.choice == question.correct
-                return AnswerGiven(question.choice, right, confidence, understanding)
-        return None
+                return (AnswerGiven(question.choice, right, confidence, understanding),)
+        return ()
 
     def _other_examples(self, question: Question) -> ExamplesRedrawn:
         number = question.resamples + 1
