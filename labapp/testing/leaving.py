@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from labapp import discovery
-from labapp.analysis.report import report
-from labapp.analysis.tables import load
 from labapp.analysis.task_records import records_class
 from labapp.bundle.export import export
 from labapp.bundle.verify import verify
@@ -43,13 +41,12 @@ def _columns(task_type: TaskType[Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def check_leaving(session: Path, scratch: Path, notes: Notes) -> None:
-    """Note what is wrong with the tables, the report and the bundle of a whole session.
+    """Note what is wrong with the bundle of a whole session.
 
     Raises
     ------
-    LabappError : they cannot be made; it says why.
+    LabappError : it cannot be made; it says why.
     """
-    report(load(session))
     bundle = export([session], scratch / "bundle")
     for problem in verify(bundle).problems:
         notes.add(f"The bundle of a session with the task is not whole: {problem}")
