@@ -21,7 +21,6 @@ from labapp.tasks.judging.plan import (
 )
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.mirror import SCREEN
 from labapp.ui.participant.screen import Opened
 from tests.helpers.play_judging import judging_part, photo
 from tests.ui.judging_stage import answer_all
@@ -40,7 +39,7 @@ def test_the_console_tells_truth_and_answers(stage, consoles):
     room.runner.send(Judge(OUTPUT, right, "mouse"))
     room.runner.send(Judge(OUTPUT_CONFIDENCE, 4, "mouse"))
     console.refresh()
-    assert console.mirror.stack.currentIndex() == SCREEN
+    assert console.mirror.shown.isVisibleTo(console.mirror)
     assert console.mirror.title.full() == "Stage 1 · Photo 1 of 4"
     name = part.explained.names[photo.truth]
     assert f"Correct: {photo.options.index(photo.truth) + 1} · {name}" in facts.text

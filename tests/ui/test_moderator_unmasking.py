@@ -20,7 +20,6 @@ from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
-from labapp.ui.moderator.mirror import SCREEN
 from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.timeline import Timeline
@@ -132,7 +131,7 @@ def test_a_picture_its_truth_and_its_answers(watch):
     part = watched.part
     sequence, mask = part.stimulus(1)
     watched.paint()
-    assert watched.console.mirror.stack.currentIndex() == SCREEN
+    assert watched.console.mirror.shown.isVisibleTo(watched.console.mirror)
     assert watched.console.mirror.title.full() == "Stage 1 · picture 1 of 24"
     named = {button.of: button.name for button in part.buttons}
     assert watched.told.splitlines() == [
