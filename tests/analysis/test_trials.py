@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from labapp.errors import RecordError
@@ -212,5 +214,21 @@ def test_a_question_cut_off_by_the_moderator_is_excluded() -> None:
 def test_a_plan_without_limits_is_refused_with_its_part() -> None:
     row = stage_row()
     del row["dimensions"]
-    with pytest.raises(RecordError, match=r"Part 1 .*dimensions"):
+    with pytest.raises(RecordError, match=r"cannot be read: stage-1\.dimensions: Field required"):
         records(builder(row))
+
+
+@pytest.mark.parametrize(
+    "dimensions",
+    [
+        [],
+        [{}],
+        [{"type": "dial", "name": "size"}],
+        [{"type": "continuous", "name": "size", "low": None, "high": 1.0, "step": 0.1}],
+        [{"type": "continuous", "name": "size", "low": 1.0, "high": 0.0, "step": 0.1}],
+        [{"type": "discrete", "name": "class", "k": 1}],
+    ],
+)
+def test_a_plan_with_dials_that_are_none_is_refused(dimensions: list[dict[str, Any]]) -> None:
+    with pytest.raises(RecordError, match=r"cannot be read: stage-1\.dimensions"):
+        records(builder(stage_row(dimensions=dimensions)))

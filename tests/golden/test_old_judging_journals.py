@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
+from labapp.errors import RecordError
+from labapp.plugins import registry
 from labapp.records.integrity import check_rows
 from labapp.records.rows import Row, bodies
 from tests.helpers.journals import GOLDEN
@@ -110,3 +113,17 @@ def test_descriptions_and_trees_were_opened() -> None:
     assert (first["n_description_opened"], first["description_s"]) == (1, 3)
     tree = rows_of(FOLDER / "path-first-step.jsonl")["judgements"][2]
     assert (tree["n_tree_opened"], tree["description_s"]) == (1, 0)
+
+
+@pytest.mark.parametrize("changes", [{"first_wrong": 9}, {"attributes": ["none"]}])
+def test_an_exercise_whose_mistake_is_none_that_is_asked_about_is_refused(
+    changes: dict[str, Any],
+) -> None:
+    rows = [json.loads(line) for line in (FOLDER / "heatmaps.jsonl").read_text().splitlines()]
+    plan = json.loads(Row(*rows[0]).payload)["plan"]
+    row = next(row for row in plan if row["part"] == "warm_up")
+    exercise = next(one for one in row["exercises"] if one["first_wrong"] is not None)
+    assert registry.planned_part(row).id == row["id"]
+    exercise |= changes
+    with pytest.raises(RecordError, match="none that is asked about"):
+        registry.planned_part(row)

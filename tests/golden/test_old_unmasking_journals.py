@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
+from labapp.errors import RecordError
+from labapp.plugins import registry
 from labapp.records.integrity import check_rows
 from labapp.records.rows import Row, bodies
 from labapp.session.machine import SessionMachine
@@ -93,3 +96,27 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
     assert [record.outcome for record in state.records] == ["completed"] * 3 + ["skipped"]
     answered = {(row[0], row[1]) for row in BY_HAND if row[7] == "answered"}
     assert state.tally.trials.keys() == answered
+
+
+@pytest.mark.parametrize(
+    ("where", "changes", "why"),
+    [
+        ((), {"method": "none"}, "'none' is none of the methods"),
+        ((), {"truth": "none"}, "'none' is none of the classes"),
+        ((), {"prediction": "none"}, "'none' is none of the classes"),
+        ((), {"logits": [0.5] * 9}, "9 logits"),
+        (("masks", 0), {"logits": [0.5] * 9}, "9 logits"),
+    ],
+)
+def test_a_part_that_names_what_its_set_does_not_have_is_refused(
+    where: tuple[str | int, ...], changes: dict[str, Any], why: str
+) -> None:
+    plan = json.loads(read(JOURNALS[0])[0].payload)["plan"]
+    row = next(row for row in plan if row["part"] == "unmasking")
+    assert registry.planned_part(row).id == row["id"]
+    changed = row["sequences"][0]
+    for step in where:
+        changed = changed[step]
+    changed |= changes
+    with pytest.raises(RecordError, match=why):
+        registry.planned_part(row)
