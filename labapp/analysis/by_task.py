@@ -184,7 +184,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
     sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
     yield heading(3, "Change over questions")
     yield table(
-        ["Model", *(two_lines(one.title, unit(one)) for one in metrics)],
+        ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
         caption=f"Mean over participants of last minus first {either(sizes)} "
@@ -197,6 +197,6 @@ def _changed(values: NDArray[np.float64], decimals: int) -> object:
     if values.size == 0:
         return NONE
     mean, median = (
-        decimal(float(one), decimals, sign=True) for one in (values.mean(), np.median(values))
+        decimal(float(value), decimals, sign=True) for value in (values.mean(), np.median(values))
     )
     return two_lines(mean, f"median {median}, n = {values.size}")

@@ -358,12 +358,15 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
 def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Columns]]) -> Columns:
     """The shared columns, each with those behind it that tasks add there."""
     names = {column.name for column in shared}
-    if strange := sorted({behind for one in added for behind in one} - names):
+    if strange := sorted({behind for columns_added in added for behind in columns_added} - names):
         raise _clash(f"the table {table!r} has no shared column {strange[0]!r}")
     columns = tuple(
         column
         for place in shared
-        for column in (place, *(new for one in added for new in one.get(place.name, ())))
+        for column in (
+            place,
+            *(new for columns_added in added for new in columns_added.get(place.name, ())),
+        )
     )
     if len({column.name for column in columns}) < len(columns):
         raise _clash(f"two columns of the table {table!r} have the same name")

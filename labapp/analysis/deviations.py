@@ -127,19 +127,19 @@ class Deviations:
             lasted_s = event.t_ns / NS - self.found[at].session_s
             self.found[at] = replace(self.found[at], duration_s=lasted_s)
             changed = True
-        if (one := _deviation(event, body, self._rates)) is not None:
+        if (deviation := _deviation(event, body, self._rates)) is not None:
             if resting and isinstance(body, SegmentStarted):
                 # The break goes on with the program; session.resumed is the end of the break.
-                one = replace(one, duration_s=event.t_ns / NS - one.session_s)
+                deviation = replace(deviation, duration_s=event.t_ns / NS - deviation.session_s)
             elif (name := _lasts(event, body)) is not None:
                 self._lasting.setdefault(name, len(self.found))
             if isinstance(body, DeviationNoted):
                 self._noted[event.seq] = len(self.found)
                 # Of what was on the screen when it was begun, as in the table of notes.
                 stage, trial, attempt = self._trail.at(body.typing_began_ns)
-                self.found.append(replace(one, stage=stage, trial=trial, attempt=attempt))
+                self.found.append(replace(deviation, stage=stage, trial=trial, attempt=attempt))
             else:
-                self.found.append(replace(one, stage=one.stage or self._running))
+                self.found.append(replace(deviation, stage=deviation.stage or self._running))
             changed = True
         if isinstance(body, NoteCorrected) and body.seq in self._noted:
             at = self._noted[body.seq]

@@ -39,16 +39,16 @@ class Effect:
     high: float | None
 
 
-def hedges_g(one: Values, other: Values) -> Effect | None:
+def hedges_g(first: Values, other: Values) -> Effect | None:
     """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
     deviations, corrected for small samples. None where they have fewer than two values or do not
     vary."""
-    n_1, n_2 = one.size, other.size
-    if min(n_1, n_2) < 2 or not (varies(one) or varies(other)):
+    n_1, n_2 = first.size, other.size
+    if min(n_1, n_2) < 2 or not (varies(first) or varies(other)):
         return None
     df = n_1 + n_2 - 2
-    pooled = sqrt((one.var(ddof=1) * (n_1 - 1) + other.var(ddof=1) * (n_2 - 1)) / df)
-    d = float(one.mean() - other.mean()) / pooled
+    pooled = sqrt((first.var(ddof=1) * (n_1 - 1) + other.var(ddof=1) * (n_2 - 1)) / df)
+    d = float(first.mean() - other.mean()) / pooled
     scale = sqrt(n_1 * n_2 / (n_1 + n_2))
     small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
     low, high = (None if t is None else small * t / scale for t in t_interval(d * scale, df))
@@ -76,8 +76,8 @@ def eta_squared(sums: Sums) -> Effect:
     value = sums.conditions / (sums.conditions + sums.error)
     whole = sums.df + sums.df_error + 1
     low, high = (
-        None if found is None else found / (found + whole)
-        for found in f_interval(sums.f, sums.df, sums.df_error)
+        None if end is None else end / (end + whole)
+        for end in f_interval(sums.f, sums.df, sums.df_error)
     )
     return Effect(name, value, low, high)
 
@@ -124,10 +124,10 @@ def _end(share: Callable[[float], float], wanted: float, start: float, step: flo
     before = start
     for _ in range(STEPS):
         after = before + step
-        found = share(after)
-        if not np.isfinite(found):
+        result = share(after)
+        if not np.isfinite(result):
             return None
-        if np.sign(found - wanted) != sign:
+        if np.sign(result - wanted) != sign:
             low, high = sorted((before, after))
             return float(optimize.brentq(lambda at: share(at) - wanted, low, high, xtol=1e-10))
         before = after

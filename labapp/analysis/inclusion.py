@@ -97,13 +97,13 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
             case SessionReopened():
                 decided = payment = None
                 completed, withdrawn = False, left_later
-    found = achieved([registry.planned_part(row) for row in plan], tally)
+    totals = achieved([registry.planned_part(row) for row in plan], tally)
     if decided is None:
-        decided = decide(Inclusion(), found, completed=completed, withdrawn=withdrawn)
+        decided = decide(Inclusion(), totals, completed=completed, withdrawn=withdrawn)
     failed = tuple(decided.failed)
     if withdrawn and WITHDRAWN not in failed:
         failed = (*failed, WITHDRAWN)
-    return Standing(decided.included and not withdrawn, failed, found, payment)
+    return Standing(decided.included and not withdrawn, failed, totals, payment)
 
 
 def conditions(assignment: Mapping[str, Any]) -> str:
@@ -114,7 +114,7 @@ def conditions(assignment: Mapping[str, Any]) -> str:
 def variables(assignment: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """The variables of an assignment: one value of those by number, the drawn cells of another."""
     return [
-        (name, [str(one) for one in (value if isinstance(value, list | tuple) else [value])])
+        (name, [str(item) for item in (value if isinstance(value, list | tuple) else [value])])
         for name, value in sorted(assignment.items())
         if name not in NOT_VARIABLES
     ]

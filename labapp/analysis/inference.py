@@ -77,30 +77,30 @@ def one_sample(values: Values, against: float) -> Outcome:
     name = "one-sample t"
     if not varies(values):
         return _none(name, values.size > 1)
-    found = stats.ttest_1samp(values, against)
-    return Outcome(name, float(found.statistic), values.size - 1, float(found.pvalue))
+    test = stats.ttest_1samp(values, against)
+    return Outcome(name, float(test.statistic), values.size - 1, float(test.pvalue))
 
 
-def two_sample(one: Values, other: Values) -> Outcome:
+def two_sample(first: Values, other: Values) -> Outcome:
     """Student's t of two independent samples, equal variances."""
     name = "two-sample t"
-    enough = min(one.size, other.size) > 1
-    if not enough or not (varies(one) or varies(other)):
+    enough = min(first.size, other.size) > 1
+    if not enough or not (varies(first) or varies(other)):
         return _none(name, enough)
     # From the moments: of a sample that does not vary, scipy warns, though the test has a value.
-    moments = [(float(s.mean()), float(s.std(ddof=1)), s.size) for s in (one, other)]
-    found = stats.ttest_ind_from_stats(*moments[0], *moments[1])
-    df = one.size + other.size - 2
-    return Outcome(name, float(found.statistic), df, float(found.pvalue))
+    moments = [(float(s.mean()), float(s.std(ddof=1)), s.size) for s in (first, other)]
+    test = stats.ttest_ind_from_stats(*moments[0], *moments[1])
+    df = first.size + other.size - 2
+    return Outcome(name, float(test.statistic), df, float(test.pvalue))
 
 
-def paired(one: Values, other: Values) -> Outcome:
+def paired(first: Values, other: Values) -> Outcome:
     """Student's t of differences within participants; same order and size, no value missing."""
     name = "paired t"
-    if not varies(one - other):
-        return _none(name, one.size > 1)
-    found = stats.ttest_rel(one, other)
-    return Outcome(name, float(found.statistic), one.size - 1, float(found.pvalue))
+    if not varies(first - other):
+        return _none(name, first.size > 1)
+    test = stats.ttest_rel(first, other)
+    return Outcome(name, float(test.statistic), first.size - 1, float(test.pvalue))
 
 
 def signed_rank(values: Values, against: float = 0.0) -> Outcome:
@@ -113,17 +113,17 @@ def signed_rank(values: Values, against: float = 0.0) -> Outcome:
     sizes = np.abs(differences)
     exact = sizes.size <= 50 and sizes.all() and np.unique(sizes).size == sizes.size
     # Left to itself, scipy goes through all signs where there are ties: seconds a test.
-    found = stats.wilcoxon(differences, method="exact" if exact else "approx")
-    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+    test = stats.wilcoxon(differences, method="exact" if exact else "approx")
+    return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def rank_sum(one: Values, other: Values) -> Outcome:
+def rank_sum(first: Values, other: Values) -> Outcome:
     """Mann and Whitney's U of two independent samples."""
     name = "Mann-Whitney U"
-    if min(one.size, other.size) < 2:
+    if min(first.size, other.size) < 2:
         return _none(name, False)
-    found = stats.mannwhitneyu(levelled(one), levelled(other))
-    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+    test = stats.mannwhitneyu(levelled(first), levelled(other))
+    return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
 def normality(values: Values) -> Outcome:
@@ -133,24 +133,24 @@ def normality(values: Values) -> Outcome:
         return Outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
     if values.size < 3 or not varies(values):
         return _none(name, values.size > 2)
-    found = stats.shapiro(values)
-    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+    test = stats.shapiro(values)
+    return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def pearson(one: Values, other: Values) -> Outcome:
+def pearson(first: Values, other: Values) -> Outcome:
     name = "Pearson r"
-    if one.size < 3 or not (varies(one) and varies(other)):
-        return _none(name, one.size > 2)
-    found = stats.pearsonr(one, other)
-    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+    if first.size < 3 or not (varies(first) and varies(other)):
+        return _none(name, first.size > 2)
+    test = stats.pearsonr(first, other)
+    return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def spearman(one: Values, other: Values) -> Outcome:
+def spearman(first: Values, other: Values) -> Outcome:
     name = "Spearman rho"
-    if one.size < 3 or not (varies(one) and varies(other)):
-        return _none(name, one.size > 2)
-    found = stats.spearmanr(levelled(one), levelled(other))
-    return Outcome(name, float(found.statistic), None, float(found.pvalue))
+    if first.size < 3 or not (varies(first) and varies(other)):
+        return _none(name, first.size > 2)
+    test = stats.spearmanr(levelled(first), levelled(other))
+    return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
 def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
@@ -166,7 +166,7 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
         return Outcome(name, why="there are fewer than two clusters")
     off = values - values.mean()
     labels = np.array([str(cluster) for cluster in clusters])
-    sums = np.array([off[labels == one].sum() for one in names])
+    sums = np.array([off[labels == name].sum() for name in names])
     count = len(names)
     error = float(np.sqrt(count / (count - 1) * float(np.square(sums).sum())) / values.size)
     half = float(stats.t.ppf(0.975, count - 1)) * error

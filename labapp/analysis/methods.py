@@ -45,7 +45,7 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     sessions = tables.participants
     recruited = sessions[sessions["outcome"] != "declined"]
     included = recruited[recruited["included"]]
-    versions = sorted({str(one) for one in sessions["study_version"].dropna()})
+    versions = sorted({str(version) for version in sessions["study_version"].dropna()})
     word = "version" if len(versions) == 1 else "versions"
     people = recruited["participant"].nunique()
     yield (
@@ -61,8 +61,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
         )
     reasons = [
         RULES.get(rule, rule)
-        for said in recruited.loc[~recruited["included"], "excluded_because"].dropna()
-        for rule in str(said).split(", ")
+        for reason in recruited.loc[~recruited["included"], "excluded_because"].dropna()
+        for rule in str(reason).split(", ")
         if rule
     ]
     if reasons:
@@ -125,8 +125,8 @@ def _recording(tables: Tables) -> Iterator[str]:
             "(min:s) of working time in the median; pauses and interruptions are taken out of "
             "every duration."
         )
-    presentations = sorted({str(one).replace("_", " ") for one in sessions["presentation"]})
-    languages = sorted({str(one) for one in sessions["language"]})
+    presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
+    languages = sorted({str(session) for session in sessions["language"]})
     yield from _blinding(sessions)
     yield (
         f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."

@@ -59,15 +59,15 @@ def _fitted(
         # On its way the search warns of what is asked below.
         warnings.simplefilter("ignore")
         try:
-            found = MixedLM(level, fixed.astype(np.float64), groups=person).fit(reml=True)
-            effects = np.asarray(found.fe_params)[1:]
-            spread = np.asarray(found.cov_params())[1:k, 1:k]
+            fit = MixedLM(level, fixed.astype(np.float64), groups=person).fit(reml=True)
+            effects = np.asarray(fit.fe_params)[1:]
+            spread = np.asarray(fit.cov_params())[1:k, 1:k]
             chi_square = float(effects @ np.linalg.solve(spread, effects))
         except (np.linalg.LinAlgError, ValueError):
             return Outcome(MIXED, why=FAILED)
-    if not found.converged or not np.isfinite(chi_square):
+    if not fit.converged or not np.isfinite(chi_square):
         return Outcome(MIXED, why=FAILED)
-    between = float(np.asarray(found.cov_re).item())
-    remark = NO_VARIANCE if between < SMALL * float(found.scale) else ""
+    between = float(np.asarray(fit.cov_re).item())
+    remark = NO_VARIANCE if between < SMALL * float(fit.scale) else ""
     p = float(stats.chi2.sf(chi_square, k - 1))
     return Outcome(MIXED, chi_square, k - 1, p, why=remark)

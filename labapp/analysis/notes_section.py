@@ -59,7 +59,7 @@ def _counts(first: pd.DataFrame, n_sessions: int) -> Html:
         rows.append(_count(name, some))
         if kind == "flag":
             for number, flagged in some.groupby("number", sort=True):
-                meanings = ", ".join(dict.fromkeys(str(one) for one in flagged["text"]))
+                meanings = ", ".join(dict.fromkeys(str(meaning) for meaning in flagged["text"]))
                 rows.append(_count(f"\u2003⚑ {number} {meanings}", flagged))
     columns = (
         "Noted",
@@ -114,7 +114,7 @@ def _former(rows: Sequence[dict[str, Any]]) -> dict[int, list[str]]:
             corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
     first = {row["seq"]: str(row["text"]) for row in rows}
     return {
-        seq: [first.get(seq, ""), *(said for _, said in sorted(some)[:-1])]
+        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
         for seq, some in corrections.items()
     }
 

@@ -111,8 +111,8 @@ def by_stage(counted: Tables) -> pd.DataFrame:
     and `task`, that stage's task (empty where the sessions have one task only)."""
     stages = {}
     for row in records(counted.stages):
-        who, found = (row["participant"], row["session"]), (row["model"], row["task"])
-        stages[*who, row["stage"]] = stages[*who, str(row["stage_number"])] = found
+        who, place = (row["participant"], row["session"]), (row["model"], row["task"])
+        stages[*who, row["stage"]] = stages[*who, str(row["stage_number"])] = place
     tasks = counted.stages["task"].nunique()
     instrument, item = OF_STAGES
     rows = []
@@ -202,10 +202,12 @@ def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) 
         rows: list[tuple[object, ...]] = []
         for (instrument, item), given in some.groupby(["instrument", "item"], sort=False):
             options = given["value_text"].str.split(";").explode().value_counts()
-            for option, n in sorted(options.items(), key=lambda one: (-int(one[1]), str(one[0]))):
-                said = str(option).replace("_", " ")
+            for option, n in sorted(
+                options.items(), key=lambda entry: (-int(entry[1]), str(entry[0]))
+            ):
+                text = str(option).replace("_", " ")
                 share = decimal(100 * int(n) / len(given), 0)
-                rows.append((instrument, item, said, int(n), len(given), share))
+                rows.append((instrument, item, text, int(n), len(given), share))
         yield table(
             (
                 "Instrument",
@@ -227,7 +229,7 @@ def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np
     sessions = zip(participants["participant"], participants["session"], strict=True)
     reduced = dict(zip(sessions, participants["deidentified"], strict=True))
     whose = zip(answers["participant"], answers["session"], strict=True)
-    return np.array([not reduced[one] for one in whose], dtype=bool)
+    return np.array([not reduced[participant] for participant in whose], dtype=bool)
 
 
 def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:

@@ -63,8 +63,8 @@ def _stayed(
         if models.str.contains(", ").any() or models.nunique() < 2:
             continue
         for model, own in some.groupby("models", sort=True):
-            said = _said(printed, "retention", name, published_name(str(model)))
-            rows.append(_retained(f"{task}, {model}", own, said))
+            text = _said(printed, "retention", name, published_name(str(model)))
+            rows.append(_retained(f"{task}, {model}", own, text))
     if any(row[-1] != NONE for row in rows) or len(rows) > 1:
         yield heading(3, "Retention by task")
         yield _beside(
@@ -72,9 +72,9 @@ def _stayed(
         )
 
 
-def _retained(name: str, some: pd.DataFrame, said: str) -> tuple[object, ...]:
+def _retained(name: str, some: pd.DataFrame, text: str) -> tuple[object, ...]:
     kept = int(some["included"].sum())
-    return name, len(some), kept, decimal(100 * kept / len(some), 0), said
+    return name, len(some), kept, decimal(100 * kept / len(some), 0), text
 
 
 def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
@@ -108,7 +108,7 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         (
             "Task",
             two_lines("Sessions", "n"),
-            *(two_lines(one, "min; the paper") for one in names),
+            *(two_lines(name, "min; the paper") for name in names),
         ),
         rows,
         numeric=range(1, 2 + len(names)),
@@ -118,14 +118,18 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
 
 
 def _printed_time(printed: Printed, task: str, measure: str) -> str:
-    found = {
+    rows_by_quantity = {
         row.quantity: row
         for row in printed
         if row.measure == measure and row.task in (task, "") and row.quantity in _TIMES
     }
-    said = [f"{one.printed} min" for name, one in found.items() if name == "duration"]
-    said += [f"${one.printed} an hour" for name, one in found.items() if name == "pay_per_hour"]
-    return ", ".join(said) or NONE
+    texts = [f"{row.printed} min" for name, row in rows_by_quantity.items() if name == "duration"]
+    texts += [
+        f"${row.printed} an hour"
+        for name, row in rows_by_quantity.items()
+        if name == "pay_per_hour"
+    ]
+    return ", ".join(texts) or NONE
 
 
 _TIMES = ("duration", "pay_per_hour")
@@ -148,8 +152,8 @@ def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> 
         wanted = set(options.split("+"))
         n = sum(not wanted.isdisjoint(of_one) for of_one in chosen)
         ours = f"{decimal(100 * n / len(chosen), 0)}" if len(chosen) else NONE
-        said = options.replace("_", " ").replace("+", " or ")
-        rows.append((f"{item}: {said}", n, len(chosen), ours, decimal(100 * (row.value or 0), 0)))
+        text = options.replace("_", " ").replace("+", " or ")
+        rows.append((f"{item}: {text}", n, len(chosen), ours, decimal(100 * (row.value or 0), 0)))
     yield heading(3, "Who took part, beside the paper")
     yield _beside(
         ("Answer", two_lines("Chosen", "n"), two_lines("Answered", "n"), two_lines("Here", "%")),

@@ -31,8 +31,8 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
         "the tables hold all, with the column included."
     )
     if failed := _failed(recruited):
-        said = "; ".join(f"{name} ({RULES.get(name, name)}): {n}" for name, n in failed.items())
-        yield paragraph(f"Not included, by the rules that were not met: {said}.")
+        listed = "; ".join(f"{name} ({RULES.get(name, name)}): {n}" for name, n in failed.items())
+        yield paragraph(f"Not included, by the rules that were not met: {listed}.")
     if len(recruited) < len(everybody):
         declined = len(everybody) - len(recruited)
         yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
@@ -71,8 +71,8 @@ def _percent(rows: Sequence[Row]) -> str:
 
 def _failed(rows: Sequence[Row]) -> dict[str, int]:
     """How many sessions did not meet each rule, in the order of the rules."""
-    found = Counter(name for row in rows for name in _rules(row))
-    return {name: found[name] for name in (*RULES, *sorted(found.keys() - RULES)) if found[name]}
+    counts = Counter(name for row in rows for name in _rules(row))
+    return {name: counts[name] for name in (*RULES, *sorted(counts.keys() - RULES)) if counts[name]}
 
 
 def _rules(row: Row) -> list[str]:
@@ -81,12 +81,12 @@ def _rules(row: Row) -> list[str]:
 
 def _by_condition(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
     """Sessions by variable and its value or drawn cell, by name."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    result: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         for name, values in variables(json.loads(row["assignment"])):
             for value in values:
-                found.setdefault((name, value), []).append(row)
-    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+                result.setdefault((name, value), []).append(row)
+    return dict(sorted(result.items(), key=lambda item: _natural(item[0])))
 
 
 def _natural(key: tuple[str, str]) -> tuple[str, float, str]:

@@ -141,7 +141,7 @@ class SessionRecords:
         if strange := sorted(given.keys() - columns.keys()):
             raise _unknown(f"the table {strange[0]!r}")
         return {
-            name: self._whole(name, given.get(name, []), frozenset(one.name for one in known))
+            name: self._whole(name, given.get(name, []), frozenset(column.name for column in known))
             for name, known in columns.items()
             if name != "snapshots"
         }
@@ -172,7 +172,11 @@ class SessionRecords:
         task_of = {part_id: task for task in self.tasks for part_id in task.parts}
         for part in self.parts.with_trials.values():
             if (task := task_of.get(part.id)) is not None:
-                yield part, task, [one for one in task.attempts if one.part.id == part.id]
+                yield (
+                    part,
+                    task,
+                    [attempt for attempt in task.attempts if attempt.part.id == part.id],
+                )
 
     def _trial_rows(
         self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]

@@ -93,11 +93,11 @@ def sessions(participants: pd.DataFrame) -> Html:
 
 
 def _outcome(row: dict[str, Any]) -> object:
-    said = row["outcome"].replace("_", " ")
+    text = row["outcome"].replace("_", " ")
     why = row["excluded_because"]
     facts = (row["ended_reason"], why and f"not included: {why}", row["simulated"] and "simulated")
     more = "; ".join(fact for fact in facts if fact)
-    return two_lines(said, more) if more else said
+    return two_lines(text, more) if more else text
 
 
 def _sound(row: dict[str, Any]) -> object:
@@ -108,13 +108,13 @@ def _sound(row: dict[str, Any]) -> object:
     return two_lines(clock(row["sound_s"]), f"{lost:.1f} s lost" if lost else "nothing lost")
 
 
-def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
+def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
     """How often each kind happened, and every single one."""
-    if found.empty:
+    if frame.empty:
         yield paragraph("No deviation was recorded.")
         return
     counted = []
-    for kind, some in found.groupby("kind"):
+    for kind, some in frame.groupby("kind"):
         seconds = float(some["duration_s"].sum())
         where = some.groupby(["participant", "session"]).ngroups
         name = two_lines(str(kind).replace("_", " "), MEANINGS[str(kind)])
@@ -147,7 +147,7 @@ def deviations(found: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
                 NONE if row["duration_s"] is None else decimal(row["duration_s"], 1),
                 row["detail"] or "",
             )
-            for row in records(found)
+            for row in records(frame)
         ],
         numeric=(2, 4, 6),
     )

@@ -36,16 +36,20 @@ def read_sessions(
     reads them (see `fold_all`). Raises RecordError when a path holds no session, one cannot be read
     or is withdrawn, or two different sessions have the same labels.
     """
-    found = [place for path in paths for one in places(path) for place in session_places(one)]
+    sessions_found = [
+        place for path in paths for item in places(path) for place in session_places(item)
+    ]
     chosen: dict[Who, Folded] = {}
     read: dict[Who, Read] = {}
     file = SnapshotFile()
     notes: list[str] = []
     # Closed, so that workers end here whatever happens.
-    with closing(fold_all(found, withdrawn=withdrawn, workers=workers, dask=dask)) as sessions:
-        for done, place in enumerate(found):
+    with closing(
+        fold_all(sessions_found, withdrawn=withdrawn, workers=workers, dask=dask)
+    ) as sessions:
+        for done, place in enumerate(sessions_found):
             if progress is not None:
-                progress(done / len(found), f"reading {place.name}")
+                progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
             who = folded.who
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
@@ -53,9 +57,9 @@ def read_sessions(
             read[who] = Read(who, folded.tables, file.add(folded.snapshots))
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     notes += [
-        f"{Path(one.source).name} is still running: it is shown as far as it was recorded."
-        for one in chosen.values()
-        if one.running
+        f"{Path(session.source).name} is still running: it is shown as far as it was recorded."
+        for session in chosen.values()
+        if session.running
     ]
     return list(read.values()), file, notes
 

@@ -82,7 +82,7 @@ class Tables:
         remarks: tuple[str, ...] = (),
     ) -> Tables:
         """From frames by their names."""
-        named = {one.name for one in fields(cls)}
+        named = {field.name for field in fields(cls)}
         return cls(
             **{name: frame for name, frame in frames.items() if name in named - {SNAPSHOTS}},
             snapshots=snapshots,
@@ -186,13 +186,13 @@ def tables_of(sessions: Sequence[SessionRecords], notes: Sequence[str] = ()) -> 
 
 
 def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) -> Tables:
-    ordered = sorted(sessions, key=lambda one: one.who)
+    ordered = sorted(sessions, key=lambda session: session.who)
     made = {}
     distinct = _distinct_tables()
     for name, columns in table_columns().items():
         if name == SNAPSHOTS:
             continue
-        pieces = [one.tables[name] for one in ordered]
+        pieces = [session.tables[name] for session in ordered]
         if name in distinct:
             pieces = list(dict.fromkeys(pieces))  # most sessions say the same
         table = together(pieces, columns)
@@ -206,11 +206,12 @@ def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) 
 
 def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
     """Each row once, however many sessions have it: by study and set, then as they come."""
-    found: dict[tuple[Any, ...], Row] = {}
+    result: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        found.setdefault(tuple(row[name] for name in keys), row)
+        result.setdefault(tuple(row[name] for name in keys), row)
     return [
-        found[key] for key in sorted(found, key=lambda key: [(one is None, one) for one in key])
+        result[key]
+        for key in sorted(result, key=lambda key: [(part is None, part) for part in key])
     ]
 
 

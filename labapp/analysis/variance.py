@@ -66,17 +66,17 @@ def repeated(values: Matrix) -> tuple[Outcome, Sums | None]:
 
 def one_way(samples: Sequence[Values]) -> tuple[Outcome, Sums | None]:
     """F of independent samples, pooled variance; those without values are left out."""
-    known = [one for one in samples if one.size]
-    total = sum(one.size for one in known)
+    known = [sample for sample in samples if sample.size]
+    total = sum(sample.size for sample in known)
     if len(known) < 2 or total <= len(known):
         return Outcome(ONE_WAY, why=FEW_CONDITIONS if len(known) < 2 else FEW), None
     everything = np.concatenate(known)
-    rest = np.concatenate([one - one.mean() for one in known])
+    rest = np.concatenate([sample - sample.mean() for sample in known])
     if not _matters(rest, everything):
         return Outcome(ONE_WAY, why=SAME), None
     grand = everything.mean()
     sums = Sums(
-        float(sum(one.size * (one.mean() - grand) ** 2 for one in known)),
+        float(sum(sample.size * (sample.mean() - grand) ** 2 for sample in known)),
         0.0,
         float(np.square(rest).sum()),
         len(known) - 1,
@@ -159,10 +159,10 @@ def residuals(values: Matrix) -> Values:
 
 def same_variances(samples: Sequence[Values]) -> Outcome:
     """Brown and Forsythe's (1974) test: Levene's with medians."""
-    known = [one for one in samples if one.size > 1]
+    known = [sample for sample in samples if sample.size > 1]
     if len(known) < 2:
         return Outcome(BROWN_FORSYTHE, why=FEW)
-    away = [np.abs(one - np.median(one)) for one in known]
+    away = [np.abs(sample - np.median(sample)) for sample in known]
     plain, sums = one_way(away)
     if sums is None:
         return Outcome(BROWN_FORSYTHE, why=plain.why)
@@ -177,16 +177,16 @@ def friedman(values: Matrix) -> Outcome:
     levels = levelled(values)
     if not np.ptp(levels, axis=1).any():
         return Outcome(FRIEDMAN, why=SAME)
-    found = stats.friedmanchisquare(*levels.T)
-    return Outcome(FRIEDMAN, float(found.statistic), k - 1, float(found.pvalue))
+    test = stats.friedmanchisquare(*levels.T)
+    return Outcome(FRIEDMAN, float(test.statistic), k - 1, float(test.pvalue))
 
 
 def kruskal(samples: Sequence[Values]) -> Outcome:
     """Kruskal and Wallis's test of independent samples."""
-    known = [levelled(one) for one in samples if one.size]
+    known = [levelled(sample) for sample in samples if sample.size]
     if len(known) < 2:
         return Outcome(KRUSKAL, why=FEW_CONDITIONS)
     if not varies(np.concatenate(known)):
         return Outcome(KRUSKAL, why=SAME)
-    found = stats.kruskal(*known)
-    return Outcome(KRUSKAL, float(found.statistic), len(known) - 1, float(found.pvalue))
+    test = stats.kruskal(*known)
+    return Outcome(KRUSKAL, float(test.statistic), len(known) - 1, float(test.pvalue))

@@ -80,15 +80,15 @@ class _Compared(io.RawIOBase):
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
         self._actual.seek(self._at)
-        found = self._actual.read(len(data))
+        actual = self._actual.read(len(data))
         span = range(self._at, self._at + len(data))
         self._differing = {at for at in self._differing if at not in span}
-        if found != data:
+        if actual != data:
             if len(data) > _HEADER:
                 self._lost = True
             else:
-                pairs = zip(span, data, found.ljust(len(data), b"\0"), strict=True)
-                self._differing.update(at for at, one, other in pairs if one != other)
+                pairs = zip(span, data, actual.ljust(len(data), b"\0"), strict=True)
+                self._differing.update(at for at, pair, other in pairs if pair != other)
         self._at += len(data)
         self.end = max(self.end, self._at)
         return len(data)

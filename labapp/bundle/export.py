@@ -69,12 +69,12 @@ def export(
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
     audio = not deidentify if audio is None else audio
-    found = [place for path in sessions for place in places(path)]
-    folders = [place for place in found if is_session(place)]
+    places_found = [place for path in sessions for place in places(path)]
+    folders = [place for place in places_found if is_session(place)]
     facts = {"deidentified": deidentify, "audio": audio, "format": format}
     _clear(folders)
     with placed(out, folders, facts, zipped=zip) as bundle, collector_at_rest():
-        records = _records(found, withdrawn, progress)
+        records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
         _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)
     return out
@@ -127,15 +127,15 @@ def _write(how: Exporter, sessions: Iterable[Given], folder: BundleFolder, *, au
         ) from error
 
 
-def _records(found: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
-    for index, path in enumerate(found):
+def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
+    for index, path in enumerate(paths):
         if progress is not None:
-            progress(index, len(found), path.name)
+            progress(index, len(paths), path.name)
         for record in iter_records(path):
             _refuse_withdrawn(record, withdrawn)
             yield record
     if progress is not None:
-        progress(len(found), len(found), "")
+        progress(len(paths), len(paths), "")
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:

@@ -91,17 +91,17 @@ def check_cards(
     problems: list[str] = []
     named: set[str] = set()
     for record, facts in sessions:
-        said = facts.get("model_cards")
-        said = said if isinstance(said, Mapping) else {}
+        cards = facts.get("model_cards")
+        cards = cards if isinstance(cards, Mapping) else {}
         hashes = stated_hashes(record)
         decoders, weights = decoders_of(record), classifiers_of(record)
-        for model in sorted({*decoders, *weights} | said.keys()):
+        for model in sorted({*decoders, *weights} | cards.keys()):
             if model not in decoders and model not in weights:
                 problems.append(f"{record.name}: its plan does not name the model {model}")
                 continue
             file = card.CARD if model in decoders else classifier_card.CARD
             name = f"{MODELS}/{model}/{file}"
-            if said.get(model, ABSENT) != "included":
+            if cards.get(model, ABSENT) != "included":
                 continue
             named.add(name)
             if not tree.has(name):

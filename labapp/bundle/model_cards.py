@@ -28,17 +28,17 @@ def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
     explained classifiers it knows the hash of the weights.
     """
     hashes = stated_hashes(record)
-    found = {
+    states = {
         model: (card.CARD, *_decoder_now(model, dimensions, hashes.get(model)))
         for model, dimensions in decoders_of(record).items()
     }
     for model, weights in classifiers_of(record).items():
-        found[model] = (classifier_card.CARD, *_classifier_now(model, weights))
-    for model, (file, _, content) in found.items():
+        states[model] = (classifier_card.CARD, *_classifier_now(model, weights))
+    for model, (file, _, content) in states.items():
         name = f"{SOURCEDATA}/models/{model}/{file}"
         if content is not None and name not in bundle.files:
             bundle.add_bytes(name, content)
-    return {model: said for model, (_, said, _) in found.items()}
+    return {model: state for model, (_, state, _) in states.items()}
 
 
 def _decoder_now(
@@ -46,19 +46,19 @@ def _decoder_now(
 ) -> tuple[str, bytes | None]:
     """What is said of a decoder's card, and its content if it is the session's; stated: its
     hash."""
-    said = ABSENT
+    state = ABSENT
     try:
         for folder in package.places(model):
             content = files.read_bytes(folder / card.CARD)
             if _dials(folder, content) != dimensions:
-                said = "the model installed at export has other dials"
+                state = "the model installed at export has other dials"
             elif stated and sha256(content).hexdigest() != stated:
-                said = OTHER
+                state = OTHER
             else:
                 return "included", content
     except ModelError:
         pass
-    return said, None
+    return state, None
 
 
 @lru_cache(maxsize=64)
@@ -70,15 +70,15 @@ def _dials(folder: Path, content: bytes) -> list[dict[str, Any]]:
 
 def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
     """The same of a classifier; stated: the hash of its weights."""
-    said = ABSENT
+    state = ABSENT
     try:
         for folder in package.places(model, card=classifier_card.CARD):
-            said = OTHER
+            state = OTHER
             if classifier_card.read(folder).weights_sha256 == stated:
                 return "included", files.read_bytes(folder / classifier_card.CARD)
     except ModelError:
         pass
-    return said, None
+    return state, None
 
 
 def stated_hashes(record: Record) -> dict[str, str]:

@@ -119,10 +119,10 @@ def by_participant(
     lines: Sequence[Mapping[str, object]],
 ) -> dict[str, list[Mapping[str, object]]]:
     """Session lines by participant's label, each in the order they took place."""
-    found: dict[str, list[Mapping[str, object]]] = {}
+    result: dict[str, list[Mapping[str, object]]] = {}
     for line in sorted(lines, key=lambda line: (str(line["participant"]), str(line["acq_time"]))):
-        found.setdefault(str(line["participant"]), []).append(line)
-    return found
+        result.setdefault(str(line["participant"]), []).append(line)
+    return result
 
 
 def participants(lines: Sequence[Mapping[str, object]]) -> Table:
@@ -142,6 +142,6 @@ def participants(lines: Sequence[Mapping[str, object]]) -> Table:
     return Table(PARTICIPANTS, rows)
 
 
-def _joined(said: Iterable[object]) -> str:
+def _joined(values: Iterable[object]) -> str:
     """What sessions say, each once."""
-    return "; ".join(dict.fromkeys(str(one) for one in said if one))
+    return "; ".join(dict.fromkeys(str(value) for value in values if value))

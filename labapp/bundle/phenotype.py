@@ -143,20 +143,20 @@ def _collect(
         into.columns[name] = _together(into.columns.get(name), replace(column, name=name))
 
     if asked.stage:
-        said = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
-        put(asked.model, f"{asked.prefix}_model", said)
+        described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
+        put(asked.model, f"{asked.prefix}_model", described)
     for item, value in body.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
         column = _described(name, item, _known(known, item), asked.words)
         if isinstance(value, dict) and "touched" in value:
             put(value["value"], name, column, item)
-            said = Column("", f"Whether it was moved or confirmed: {column.description}")
-            put(value["touched"], f"{name}_touched", said, item, "touched")
+            described = Column("", f"Whether it was moved or confirmed: {column.description}")
+            put(value["touched"], f"{name}_touched", described, item, "touched")
         elif isinstance(value, dict):
             put(_chosen(value), name, column, item)
             if "described" in value:
-                said = Column("", f"In their own words: {column.description}")
-                put(value["described"], f"{name}_described", said, item, "described")
+                described = Column("", f"In their own words: {column.description}")
+                put(value["described"], f"{name}_described", described, item, "described")
         else:
             put(value, name, column, item)
 

@@ -153,14 +153,14 @@ class Comparison:
         if there == text:
             return
         if name.endswith(".tsv"):
-            found = list(_table_differences(there, text))
+            differences = list(_table_differences(there, text))
         elif name.endswith(".json"):
-            found = list(_json_differences(there, text, self.more))
+            differences = list(_json_differences(there, text, self.more))
         else:
-            found = ["it does not say what the journals of the bundle give"]
-        self.problems += [f"{name}: {difference}" for difference in found[:TOLD]]
-        if len(found) > TOLD:
-            self.problems.append(f"{name}: {len(found) - TOLD} more differences of this kind")
+            differences = ["it does not say what the journals of the bundle give"]
+        self.problems += [f"{name}: {difference}" for difference in differences[:TOLD]]
+        if len(differences) > TOLD:
+            self.problems.append(f"{name}: {len(differences) - TOLD} more differences of this kind")
 
     def add_stream(self, name: str, source: IO[bytes]) -> None:
         """Compare a picture."""

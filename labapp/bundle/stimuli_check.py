@@ -71,8 +71,8 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
 
 
 def _sha256(record: Record, name: str) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with record.tree.open(name) as stream:
         while chunk := stream.read(CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -44,11 +44,11 @@ def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[
         problems.append(f"{stem}_beh.tsv: {len(rows)} questions, the journal has {drawn}")
     wanted = {task.kinds[kind]: count for kind, count in kinds.items() if kind in task.kinds}
     wanted["trial"] = kinds[task.shown]
-    found = Counter(row["trial_type"] for row in _rows(tree, f"{stem}_events.tsv"))
+    counts = Counter(row["trial_type"] for row in _rows(tree, f"{stem}_events.tsv"))
     problems += [
-        f"{stem}_events.tsv: {found[name]} rows of {name}, the journal has {count}"
+        f"{stem}_events.tsv: {counts[name]} rows of {name}, the journal has {count}"
         for name, count in sorted(wanted.items())
-        if found[name] != count
+        if counts[name] != count
     ]
     return problems
 
@@ -69,9 +69,9 @@ def check_people(tree: Tree, sessions: Sequence[tuple[str, str]]) -> list[str]:
 
 def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str]:
     listed, there = set(listed), set(there)
-    return [f"{name}: {one} is listed but has no folder" for one in sorted(listed - there)] + [
-        f"{name}: {one} has a folder but is not listed" for one in sorted(there - listed)
-    ]
+    return [
+        f"{name}: {folder} is listed but has no folder" for folder in sorted(listed - there)
+    ] + [f"{name}: {folder} has a folder but is not listed" for folder in sorted(there - listed)]
 
 
 def _ids(tree: Tree, name: str) -> list[str]:

@@ -89,9 +89,9 @@ class VerifyReport:
             for what, number in self.checked.items()
         )
         count = len(self.problems)
-        found = f"{count} problem{'' if count == 1 else 's'}; " if count else ""
+        text = f"{count} problem{'' if count == 1 else 's'}; " if count else ""
         verdict = "is whole" if self.ok else "is NOT whole"
-        last = f"{self.path} {verdict} ({found}checked: {checked or 'nothing'})."
+        last = f"{self.path} {verdict} ({text}checked: {checked or 'nothing'})."
         limits = (
             f"Not noticed would be: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
         )
@@ -266,10 +266,10 @@ def _check_manifest(report: VerifyReport, tree: Tree) -> dict[str, Any]:
 
 def _check_file(report: VerifyReport, tree: Tree, name: str, entry: FileEntry) -> None:
     with tree.open(name) as stream:
-        found = hash_stream(stream)
-    if found.size != entry.size:
-        report.problems.append(f"{name}: {found.size} bytes, {entry.size} were written")
-    elif found != entry:
+        digest = hash_stream(stream)
+    if digest.size != entry.size:
+        report.problems.append(f"{name}: {digest.size} bytes, {entry.size} were written")
+    elif digest != entry:
         report.problems.append(f"{name}: changed since the export (SHA-256)")
 
 

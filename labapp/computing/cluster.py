@@ -102,13 +102,13 @@ def _quiet() -> Iterator[None]:
         return False
 
     handlers = logging.getLogger("distributed").handlers[:]
-    for one in handlers:
-        one.addFilter(none)
+    for handler in handlers:
+        handler.addFilter(none)
     try:
         yield
     finally:
-        for one in handlers:
-            one.removeFilter(none)
+        for handler in handlers:
+            handler.removeFilter(none)
 
 
 @contextmanager
@@ -128,10 +128,10 @@ def _watch(client: Any, address: str, over: threading.Event) -> None:
     since: float | None = None
     while not over.wait(LOOKS_S):
         try:
-            found = client.nthreads()
+            threads = client.nthreads()
         except (OSError, CancelledError, RuntimeError, AttributeError):
             return  # the scheduler is gone, which whoever waits is told
-        if found:
+        if threads:
             since = None
         elif since is None:
             since = time.monotonic()
@@ -157,7 +157,7 @@ def _checked(client: Any, address: str) -> int:
         ) from error
     ours = versions()
     try:
-        found = client.run(versions)
+        process = client.run(versions)
     except ImportError as error:
         raise SetupError(
             f"A worker of the Dask cluster at {address!r} cannot load labapp "
@@ -165,7 +165,7 @@ def _checked(client: Any, address: str) -> int:
             safe="Nothing was begun.",
             todo=f"Install labapp {__version__} where `dask worker` is started.",
         ) from error
-    for worker, theirs in found.items():
+    for worker, theirs in process.items():
         names = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
         if names:
             raise SetupError(

@@ -16,11 +16,11 @@ def stoppable() -> Iterator[None]:
         yield  # signals are for the main thread
         return
     wanted = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
-    changed = [one for one in wanted if one and signal.getsignal(one) == signal.SIG_DFL]
-    for one in changed:
-        signal.signal(one, signal.default_int_handler)
+    changed = [number for number in wanted if number and signal.getsignal(number) == signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        for one in changed:
-            signal.signal(one, signal.SIG_DFL)
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)

@@ -100,7 +100,7 @@ class ByClass(Part):
     def _consistent(self) -> ByClass:
         _adds_up(self)
         rows = [sum(row) for row in self.confusion]
-        if rows != [one.support for one in self.classes.values()]:
+        if rows != [class_.support for class_ in self.classes.values()]:
             raise ValueError(f"the rows of confusion sum to {rows}, which is not the support")
         right = sum(row[k] for k, row in enumerate(self.confusion))
         if right != sum(self.hits):

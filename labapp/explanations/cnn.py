@@ -74,7 +74,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> CnnChec
     right = scores(network, train.pictures).argmax(1) == train.labels
     return CnnChecks(
         method="cnn",
-        parameters=sum(one.numel() for one in network.parameters()),
+        parameters=sum(parameter.numel() for parameter in network.parameters()),
         train_accuracy=_share(right),
         cues=_cues(network, test),
     )
@@ -87,16 +87,16 @@ def _cues(network: nn.Module, test: Photos[PictureRows]) -> dict[str, Cue] | Non
     right = scores(network, test.pictures).argmax(1) == test.labels
     angry = test.labels == CLASSES.index("anger")
     worn = [test.rows.face(row).identity for row in range(len(test))]
-    cues = {"glasses": [one.glasses for one in worn], "dark hair": [one.dark for one in worn]}
-    found = {}
+    cues = {"glasses": [face.glasses for face in worn], "dark hair": [face.dark for face in worn]}
+    shares = {}
     for name, there in cues.items():
         agrees = np.array(there) == angry
-        found[name] = Cue(
+        shares[name] = Cue(
             agreeing=_share(right[agrees]),
             misleading=_share(right[~agrees]),
             misleading_pictures=int((~agrees).sum()),
         )
-    return found
+    return shares
 
 
 def _share(right: NDArray[np.bool_]) -> float:

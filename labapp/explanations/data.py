@@ -146,7 +146,7 @@ class FolderData(Part):
                 "part of it.",
                 todo="Give the folder with --data.",
             )
-        found = read_folder(
+        rows = read_folder(
             folder,
             size=self.size,
             channels=self.channels,
@@ -155,21 +155,21 @@ class FolderData(Part):
             names=self.classes,
             by_prefix=self.group_by == "prefix",
         )
-        if self.sha256 not in (None, found.sha256):
+        if self.sha256 not in (None, rows.sha256):
             raise DatasetError(
                 f"The pictures in {folder} are not those that `sha256` was made of.",
                 todo="Put back the pictures as they were, or take sha256 out of the recipe to "
                 "train on these.",
             )
-        return found
+        return rows
 
-    def known(self, found: Folder) -> FolderData:
+    def known(self, folder: Folder) -> FolderData:
         """The same with what was read: classes and hash, and of the folder its name."""
         return self.model_copy(
             update={
                 "folder": PurePath(self.folder).name or self.folder,
-                "classes": found.names,
-                "sha256": found.sha256,
+                "classes": folder.names,
+                "sha256": folder.sha256,
             }
         )
 

@@ -73,8 +73,8 @@ def _flat(numbers: dict[str, Any]) -> dict[str, float]:
     """A number a line."""
     if "classes" in numbers:
         flat = {"accuracy": numbers["accuracy"], "errors": numbers["errors"]}
-        for name, one in [*numbers["classes"].items(), ("average", numbers["average"])]:
-            flat |= {f"{name}: {what}": value for what, value in one.items()}
+        for name, share in [*numbers["classes"].items(), ("average", numbers["average"])]:
+            flat |= {f"{name}: {what}": value for what, value in share.items()}
         return flat
     recall = numbers["recall"]
     shown = {name.replace("_", " "): value for name, value in numbers.items() if name != "recall"}
@@ -103,6 +103,6 @@ def _agree(computed: Tested | ByClass, stated: Tested | ByClass) -> bool:
     return apart <= allowed and inside <= allowed and recalled * in_each <= allowed + 1e-6
 
 
-def _moved(one: list[list[int]], other: list[list[int]]) -> float:
+def _moved(first: list[list[int]], other: list[list[int]]) -> float:
     """Pictures that are in another cell of the second table, where both have the same rows."""
-    return float(np.abs(np.subtract(one, other)).sum() / 2)
+    return float(np.abs(np.subtract(first, other)).sum() / 2)

@@ -36,9 +36,9 @@ def first_prototypes(
 
     at = chosen[:, None, :].expand(-1, latent.shape[1], -1)
     patches = latent.flatten(2).gather(2, at).transpose(1, 2).double().numpy()
-    found = []
-    for one in range(classes):
-        own = patches[labels.numpy() == one].reshape(-1, latent.shape[1])
+    result = []
+    for class_ in range(classes):
+        own = patches[labels.numpy() == class_].reshape(-1, latent.shape[1])
         clusters = KMeans(each, n_init=3, random_state=seed).fit(own)
-        found.append(torch.from_numpy(clusters.cluster_centers_))
-    return torch.cat(found)
+        result.append(torch.from_numpy(clusters.cluster_centers_))
+    return torch.cat(result)

@@ -79,9 +79,9 @@ def of_network(network: Pooled, pictures: UInt8) -> tuple[Float32, Float32]:
             features = network.backbone(as_input(pictures[start : start + CHUNK]))
             scores.append(network.judged(features).numpy())
         features.requires_grad_()
-        one: list[Tensor] = [
+        of_batch: list[Tensor] = [
             cam.attribute(features, target=species, relu_attributions=True)
             for species in range(SPECIES)
         ]
-        maps.append(torch.cat(one, 1).detach().numpy())
+        maps.append(torch.cat(of_batch, 1).detach().numpy())
     return np.concatenate(maps), np.concatenate(scores)

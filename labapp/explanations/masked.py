@@ -36,7 +36,9 @@ DIGITS = 4
 """Decimals of a logit, as manifests have them: machines differ in what comes after."""
 
 
-def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> Sequence[Logits]:
+def outputs(
+    stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
+) -> Sequence[Logits]:
     """What the set's model makes of a photo masked by a method's scores: its logits, in the order
     of the classes, for each percentage of the masking.
 
@@ -49,29 +51,33 @@ def outputs(found: StimulusSet, masking: Masking, photo: Photo, method: str) -> 
         take the pictures; a file of the set is missing or damaged.
     ModelError : the model's package is damaged.
     """
-    if (folder := _model_of(found)) is None:
-        return recorded_outputs(found, masking, photo, method)
+    if (folder := _model_of(stimulus_set)) is None:
+        return recorded_outputs(stimulus_set, masking, photo, method)
     model = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
-    files = masked.file_stamps(found, photo, method)
-    return _asked(_Question(found.sha256, files, masking, photo.id, method, folder, model, found))
+    files = masked.file_stamps(stimulus_set, photo, method)
+    return _asked(
+        _Question(
+            stimulus_set.sha256, files, masking, photo.id, method, folder, model, stimulus_set
+        )
+    )
 
 
-def installed(found: StimulusSet) -> bool:
+def installed(stimulus_set: StimulusSet) -> bool:
     """Whether the set names a model that is there to be asked."""
-    return _model_of(found) is not None
+    return _model_of(stimulus_set) is not None
 
 
-def refuse_another(found: StimulusSet) -> None:
+def refuse_another(stimulus_set: StimulusSet) -> None:
     """Raises StimuliError where `outputs` would, for the model that is installed is another one
     than the set was made with; by the model's card alone, without loading it. ModelError: the card
     is damaged."""
-    if (folder := _model_of(found)) is not None:
-        _refuse_another(found, cards.read(folder))
+    if (folder := _model_of(stimulus_set)) is not None:
+        _refuse_another(stimulus_set, cards.read(folder))
 
 
-def _model_of(found: StimulusSet) -> Path | None:
+def _model_of(stimulus_set: StimulusSet) -> Path | None:
     """The package of the set's model; None where it names none, or one that is not installed."""
-    name = found.manifest.method.classifier
+    name = stimulus_set.manifest.method.classifier
     return package.find(name) if name is not None and name in package.list_packages() else None
 
 
@@ -92,21 +98,26 @@ class _Question:
 
 @lru_cache(maxsize=1024)
 def _asked(question: _Question) -> tuple[Logits, ...]:
-    found, masking = question.found, question.masking
+    stimulus_set, masking = question.found, question.masking
     classifier = _loaded(question.model, question.written)
-    _refuse_another(found, classifier.card)
+    _refuse_another(stimulus_set, classifier.card)
     pictures = [
         masked.picture(
-            found,
+            stimulus_set,
             MaskedRef(
-                found.id, question.photo, question.method, masking.fill, masking.sign, percent
+                stimulus_set.id,
+                question.photo,
+                question.method,
+                masking.fill,
+                masking.sign,
+                percent,
             ),
         )
         for percent in masking.percents
     ]
     seen = np.stack([as_seen(picture, classifier) for picture in pictures])
     return tuple(
-        tuple(round(float(one), DIGITS) for one in logits) for logits in classifier.scores(seen)
+        tuple(round(float(logit), DIGITS) for logit in logits) for logits in classifier.scores(seen)
     )
 
 
@@ -115,20 +126,20 @@ def _loaded(folder: Path, written: tuple[int, ...]) -> Classifier:
     return package.load(folder)
 
 
-def _refuse_another(found: StimulusSet, card: ClassifierCard) -> None:
+def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
     """Raises StimuliError where the set is not about this model as it is."""
-    said = found.manifest
-    if said.method.sha256 not in (None, card.weights_sha256):
+    manifest = stimulus_set.manifest
+    if manifest.method.sha256 not in (None, card.weights_sha256):
         raise StimuliError(
-            f"The stimulus set {found.id} was made with another {card.id} than the one that is "
-            "installed: the weights differ.",
+            f"The stimulus set {stimulus_set.id} was made with another {card.id} than the one "
+            "that is installed: the weights differ.",
             todo="Put back the model it was made with, or build the set anew.",
         )
-    classes, told = tuple(one.id for one in said.classes), ids_of(card.recipe.data.names)
+    classes, told = tuple(class_.id for class_ in manifest.classes), ids_of(card.recipe.data.names)
     if classes != told:
         raise StimuliError(
-            f"The stimulus set {found.id} has the classes {', '.join(classes)}, but {card.id} "
-            f"tells {', '.join(told)}.",
+            f"The stimulus set {stimulus_set.id} has the classes {', '.join(classes)}, but "
+            f"{card.id} tells {', '.join(told)}.",
             todo="Name the model that the set was made with, or none, in method.classifier.",
         )
 

@@ -147,8 +147,8 @@ def peaks(maps: Float32, stride: float) -> Float32:
     Position i of the networks' maps sees pixels around `stride` times i.
     """
     flat = maps.reshape(len(maps), -1).argmax(1)
-    found = np.stack(np.unravel_index(flat, maps.shape[1:]), axis=1)
-    return (found * stride).astype(np.float32)
+    places = np.stack(np.unravel_index(flat, maps.shape[1:]), axis=1)
+    return (places * stride).astype(np.float32)
 
 
 def sisters(maps: Float32, species: Int64) -> float:
@@ -156,16 +156,16 @@ def sisters(maps: Float32, species: Int64) -> float:
 
     Maps that are flat agree with nothing and count as 0.
     """
-    found = []
-    for all_maps, one in zip(maps.reshape(len(maps), SPECIES, -1), species, strict=True):
-        first = one - one % SISTERS
+    result = []
+    for all_maps, number in zip(maps.reshape(len(maps), SPECIES, -1), species, strict=True):
+        first = number - number % SISTERS
         centred = all_maps - all_maps.mean(1, keepdims=True)
         length = np.linalg.norm(centred, axis=1)
         for other in range(first, first + SISTERS):
-            if other != one:
-                both = length[one] * length[other]
-                found.append(float(centred[one] @ centred[other] / both) if both > 0 else 0.0)
-    return round(float(np.mean(found)), 4)
+            if other != number:
+                both = length[number] * length[other]
+                result.append(float(centred[number] @ centred[other] / both) if both > 0 else 0.0)
+    return round(float(np.mean(result)), 4)
 
 
 def _distance(there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Float32:

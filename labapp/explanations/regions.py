@@ -26,8 +26,8 @@ SHARPNESS = -0.75
 def enlarged(maps: NDArray[np.floating], size: int) -> Float32:
     """Maps (n, h, w) at the size of the picture they are of, bicubic: float32, (n, size, size)."""
     rows, columns = (_weights(size, positions) for positions in maps.shape[1:])
-    found: Float32 = (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
-    return found
+    result: Float32 = (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
+    return result
 
 
 def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
@@ -98,5 +98,5 @@ def _cubic(t: Float64) -> Float64:
     a = SHARPNESS
     inside = (a + 2) * t**3 - (a + 3) * t**2 + 1
     outside = a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a
-    found: Float64 = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
-    return found
+    values: Float64 = np.where(t <= 1, inside, np.where(t < 2, outside, 0.0))
+    return values

@@ -21,7 +21,7 @@ def ids_of(names: Sequence[str]) -> tuple[str, ...]:
     """What the classes of a model are called in manifests and tables: `Anger (CK+)` is anger-ck."""
     plain = [_plain(name) for name in names]
     return tuple(
-        one if one and plain.count(one) == 1 else f"class-{n}" for n, one in enumerate(plain, 1)
+        id_ if id_ and plain.count(id_) == 1 else f"class-{n}" for n, id_ in enumerate(plain, 1)
     )
 
 

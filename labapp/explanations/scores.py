@@ -63,8 +63,8 @@ def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: In
     parts = []
     for start in range(0, len(pictures), CHUNK):
         some = slice(start, start + CHUNK)
-        found = of_network(network, method, as_input(pictures[some]), classes[some].tolist())
-        parts.append(found.sum(1).numpy())
+        maps = of_network(network, method, as_input(pictures[some]), classes[some].tolist())
+        parts.append(maps.sum(1).numpy())
     return np.concatenate(parts).astype(np.float32)
 
 
@@ -96,17 +96,17 @@ def of_network(
     target = list(classes)
     match method:
         case "gradient":
-            found = Saliency(network).attribute(fresh, target, abs=False)
+            maps = Saliency(network).attribute(fresh, target, abs=False)
         case "guided_backprop":
             with warnings.catch_warnings():
                 # It tells, every time, that it sets hooks and removes them.
                 warnings.filterwarnings("ignore", message="Setting backward hooks on ReLU")
-                found = GuidedBackprop(network).attribute(fresh, target)
+                maps = GuidedBackprop(network).attribute(fresh, target)
         case "lrp":
             copied = copy.deepcopy(network)
             _set_rules(copied)
-            found = LRP(copied).attribute(fresh, target)
-    scored: Tensor = found.detach()
+            maps = LRP(copied).attribute(fresh, target)
+    scored: Tensor = maps.detach()
     return scored
 
 

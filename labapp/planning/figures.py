@@ -27,20 +27,20 @@ BARS = "#C9D1D9"
 
 def plates(plan: Plan) -> list[Plate]:
     """Every figure for which there is something to draw."""
-    found = []
+    result = []
     with mpl.rc_context(STYLE):
-        of_models = [one for one in plan.thresholds if one.model is not None]
+        of_models = [threshold for threshold in plan.thresholds if threshold.model is not None]
         if of_models:
-            found += [_distances(of_models, plan), _reached(of_models, plan)]
-        waits = [one for one in plan.waiting if one.solved]
+            result += [_distances(of_models, plan), _reached(of_models, plan)]
+        waits = [wait for wait in plan.waiting if wait.solved]
         if waits:
-            found.append(_durations(waits))
-        found += [
+            result.append(_durations(waits))
+        result += [
             _power(powers, "power" if len(plan.powers) == 1 else f"power-{number}")
             for number, powers in enumerate(plan.powers, start=1)
             if powers.tests
         ]
-    return found
+    return result
 
 
 def _grid(panels: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -51,24 +51,24 @@ def _grid(panels: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-def _of_dataset(one: Threshold, plan: Plan) -> Threshold:
-    return next(t for t in plan.thresholds if t.dataset == one.dataset and t.model is None)
+def _of_dataset(threshold: Threshold, plan: Plan) -> Threshold:
+    return next(t for t in plan.thresholds if t.dataset == threshold.dataset and t.model is None)
 
 
 def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
     """Histograms of the distance between the pictures of sampled pairs."""
     figure, axes = _grid(len(models), 2.1)
-    for ax, one in zip(axes, models, strict=True):
-        whole = _of_dataset(one, plan)
-        shares = np.full(len(one.pairs), 100 / len(one.pairs))
-        ax.hist(1 - one.pairs, list(np.linspace(0, 1, 41)), weights=shares, color=BARS)
+    for ax, model in zip(axes, models, strict=True):
+        whole = _of_dataset(model, plan)
+        shares = np.full(len(model.pairs), 100 / len(model.pairs))
+        ax.hist(1 - model.pairs, list(np.linspace(0, 1, 41)), weights=shares, color=BARS)
         ax.axvline(whole.epsilon, color=INK, linewidth=1.6)
-        if whole.epsilon != one.epsilon:
-            ax.axvline(one.epsilon, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
-        ax.axvline(1 - one.present, color=SECONDARY, linewidth=1.2, linestyle=":")
-        near = one.by_chance(whole.target) * 100
+        if whole.epsilon != model.epsilon:
+            ax.axvline(model.epsilon, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
+        ax.axvline(1 - model.present, color=SECONDARY, linewidth=1.2, linestyle=":")
+        near = model.by_chance(whole.target) * 100
         kit.beside_line(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
-        ax.set_title(f"{one.model}\n{near:.1f} % near from the start", fontsize=9)
+        ax.set_title(f"{model.model}\n{near:.1f} % near from the start", fontsize=9)
         ax.set_xlim(0, 1)
     figure.supxlabel("distance between the pictures of a start and a target", fontsize=9)
     figure.supylabel("% of the pairs", fontsize=9)
@@ -88,10 +88,10 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
     strategies = list(plan.shares)
     figure, axes = _grid(len(models), 0.55 + 0.42 * (len(strategies) + 1))
     rng = np.random.default_rng(0)  # where points stand in their row means nothing
-    for ax, one in zip(axes, models, strict=True):
-        whole = _of_dataset(one, plan)
-        rows = [*((name, one.reached.get(name, np.empty(0))) for name in strategies)]
-        rows.append(("chance", one.pairs[:: max(1, len(one.pairs) // 200)]))
+    for ax, model in zip(axes, models, strict=True):
+        whole = _of_dataset(model, plan)
+        rows = [*((name, model.reached.get(name, np.empty(0))) for name in strategies)]
+        rows.append(("chance", model.pairs[:: max(1, len(model.pairs) // 200)]))
         for place, (name, values) in enumerate(rows):
             shift = rng.uniform(-0.28, 0.28, len(values))
             mark, colour = (".", SECONDARY) if name == "chance" else ("o", ACCENT)
@@ -104,10 +104,10 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
         kit.beside_line(
             ax, whole.target * 100, f"{whole.target * 100:.3g} %", right=whole.target < 0.6
         )
-        if whole.target != one.target:
-            ax.axvline(one.target * 100, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
-        ax.axvline(one.present * 100, color=SECONDARY, linewidth=1.2, linestyle=":")
-        ax.set_title(one.model or "", fontsize=9)
+        if whole.target != model.target:
+            ax.axvline(model.target * 100, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
+        ax.axvline(model.present * 100, color=SECONDARY, linewidth=1.2, linestyle=":")
+        ax.set_title(model.model or "", fontsize=9)
         # Room for the word above the first row.
         kit.rows(ax, [name for name, _ in rows], above=0.95)
         ax.set_xlim(0, 101)
@@ -125,10 +125,10 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
 def _durations(waits: Sequence[Waiting]) -> Plate:
     """How long solved questions take: the share that is solved by a time, by strategy."""
     figure, axes = kit.panels(len(waits), 1, 2.4, more_in=0.5)
-    for ax, one in zip(axes, waits, strict=True):
-        most = max(float(values.max()) for values in one.active_s.values())
-        ends = max([most, *filter(None, (one.present_s, one.skip_after_s))])
-        for (name, values), (line, mark) in zip(one.active_s.items(), kit.LINES, strict=False):
+    for ax, wait in zip(axes, waits, strict=True):
+        most = max(float(values.max()) for values in wait.active_s.values())
+        ends = max([most, *filter(None, (wait.present_s, wait.skip_after_s))])
+        for (name, values), (line, mark) in zip(wait.active_s.items(), kit.LINES, strict=False):
             ordered = np.sort(values)
             up_to = np.arange(1, len(ordered) + 1) / len(ordered) * 100
             ax.step(
@@ -149,15 +149,15 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
                 zorder=3,
                 label=f"{name} (n = {len(ordered)})",
             )
-        if one.skip_after_s is not None:
-            ax.axvline(one.skip_after_s, color=INK, linewidth=1.6)
-            kit.beside_line(ax, one.skip_after_s, f"T = {one.skip_after_s} s")
-        if one.median_s is not None:
-            ax.axvline(one.median_s, color=INK, linewidth=1.2, linestyle=kit.SHORT_DASHED)
-            kit.beside_line(ax, one.median_s, f"median {one.median_s:.0f} s")
-        if one.present_s is not None:
-            ax.axvline(one.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
-        ax.set_title(one.dataset)
+        if wait.skip_after_s is not None:
+            ax.axvline(wait.skip_after_s, color=INK, linewidth=1.6)
+            kit.beside_line(ax, wait.skip_after_s, f"T = {wait.skip_after_s} s")
+        if wait.median_s is not None:
+            ax.axvline(wait.median_s, color=INK, linewidth=1.2, linestyle=kit.SHORT_DASHED)
+            kit.beside_line(ax, wait.median_s, f"median {wait.median_s:.0f} s")
+        if wait.present_s is not None:
+            ax.axvline(wait.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
+        ax.set_title(wait.dataset)
         ax.set_ylim(0, 100)
         ax.set_xlim(0, ends * 1.02)
         kit.grid(ax)

@@ -71,23 +71,26 @@ def page(plan: Plan, plates: Sequence[Plate]) -> str:
     return whole_page(title, joined([heading(1, title), paragraph(about, "quiet")]), body, footer)
 
 
-def _threshold(one: Threshold) -> Row:
-    told = one.separated
-    percents = (one.share(UNDERSTANDS), one.share(UNDERSTANDS, one.present))
-    tried = (one.share(TRIES), one.share(TRIES, one.present))
+def _threshold(threshold: Threshold) -> Row:
+    told = threshold.separated
+    percents = (threshold.share(UNDERSTANDS), threshold.share(UNDERSTANDS, threshold.present))
+    tried = (threshold.share(TRIES), threshold.share(TRIES, threshold.present))
     return (
-        one.model or two_lines(one.dataset, "all models"),
-        said.target(one),
-        f"{one.epsilon:.3g}",
-        said.SOURCES[one.source],
+        threshold.model or two_lines(threshold.dataset, "all models"),
+        said.target(threshold),
+        f"{threshold.epsilon:.3g}",
+        said.SOURCES[threshold.source],
         said.NONE
         if told is None
         else two_lines(said.percent(told.target, 1), said.percent(told.balanced_accuracy)),
         two_lines(*map(said.percent, percents)),
         two_lines(*map(said.percent, tried)),
-        two_lines(said.percent(one.by_chance(), 1), said.percent(one.by_chance(one.present), 1)),
-        said.percent(one.floor, 1),
-        said.percent(one.present),
+        two_lines(
+            said.percent(threshold.by_chance(), 1),
+            said.percent(threshold.by_chance(threshold.present), 1),
+        ),
+        said.percent(threshold.floor, 1),
+        said.percent(threshold.present),
     )
 
 

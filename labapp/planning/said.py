@@ -37,58 +37,67 @@ def rests_on(plan: Plan) -> str:
     return RESTS_ON.format(shares=shares(plan))
 
 
-def target(one: Threshold) -> str:
+def target(threshold: Threshold) -> str:
     """A recommended target, such as 90 % (epsilon 0.10)."""
-    whole = abs(one.target * 100 - round(one.target * 100)) < 1e-9
-    return percent(one.target, 0 if whole else 1)
+    whole = abs(threshold.target * 100 - round(threshold.target * 100)) < 1e-9
+    return percent(threshold.target, 0 if whole else 1)
 
 
-def threshold(one: Threshold) -> str:
+def threshold(threshold: Threshold) -> str:
     """One sentence on a data set's threshold."""
     shares = (
-        f"{percent(one.share(UNDERSTANDS))} of the questions of those who understand reach it, "
-        f"{percent(one.share(TRIES))} of those who only try, and {percent(one.by_chance(), 1)} of "
-        "the pairs are that near from the start."
+        f"{percent(threshold.share(UNDERSTANDS))} of the questions of those who understand reach "
+        f"it, {percent(threshold.share(TRIES))} of those who only try, and "
+        f"{percent(threshold.by_chance(), 1)} of the pairs are that near from the start."
     )
-    on = f"(from {SOURCES[one.source]}; the study has {percent(one.present)} now)"
-    said = f"{one.dataset}: target alignment {target(one)}, epsilon {one.epsilon:.3g} {on}."
-    if one.share(UNDERSTANDS) is None or one.share(TRIES) is None:
-        return f"{said} {percent(one.by_chance(), 1)} of the pairs are that near from the start."
-    return f"{said} {shares}"
+    on = f"(from {SOURCES[threshold.source]}; the study has {percent(threshold.present)} now)"
+    text = f"{threshold.dataset}: target alignment {target(threshold)}, "
+    text += f"epsilon {threshold.epsilon:.3g} {on}."
+    if threshold.share(UNDERSTANDS) is None or threshold.share(TRIES) is None:
+        return (
+            f"{text} {percent(threshold.by_chance(), 1)} of the pairs are that near from the start."
+        )
+    return f"{text} {shares}"
 
 
-def warning(one: Threshold) -> str:
+def warning(threshold: Threshold) -> str:
     """What to mind about a threshold; empty where there is nothing."""
-    understood, tried = one.share(UNDERSTANDS), one.share(TRIES)
-    if one.source == "calibration" or understood is None or tried is None:
+    understood, tried = threshold.share(UNDERSTANDS), threshold.share(TRIES)
+    if threshold.source == "calibration" or understood is None or tried is None:
         return ""
     if tried > STUMBLES:
         return (
-            f"{one.dataset}: even {target(one)} is reached in more than {percent(STUMBLES)} of the "
-            "questions of those who only try: some of what is solved will be stumbled upon."
+            f"{threshold.dataset}: even {target(threshold)} is reached in more than "
+            f"{percent(STUMBLES)} of the questions of those who only try: some of "
+            "what is solved will be stumbled upon."
         )
     if understood - tried < HARDLY:
         return (
-            f"{one.dataset}: hardly more of the questions of those who understand reach the target "
-            "than of those who only try: solving one says little about understanding here."
+            f"{threshold.dataset}: hardly more of the questions of those who understand reach "
+            "the target than of those who only try: solving one says little about understanding "
+            "here."
         )
     return ""
 
 
-def wait(one: Waiting) -> str:
+def wait(waiting: Waiting) -> str:
     """One sentence on T."""
-    if one.skip_after_s is None or one.median_s is None:
-        return f"{one.dataset}: nothing was solved, so that nothing can be said of T."
-    of = "of the calibration's questions" if one.source == "calibration" else "of solved questions"
-    now = "does not wait with it" if one.present_s is None else f"has {one.present_s:g} s"
+    if waiting.skip_after_s is None or waiting.median_s is None:
+        return f"{waiting.dataset}: nothing was solved, so that nothing can be said of T."
+    of = (
+        "of the calibration's questions"
+        if waiting.source == "calibration"
+        else "of solved questions"
+    )
+    now = "does not wait with it" if waiting.present_s is None else f"has {waiting.present_s:g} s"
     return (
-        f"{one.dataset}: T = {one.skip_after_s} s, twice the median active time {of} "
-        f"({decimal(one.median_s, 1)} s), rounded (the study {now} now)."
+        f"{waiting.dataset}: T = {waiting.skip_after_s} s, twice the median active time {of} "
+        f"({decimal(waiting.median_s, 1)} s), rounded (the study {now} now)."
     )
 
 
-def length(one: Length) -> str:
-    return f"half end within {clock(one.median_s)} min, 90 % within {clock(one.ninety_s)} min"
+def length(length: Length) -> str:
+    return f"half end within {clock(length.median_s)} min, 90 % within {clock(length.ninety_s)} min"
 
 
 def short(text: str, models: Sequence[str]) -> str:
@@ -102,11 +111,11 @@ def need_of(n: int | None) -> str:
     return f">{SIZES[-1]}" if n is None else str(n)
 
 
-def need(one: Need) -> str:
+def need(need: Need) -> str:
     """A number of participants with its interval, such as 12 (9–20)."""
-    if one.low is None:
-        return need_of(one.n)
-    return f"{need_of(one.n)} ({one.low}–{need_of(one.high)})"
+    if need.low is None:
+        return need_of(need.n)
+    return f"{need_of(need.n)} ({need.low}–{need_of(need.high)})"
 
 
 def simulated(plan: Plan) -> str:

@@ -37,14 +37,14 @@ def show(plan: Plan, console: Console) -> None:
 
 
 def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:
-    whole = [one for one in plan.thresholds if one.model is None]
+    whole = [threshold for threshold in plan.thresholds if threshold.model is None]
     if whole:
-        warned = [note for one in whole if (note := said.warning(one))]
+        warned = [note for threshold in whole if (note := said.warning(threshold))]
         yield "Threshold", [*map(said.threshold, whole), *warned]
-        yield "Time to skip", [said.wait(one) for one in plan.waiting]
+        yield "Time to skip", [said.wait(wait) for wait in plan.waiting]
     yield (
         "Length of a session",
-        [f"{one.strategy or 'mixture'}: {said.length(one)}" for one in plan.lengths],
+        [f"{length.strategy or 'mixture'}: {said.length(length)}" for length in plan.lengths],
     )
 
 
@@ -56,12 +56,14 @@ def _table(first: str) -> Table:
 
 def _completion(plan: Plan) -> Table:
     table = _table("model")
-    models = list(dict.fromkeys(one.model for one in plan.completions))
+    models = list(dict.fromkeys(completion.model for completion in plan.completions))
     for name in ("mixture", *plan.shares):
         table.add_column(name, justify="right", no_wrap=True)
     for model in models:
         cells = {
-            one.strategy: said.percent(one.mean) for one in plan.completions if one.model == model
+            completion.strategy: said.percent(completion.mean)
+            for completion in plan.completions
+            if completion.model == model
         }
         table.add_row(marked(model), *(cells.get(name, said.NONE) for name in (None, *plan.shares)))
     return table
@@ -102,11 +104,11 @@ def _scenarios(plan: Plan) -> Table:
     marks = ["n"] if len(tests) == 1 else [f"n{at}" for at in range(1, len(tests) + 1)]
     for mark in marks:
         table.add_column(mark, justify="right", no_wrap=True)
-    for one in plan.scenarios:
-        needs = [one.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
+    for scenario in plan.scenarios:
+        needs = [scenario.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
         table.add_row(
-            marked(one.name),
-            *(said.percent(one.completion.get(model)) for model in models),
+            marked(scenario.name),
+            *(said.percent(scenario.completion.get(model)) for model in models),
             *(said.need_of(n) for n in needs),
         )
     table.caption = "Completion rate by model" + "".join(

@@ -88,12 +88,12 @@ def rows_of(content: bytes, place: str) -> list[Row]:
 
 def _refuse_foreign(file: pq.ParquetFile) -> None:
     """Raises ValueError, before a value is unpacked, for columns or lengths that no journal has."""
-    found = file.schema_arrow
+    schema = file.schema_arrow
     for field in SCHEMA:
-        at = found.get_field_index(field.name)
+        at = schema.get_field_index(field.name)
         if at < 0:
             raise ValueError(f"the column {field.name} is missing")
-        kind = found.field(at).type
+        kind = schema.field(at).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if kind != field.type:
             raise ValueError(f"the column {field.name} holds {kind}, not {field.type}")

@@ -27,7 +27,7 @@ LARGEST = 16 * files.MIB
 def comments(study: Path) -> dict[str, tuple[str, ...]]:
     """The remarks on each session of a study, oldest first, by the names of their folders. What
     cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     try:
         lines = _lines(study)
     except OSError:
@@ -35,8 +35,8 @@ def comments(study: Path) -> dict[str, tuple[str, ...]]:
     for _, entry in lines:
         if entry is not None:
             name = entry["session"]
-            found[name] = (*found.get(name, ()), entry["text"])
-    return found
+            result[name] = (*result.get(name, ()), entry["text"])
+    return result
 
 
 def add_comment(session: Path, text: str) -> None:

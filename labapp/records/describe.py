@@ -40,11 +40,11 @@ def line(session: SessionSummary) -> str:
 
 def describe(path: Path) -> list[dict[str, Any]]:
     """What a session, or each session of a bundle, holds. Raises RecordError."""
-    found = []
+    result = []
     for record in open_records(path):
         with readable(record.source):
-            found.append(_facts(record))
-    return found
+            result.append(_facts(record))
+    return result
 
 
 def _facts(record: Record) -> dict[str, Any]:
@@ -84,18 +84,18 @@ def blinding(outline: Outline) -> str:
 
 def _outcomes(events: Sequence[Event]) -> Counter[str]:
     """How questions ended, each by its last attempt; a stage that began again asks anew."""
-    found: dict[tuple[str | None, int | None], str] = {}
+    result: dict[tuple[str | None, int | None], str] = {}
     for event in events:
         if event.kind == "part.restarted":
-            found = {key: outcome for key, outcome in found.items() if key[0] != event.stage}
+            result = {key: outcome for key, outcome in result.items() if key[0] != event.stage}
         elif event.kind == "trial.ended":
-            found[event.stage, event.trial] = str(event.payload["outcome"])
-    return Counter(found.values())
+            result[event.stage, event.trial] = str(event.payload["outcome"])
+    return Counter(result.values())
 
 
 def text(facts: Sequence[dict[str, Any]]) -> list[str]:
     """Facts as aligned lines, an empty one between sessions."""
-    blocks = [[f"{key:14} {_value(value)}" for key, value in one.items()] for one in facts]
+    blocks = [[f"{key:14} {_value(value)}" for key, value in fact.items()] for fact in facts]
     return "\n\n".join("\n".join(block) for block in blocks).splitlines()
 
 

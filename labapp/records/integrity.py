@@ -40,8 +40,8 @@ def check_journal(folder: Path) -> list[Problem]:
     Raises RecordError when it cannot be read at all.
     """
     with opened(folder, lenient=True) as connection:
-        said = connection.execute("PRAGMA integrity_check(20)").fetchall()
-        damage = [f"SQLite finds {text}" for (text,) in said if text != "ok"]
+        fetchall = connection.execute("PRAGMA integrity_check(20)").fetchall()
+        damage = [f"SQLite finds {text}" for (text,) in fetchall if text != "ok"]
         damage += database_problems(connection, folder)
         unreadable = value_problems(connection)
     problems = [Problem(JOURNAL, what) for what in damage]
@@ -55,10 +55,10 @@ def check_rows(rows: Sequence[Row], place: str) -> list[Problem]:
     """Check rows in the order they are stored in; `place` names the file in the problems."""
     if not rows:
         return [Problem(place, "it holds no event")]
-    found = [*_order(rows), *_chain(rows), *_segments(rows), *_vocabulary(rows)]
-    if not found:  # else what follows from the damage would be told again and again
-        found = list(implausible(bodies(rows)))
-    return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(found)]
+    problems = [*_order(rows), *_chain(rows), *_segments(rows), *_vocabulary(rows)]
+    if not problems:  # else what follows from the damage would be told again and again
+        problems = list(implausible(bodies(rows)))
+    return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(problems)]
 
 
 def check_chain(rows: Sequence[Row]) -> str | None:

@@ -115,8 +115,8 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
             (table,),
         ).fetchall()
         strict = connection.execute(f"PRAGMA table_list({table})").fetchone()
-        found = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
-        types = {name: kind for _, name, kind, _, _, _, hidden in found if not hidden}
+        fetchall = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+        types = {name: kind for _, name, kind, _, _, _, hidden in fetchall if not hidden}
         if kinds != [("table",)] or not strict or not strict[5] or types != columns:
             raise sqlite3.DatabaseError(f"the table {table} is not that of a journal")
 
@@ -126,10 +126,10 @@ def _escaped(text: bytes) -> str:
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    if found is None or found[0] != str(SCHEMA_VERSION):
+    fetchone = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+    if fetchone is None or fetchone[0] != str(SCHEMA_VERSION):
         raise RecordError(
-            f"The journal {path} has schema version {found and found[0]}; this program reads "
+            f"The journal {path} has schema version {fetchone and fetchone[0]}; this program reads "
             f"{SCHEMA_VERSION}.",
             safe="It was only read; nothing was changed.",
             todo="Update labapp.",
@@ -171,5 +171,5 @@ def extent(folder: Path) -> tuple[int, int]:
 def last_utc(folder: Path) -> str:
     """Wall clock of the last event, ISO 8601; empty for a journal without events."""
     with opened(folder) as connection:
-        found = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
-        return str(found[0]) if found else ""
+        fetchone = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        return str(fetchone[0]) if fetchone else ""

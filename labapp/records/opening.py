@@ -32,14 +32,14 @@ def open_record(path: Path) -> Record:
 
     Raises RecordError; for a bundle of several sessions use `open_records`.
     """
-    found = open_records(path)
-    if len(found) != 1:
-        names = ", ".join(str(record.name) for record in found)
+    records = open_records(path)
+    if len(records) != 1:
+        names = ", ".join(str(record.name) for record in records)
         raise RecordError(
-            f"{path} holds {len(found)} sessions ({names}), not one.",
+            f"{path} holds {len(records)} sessions ({names}), not one.",
             todo="Use a command that takes bundles of several sessions.",
         )
-    return found[0]
+    return records[0]
 
 
 def open_records(path: Path) -> list[Record]:
@@ -120,12 +120,12 @@ def places(path: Path) -> list[Path]:
     if not files.is_folder(path) or is_session(path) or bundle_tree(path) is not None:
         return [path]
     inside = [
-        found
+        folder
         for pattern in ("*", "*/*")
-        for found in sorted(path.glob(pattern))
-        if is_session(found)
+        for folder in sorted(path.glob(pattern))
+        if is_session(folder)
     ]
-    return inside or [found for found in sorted(path.iterdir()) if _is_bundle(found)] or [path]
+    return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]
 
 
 def _is_bundle(path: Path) -> bool:

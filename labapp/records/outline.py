@@ -148,60 +148,60 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
         last_ns = max(last_ns, row.t_ns)
         if row.kind in wanted:
             kept.append(row)
-    found = Outline()
+    summary = Outline()
     working = Pauses()
     for event, body in bodies(kept):
         working = working.apply(event)
-        found = _apply(found, event, body)
-    if found.segments:
-        last = replace(found.segments[-1], last_ns=last_ns)
-        found = replace(found, segments=(*found.segments[:-1], last))
-    return replace(found, last_ns=last_ns, working_ns=working.working_ns(last_ns))
+        summary = _apply(summary, event, body)
+    if summary.segments:
+        last = replace(summary.segments[-1], last_ns=last_ns)
+        summary = replace(summary, segments=(*summary.segments[:-1], last))
+    return replace(summary, last_ns=last_ns, working_ns=working.working_ns(last_ns))
 
 
-def _apply(found: Outline, event: Event, body: Body) -> Outline:
+def _apply(outline: Outline, event: Event, body: Body) -> Outline:
     match body:
         case SegmentStarted():
-            return _segment(found, event, body)
+            return _segment(outline, event, body)
         case SegmentEnded():
-            last = replace(found.segments[-1], ended=body.reason)
-            return replace(found, segments=(*found.segments[:-1], last))
-        case SessionPaused() if not _open(found):
+            last = replace(outline.segments[-1], ended=body.reason)
+            return replace(outline, segments=(*outline.segments[:-1], last))
+        case SessionPaused() if not _open(outline):
             kind: Literal["pause", "break"] = "pause" if event.stage is None else "break"
-            return replace(found, pauses=(*found.pauses, Pause(kind, event.t_ns)))
-        case SessionResumed() if _open(found):
-            closed = replace(found.pauses[-1], end_ns=event.t_ns)
-            return replace(found, pauses=(*found.pauses[:-1], closed))
+            return replace(outline, pauses=(*outline.pauses, Pause(kind, event.t_ns)))
+        case SessionResumed() if _open(outline):
+            closed = replace(outline.pauses[-1], end_ns=event.t_ns)
+            return replace(outline, pauses=(*outline.pauses[:-1], closed))
         case Agreement():
-            return replace(found, agreed=body.uses)
+            return replace(outline, agreed=body.uses)
         case BlindingSet():
-            return _blinding(found, event, body)
+            return _blinding(outline, event, body)
         case InclusionDecided():
-            return replace(found, not_counted=tuple(body.failed))
+            return replace(outline, not_counted=tuple(body.failed))
         case SessionCompleted():
-            return replace(found, state="complete")
+            return replace(outline, state="complete")
         case SessionEnded():
             left = body.withdrawal
-            return replace(found, state="ended_early", reason=body.reason, withdrawal=left)
+            return replace(outline, state="ended_early", reason=body.reason, withdrawal=left)
         case SessionReopened():
-            return replace(found, state="interrupted", reason=None, withdrawal="", not_counted=())
-    return _sound(found, event, body)
+            return replace(outline, state="interrupted", reason=None, withdrawal="", not_counted=())
+    return _sound(outline, event, body)
 
 
-def _blinding(found: Outline, event: Event, body: BlindingSet) -> Outline:
-    if event.segment == 1 and found.blind is None:
-        return replace(found, blind=body.blind)
-    if found.blind and not body.blind and found.unblinded_ns is None:
-        return replace(found, unblinded_ns=event.t_ns)
-    return found
+def _blinding(outline: Outline, event: Event, body: BlindingSet) -> Outline:
+    if event.segment == 1 and outline.blind is None:
+        return replace(outline, blind=body.blind)
+    if outline.blind and not body.blind and outline.unblinded_ns is None:
+        return replace(outline, unblinded_ns=event.t_ns)
+    return outline
 
 
-def _open(found: Outline) -> bool:
-    return bool(found.pauses) and found.pauses[-1].end_ns is None
+def _open(outline: Outline) -> bool:
+    return bool(outline.pauses) and outline.pauses[-1].end_ns is None
 
 
-def _segment(found: Outline, event: Event, body: SegmentStarted) -> Outline:
-    segments = found.segments
+def _segment(outline: Outline, event: Event, body: SegmentStarted) -> Outline:
+    segments = outline.segments
     if segments and body.gap_from_ns is not None:
         segments = (*segments[:-1], replace(segments[-1], last_ns=body.gap_from_ns))
     new = Segment(
@@ -213,13 +213,13 @@ def _segment(found: Outline, event: Event, body: SegmentStarted) -> Outline:
         body.gap_from_ns,
         event.t_ns,
     )
-    pauses = found.pauses
-    if body.gap_from_ns is not None and not _open(found):
+    pauses = outline.pauses
+    if body.gap_from_ns is not None and not _open(outline):
         pauses = (*pauses, Pause("gap", body.gap_from_ns))
-    return replace(found, segments=(*segments, new), pauses=pauses)
+    return replace(outline, segments=(*segments, new), pauses=pauses)
 
 
-def _sound(found: Outline, event: Event, body: Body) -> Outline:
+def _sound(outline: Outline, event: Event, body: Body) -> Outline:
     match body:
         case AudioStarted():
             new = AudioFile(
@@ -232,12 +232,12 @@ def _sound(found: Outline, event: Event, body: Body) -> Outline:
                 body.channels,
                 body.subtype,
             )
-            return replace(found, audio=(*found.audio, new))
+            return replace(outline, audio=(*outline.audio, new))
         case AudioOff():
-            return replace(found, silent_because=body.reason)
+            return replace(outline, silent_because=body.reason)
         case AudioBlock() | AudioGap() | AudioStopped():
-            return replace(found, audio=tuple(_heard(sound, body) for sound in found.audio))
-    return found
+            return replace(outline, audio=tuple(_heard(sound, body) for sound in outline.audio))
+    return outline
 
 
 def _heard(sound: AudioFile, body: AudioBlock | AudioGap | AudioStopped) -> AudioFile:

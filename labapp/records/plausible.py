@@ -100,9 +100,9 @@ class _Course:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
         names = {"study": body.study, "participant": body.participant, "session": body.session}
-        for what, said in names.items():
-            if not NAMES[what].fullmatch(said):  # they stand in names of files
-                return f"{said[:60]!r} is the name of no {what}"
+        for what, label in names.items():
+            if not NAMES[what].fullmatch(label):  # they stand in names of files
+                return f"{label[:60]!r} is the name of no {what}"
         for row in body.plan:
             name, kind = row.get("id"), row.get("part")
             if not isinstance(name, str) or not isinstance(kind, str) or name in self.parts:

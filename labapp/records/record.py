@@ -67,10 +67,10 @@ class Record:
     @property
     def withdrawn(self) -> str:
         """Keep or delete where the participant withdrew, in the session or later; else empty."""
-        said = self.outline.withdrawal
+        withdrawal = self.outline.withdrawal
         if self.kind == "session":
-            return withdrawal_of(Path(self.source), said)
-        return self.bundled_withdrawal or said
+            return withdrawal_of(Path(self.source), withdrawal)
+        return self.bundled_withdrawal or withdrawal
 
     @property
     def participant(self) -> str:
@@ -109,8 +109,8 @@ class Record:
 
     @property
     def state(self) -> State:
-        found = self.outline.state
-        return "running" if self.running and found == "interrupted" else found
+        state = self.outline.state
+        return "running" if self.running and state == "interrupted" else state
 
     @property
     def segments(self) -> tuple[Segment, ...]:

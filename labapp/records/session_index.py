@@ -173,10 +173,10 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     withdrawn = own.withdrawn
     if withdrawal is not None:
         withdrawn = "keep" if withdrawal.kept else "delete"
-    said = logs.comments.get(folder.name, ())
-    if (exported, withdrawn, said) == (own.exported, own.withdrawn, own.comments):
+    comments = logs.comments.get(folder.name, ())
+    if (exported, withdrawn, comments) == (own.exported, own.withdrawn, own.comments):
         return own
-    return replace(own, exported=exported, withdrawn=withdrawn, comments=said)
+    return replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
 
 
 def _stamp(*paths: str) -> _Stamp:
@@ -187,8 +187,8 @@ def _written(paths: tuple[str, ...]) -> Iterator[tuple[int, int] | None]:
     """Size and time of each file; None where there is none."""
     for path in paths:
         try:
-            found = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
+            stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
         except OSError:
             yield None
         else:
-            yield found.st_size, found.st_mtime_ns
+            yield stat.st_size, stat.st_mtime_ns

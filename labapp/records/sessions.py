@@ -79,14 +79,14 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 def list_problems(data_root: Path) -> list[str]:
     """What is wrong with the lists beside the sessions, of withdrawals, exports and remarks, a line
     each: a list that is damaged stops no other."""
-    found = []
+    result = []
     for study in _children(data_root):
-        found += [
+        result += [
             *withdrawal_problems(study),
             *export_problems(study),
             *comment_problems(study),
         ]
-    return found
+    return result
 
 
 def study_folders(data_root: Path) -> list[Path]:
@@ -149,18 +149,18 @@ def _facts(folder: Path) -> dict[str, Any]:
     planned = next(bodies(rows[:1]), (None, None))[1]
     if not isinstance(planned, SessionPlanned):
         raise RecordError("The journal does not begin with the session's plan.")
-    found = outline(rows, last_ns)
+    summary = outline(rows, last_ns)
     return {
         "study": planned.study,
-        "state": "running" if running and found.state == "interrupted" else found.state,
-        "length_s": found.working_ns / 1e9,
+        "state": "running" if running and summary.state == "interrupted" else summary.state,
+        "length_s": summary.working_ns / 1e9,
         "events": events,
-        "sound": bool(found.audio),
-        "lost_s": found.lost_s,
-        "blind": found.blind,
-        "unblinded_s": None if found.unblinded_ns is None else found.unblinded_ns / 1e9,
-        "not_counted": found.not_counted,
-        "withdrawn": found.withdrawal,
+        "sound": bool(summary.audio),
+        "lost_s": summary.lost_s,
+        "blind": summary.blind,
+        "unblinded_s": None if summary.unblinded_ns is None else summary.unblinded_ns / 1e9,
+        "not_counted": summary.not_counted,
+        "withdrawn": summary.withdrawal,
     }
 
 
@@ -175,11 +175,11 @@ def exports_of(folder: Path) -> tuple[str, ...]:
 
 def bundles(study: Path) -> dict[str, tuple[str, ...]]:
     """Bundles made of each session of a study, by the names of their folders."""
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for entry in filter(_made, exports(study)):
         for name in dict.fromkeys(map(str, entry["sessions"])):
-            found[name] = (*found.get(name, ()), str(entry.get("bundle", "")))
-    return found
+            result[name] = (*result.get(name, ()), str(entry.get("bundle", "")))
+    return result
 
 
 def exported_from(study: Path) -> list[FolderName]:

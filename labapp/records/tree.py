@@ -55,8 +55,8 @@ class FolderTree:
             raise _unreadable(str(self.path), error) from error
 
     def folders(self, pattern: str) -> list[str]:
-        found = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.glob("*")))
-        return sorted(p.relative_to(self.path).as_posix() for p in found)
+        folders = (p for p in self.path.glob(pattern) if p.is_dir() and any(p.glob("*")))
+        return sorted(p.relative_to(self.path).as_posix() for p in folders)
 
     def has(self, name: str) -> bool:
         return files.is_file(self.path / name)
@@ -108,9 +108,9 @@ class ZipTree:
 
     def names(self) -> list[str]:
         with self._archive() as archive:
-            found = [name for name in archive.namelist() if not name.endswith("/")]
+            names = [name for name in archive.namelist() if not name.endswith("/")]
         return sorted(
-            name.removeprefix(self.prefix) for name in found if name.startswith(self.prefix)
+            name.removeprefix(self.prefix) for name in names if name.startswith(self.prefix)
         )
 
     def folders(self, pattern: str) -> list[str]:

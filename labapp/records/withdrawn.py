@@ -53,13 +53,13 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
     The last line on a session counts. Raises RecordError where the list cannot be read, or a line
     of it names no session.
     """
-    found: dict[str, Withdrawal] = {}
+    result: dict[str, Withdrawal] = {}
     if files.is_folder(study):
         for child in study.iterdir():
             name = child.name.removeprefix(LEAVING)
             if name != child.name and (parsed := FolderName.parse(name)):
-                found[name] = _deleted(parsed)
-    return found | _written(study)
+                result[name] = _deleted(parsed)
+    return result | _written(study)
 
 
 def listed(study: Path) -> dict[str, Withdrawal]:
@@ -86,7 +86,7 @@ def _meaning(read: tuple[Withdrawal, ...]) -> str:
 
 
 def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
-    found: dict[str, Withdrawal] = {}
+    result: dict[str, Withdrawal] = {}
     for number, _, read in _lines(study):
         if not read and not listed:
             raise RecordError(
@@ -96,8 +96,8 @@ def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
                 todo="Correct the line from your own notes of who withdrew, or from a copy of the "
                 "file; remove it only where you are sure that it names nobody.",
             )
-        found |= {withdrawal.folder: withdrawal for withdrawal in read}
-    return found
+        result |= {withdrawal.folder: withdrawal for withdrawal in read}
+    return result
 
 
 def _lines(study: Path) -> Iterator[tuple[int, str, tuple[Withdrawal, ...]]]:
@@ -126,7 +126,7 @@ def _deleted(name: FolderName) -> Withdrawal:
     return Withdrawal(str(name), name.participant, name.session, "", False)
 
 
-def withdrawal_of(folder: Path, said: str = "", *, listed: bool = False) -> str:
+def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
     """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it.
 
     listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
@@ -137,7 +137,7 @@ def withdrawal_of(folder: Path, said: str = "", *, listed: bool = False) -> str:
         if not listed:
             raise
         known = None
-    return said if known is None else "keep" if known.kept else "delete"
+    return text if known is None else "keep" if known.kept else "delete"
 
 
 def _whole(line: str) -> Withdrawal | None:

@@ -28,7 +28,7 @@ def width_in(text: str) -> float:
     font = FontProperties(family="DejaVu Sans", size=SMALL)  # comes with matplotlib
     lines = text.split("\n")
     return (
-        max(text_to_path.get_text_width_height_descent(one, font, False)[0] for one in lines) / 72
+        max(text_to_path.get_text_width_height_descent(line, font, False)[0] for line in lines) / 72
     )
 
 

@@ -10,8 +10,8 @@ def decimal(value: float, decimals: int, *, sign: bool = False, like: float | No
     """
     size = abs(value if like is None else like)
     digits = 0 if size >= 1000 else min(decimals, 1) if size >= 100 else decimals
-    said = f"{round(value, digits) + 0.0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
-    return said.replace("-", "−")
+    text = f"{round(value, digits) + 0.0:{'+' if sign and round(value, digits) else ''},.{digits}f}"
+    return text.replace("-", "−")
 
 
 def clock(seconds: float) -> str:

@@ -187,12 +187,12 @@ class ModelCard(Part):
             )
         source = architecture.source
         if isinstance(source, ClosedForm):
-            found = [
+            limits = [
                 (dial.name, (dial.low, dial.high))
                 for dial in self.dimensions
                 if isinstance(dial, ContinuousDial)
             ]
-            if found != list(zip(source.names, source.limits, strict=True)):
+            if limits != list(zip(source.names, source.limits, strict=True)):
                 raise ValueError(f"dimensions are not those of {architecture.name}")
         return self
 

@@ -87,16 +87,18 @@ def effects(decoder: Decoder, distance: str | None = None) -> tuple[Effect, ...]
     measure = DISTANCES.get(distance)
     latents = decoder.latents
     rows = latents if len(latents) <= ROWS else latents[divide(len(latents), ROWS, ROWS_SEED)[1]]
-    found = [
-        _mean_of([_compare(one, other, measure) for one, other in _turned(decoder, rows, number)])
+    means = [
+        _mean_of(
+            [_compare(first, other, measure) for first, other in _turned(decoder, rows, number)]
+        )
         for number in range(len(decoder.space))
     ]
-    sizes = [change if far is None else far for far, change, _ in found]
+    sizes = [change if far is None else far for far, change, _ in means]
     most = max(sizes) or 1.0
     return tuple(
         Effect(dial.name, far, change, squares, size / most)
         for dial, (far, change, squares), size in zip(
-            decoder.space.dimensions, found, sizes, strict=True
+            decoder.space.dimensions, means, sizes, strict=True
         )
     )
 
@@ -121,13 +123,13 @@ _Means = tuple[float | None, float, float]
 
 
 def _compare(
-    one: Float32, other: Float32, measure: Callable[[Float32, Float32], float] | None
+    values: Float32, other: Float32, measure: Callable[[Float32, Float32], float] | None
 ) -> _Means:
     """Means over instances of the distance, the absolute and the squared differences."""
-    difference = (one.astype(np.float64) - other).reshape(len(one), -1)
+    difference = (values.astype(np.float64) - other).reshape(len(values), -1)
     far = None
     if measure is not None:
-        far = float(np.mean([measure(a, b) for a, b in zip(one, other, strict=True)]))
+        far = float(np.mean([measure(a, b) for a, b in zip(values, other, strict=True)]))
     return (
         far,
         float(np.abs(difference).sum(axis=1).mean()),
@@ -137,7 +139,7 @@ def _compare(
 
 def _mean_of(pairs: Sequence[_Means]) -> _Means:
     """Means over pairs of values, of which all have a distance or none has."""
-    far = [one for one, _, _ in pairs if one is not None]
+    far = [pair for pair, _, _ in pairs if pair is not None]
     return (
         float(np.mean(far)) if far else None,
         float(np.mean([change for _, change, _ in pairs])),

@@ -72,7 +72,7 @@ def evaluate(
         "computed": _plain(computed),
         "card": _plain(stated),
         "published": card.held_out_error and card.held_out_error.published,
-        "effects": [one.to_json() for one in effects(decoder)],
+        "effects": [effect.to_json() for effect in effects(decoder)],
         "agrees": _agree(computed, stated),
     }
 
@@ -103,10 +103,10 @@ def encodings(decoder: Decoder, data: Split) -> Float32:
     return decoder.latents
 
 
-def _same_files(card: ModelCard, found: Mapping[str, str]) -> None:
+def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
     """Refuse other files than those that the model learned from, where its card says which."""
     stated = card.data_sha256 or {}
-    if others := [name for name, sha256 in stated.items() if found.get(name) != sha256]:
+    if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
             f"{', '.join(others)}: not the file that {card.id} learned from.",
             safe="Nothing was changed.",
@@ -140,10 +140,10 @@ def table(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _effect_lines(found: list[dict[str, Any]]) -> list[str]:
+def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
     """What each dial changes, a line a dial."""
-    unit = "d(x, x')" if found[0]["distance"] is not None else "sum of absolute differences"
-    width = max(len(one["name"]) for one in found)
+    unit = "d(x, x')" if rows[0]["distance"] is not None else "sum of absolute differences"
+    width = max(len(result["name"]) for result in rows)
     title = (
         f"dials, from percentile {LOW} to {HIGH} (mean {unit}, share of the strongest dial's; "
         f"little effect: below {LITTLE:.0%}):"
@@ -151,10 +151,10 @@ def _effect_lines(found: list[dict[str, Any]]) -> list[str]:
     return [
         title,
         *(
-            f"  {one['name']:{width}}  "
-            f"{one['change'] if one['distance'] is None else one['distance']:10.4f}  "
-            f"{one['share']:6.1%}{'  little effect' * one['little']}"
-            for one in found
+            f"  {result['name']:{width}}  "
+            f"{result['change'] if result['distance'] is None else result['distance']:10.4f}  "
+            f"{result['share']:6.1%}{'  little effect' * result['little']}"
+            for result in rows
         ),
     ]
 
@@ -221,28 +221,28 @@ def _agree(computed: Measured, stated: Measured) -> bool:
     """Whether all that the card states was found again; it may state less than is computed."""
     if any(getattr(computed, name) is None for name, value in stated.fields().items() if value):
         return False
-    found = True
+    agrees = True
     for name in ("held_out_error", "held_out_nll"):
-        one, other = getattr(computed, name), getattr(stated, name)
+        actual, other = getattr(computed, name), getattr(stated, name)
         if other is not None:
-            found &= _near(one.mean, other.mean) and _near(one.sampled, other.sampled)
+            agrees &= _near(actual.mean, other.mean) and _near(actual.sampled, other.sampled)
     if stated.disentanglement is not None:
-        one, other = computed.disentanglement, stated.disentanglement
-        assert one is not None
-        found &= _near(one.mig, other.mig)
+        actual, other = computed.disentanglement, stated.disentanglement
+        assert actual is not None
+        agrees &= _near(actual.mig, other.mig)
         for reading in ("dci", "dci_exchanged"):
-            ours, theirs = getattr(one, reading), getattr(other, reading)
-            found &= abs(ours.disentanglement - theirs.disentanglement) <= TREES_TOLERANCE
-            found &= abs(ours.completeness - theirs.completeness) <= TREES_TOLERANCE
-            found &= abs(ours.informativeness - theirs.informativeness) <= TREES_TOLERANCE
+            ours, theirs = getattr(actual, reading), getattr(other, reading)
+            agrees &= abs(ours.disentanglement - theirs.disentanglement) <= TREES_TOLERANCE
+            agrees &= abs(ours.completeness - theirs.completeness) <= TREES_TOLERANCE
+            agrees &= abs(ours.informativeness - theirs.informativeness) <= TREES_TOLERANCE
     if stated.code_agreement is not None:
         assert computed.code_agreement is not None
         difference = computed.code_agreement.agreement - stated.code_agreement.agreement
-        found &= abs(difference) <= AGREEMENT_TOLERANCE
-    return found
+        agrees &= abs(difference) <= AGREEMENT_TOLERANCE
+    return agrees
 
 
-def _near(found: float | None, stated: float | None) -> bool:
-    if found is None or stated is None:
-        return found is stated
-    return abs(found - stated) <= TOLERANCE * max(abs(stated), TOLERANCE)
+def _near(value: float | None, stated: float | None) -> bool:
+    if value is None or stated is None:
+        return value is stated
+    return abs(value - stated) <= TOLERANCE * max(abs(stated), TOLERANCE)

@@ -61,10 +61,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _check_digest(path: Path, content: bytes, sha256: str) -> None:
-    found = digest(content)
-    if found != sha256:
+    actual = digest(content)
+    if actual != sha256:
         raise _refuse(
-            f"{path} is not the file of its model card: SHA-256 {found[:12]}... was found, "
+            f"{path} is not the file of its model card: SHA-256 {actual[:12]}... was found, "
             f"{sha256[:12]}... is stated. It is damaged, cut short or another model's."
         )
 

@@ -90,13 +90,13 @@ def _disentanglement(codes: Float32, data: Split, published: Published) -> Disen
 
     rows = measured_rows(data.held)
     factors = data.held.factors(rows)
-    found = codes[rows].astype(np.float64)
+    result = codes[rows].astype(np.float64)
     return Disentanglement(
         instances=len(rows),
-        mig=round(mig.mig(found, factors).score, 6),
+        mig=round(mig.mig(result, factors).score, 6),
         mig_published=published.mig,
-        dci=_dci(found, factors, exchanged=False),
-        dci_exchanged=_dci(found, factors, exchanged=True),
+        dci=_dci(result, factors, exchanged=False),
+        dci_exchanged=_dci(result, factors, exchanged=True),
         dci_published=published.dci,
     )
 

@@ -59,16 +59,16 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
     """
     text = str(reference)
     if isinstance(reference, str) and re.fullmatch(ID_PATTERN, text):
-        found = places(text, root, card=card)
-        if len(found) > 1:
+        matches = places(text, root, card=card)
+        if len(matches) > 1:
             raise ModelError(
-                f"The id {text!r} names two models: {' and '.join(map(str, found))}.",
+                f"The id {text!r} names two models: {' and '.join(map(str, matches))}.",
                 safe=f"{_SAFE} Both are as they were.",
                 todo="Move one of the two out of its models folder, or make it anew under "
                 "another id.",
             )
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
     folder = Path(reference)
     if isinstance(reference, str) and not folder.is_absolute() and ".." in folder.parts:
         raise ModelError(
@@ -101,29 +101,29 @@ def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> l
 
     Raises ModelError when one of them is a link out of its root.
     """
-    found = []
-    for one in _roots(root):
-        folder = one / model
+    result = []
+    for parent in _roots(root):
+        folder = parent / model
         if not (folder / card).is_file():
             continue
-        if folder.resolve() != one.resolve() / model:
+        if folder.resolve() != parent.resolve() / model:
             raise ModelError(
-                f"The model {model!r} is a link out of the models folder {one}.",
+                f"The model {model!r} is a link out of the models folder {parent}.",
                 safe=_SAFE,
                 todo="Give the folder's full path if that model is meant.",
             )
-        found.append(folder)
-    return found
+        result.append(folder)
+    return result
 
 
 def list_packages(root: Path | None = None, *, card: str = cards.CARD) -> list[str]:
     """Ids of the packages under `root` (by default the shipped and the user's), sorted."""
-    found = {
-        path.parent.relative_to(one).as_posix()
-        for one in _roots(root)
-        for path in one.glob(f"*/*/{card}")
+    folders = {
+        path.parent.relative_to(folder).as_posix()
+        for folder in _roots(root)
+        for path in folder.glob(f"*/*/{card}")
     }
-    return sorted(name for name in found if re.fullmatch(ID_PATTERN, name))
+    return sorted(name for name in folders if re.fullmatch(ID_PATTERN, name))
 
 
 def _roots(root: Path | None) -> tuple[Path, ...]:
@@ -313,7 +313,9 @@ def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
         )
     root, model = folder.parent.parent, f"{folder.parent.name}/{folder.name}"
     roots = resources.model_roots()
-    if root.resolve() in [one.resolve() for one in roots] and (taken := places(model, card=card)):
+    if root.resolve() in [folder.resolve() for folder in roots] and (
+        taken := places(model, card=card)
+    ):
         raise ModelError(
             f"The id {model!r} is taken by the model in {taken[0]}; with another one in {root} "
             "it would name two.",

@@ -137,7 +137,11 @@ class Recipe(Part):
     @field_validator("architecture")
     @classmethod
     def _trainable(cls, value: str, info: ValidationInfo) -> str:
-        able = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]
+        able = [
+            name
+            for name, architecture in ARCHITECTURES.items()
+            if isinstance(architecture.source, Trained)
+        ]
         data = info.data.get("data")
         if data is not None:
             able = [name for name in able if name.startswith(f"{data.dataset}-")]

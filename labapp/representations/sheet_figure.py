@@ -144,8 +144,8 @@ def _write_labels(ax: Axes, layout: Layout, cell_height: float) -> None:
     for y, row in layout.labels:
         top = MARGIN + HEAD + y + (cell_height - 2 * LINE) / 2
         _write(ax, MARGIN, top, row.dimension.name, BODY_PX, weight="bold", room=room)
-        said = limits(row.dimension)
-        _write(ax, MARGIN, top + LINE, said, SMALL_PX, color=SECONDARY, room=room)
+        labels = limits(row.dimension)
+        _write(ax, MARGIN, top + LINE, labels, SMALL_PX, color=SECONDARY, room=room)
 
 
 def _write(

@@ -177,15 +177,15 @@ def _check(architecture: Architecture, network: nn.Module, weights: dict[str, Fl
         for name, tensor in network.state_dict().items()
         if tensor.is_floating_point()
     }
-    found = {name: values.shape for name, values in weights.items()}
-    if expected == found:
+    shapes = {name: values.shape for name, values in weights.items()}
+    if expected == shapes:
         return
-    problems = [f"lacks {name!r}" for name in sorted(expected.keys() - found.keys())]
-    problems += [f"has {name!r} besides" for name in sorted(found.keys() - expected.keys())]
+    problems = [f"lacks {name!r}" for name in sorted(expected.keys() - shapes.keys())]
+    problems += [f"has {name!r} besides" for name in sorted(shapes.keys() - expected.keys())]
     problems += [
-        f"has {name!r} of shape {found[name]} where {expected[name]} belongs"
-        for name in sorted(expected.keys() & found.keys())
-        if found[name] != expected[name]
+        f"has {name!r} of shape {shapes[name]} where {expected[name]} belongs"
+        for name in sorted(expected.keys() & shapes.keys())
+        if shapes[name] != expected[name]
     ]
     more = f" and {len(problems) - 4} more differences" if len(problems) > 4 else ""
     raise ModelError(

@@ -96,11 +96,11 @@ def train(
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
         _iterate(run, recipe, data.train, making, state, progress)
 
-    found = encodings.of_held_out(recipe, run.learner.networks, data)
+    of_held_out = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
     kept = _kept(recipe, weights, state)
-    card = _card(recipe, run, data, found, kept, chosen, threads)
-    package.write_package(folder, card, kept, found.latents, found.spread)
+    card = _card(recipe, run, data, of_held_out, kept, chosen, threads)
+    package.write_package(folder, card, kept, of_held_out.latents, of_held_out.spread)
     checkpoint.clear(state)
     return folder
 
@@ -160,7 +160,7 @@ def _card(
     recipe: Recipe,
     run: Run[Learner],
     data: Split,
-    found: Encodings,
+    encodings: Encodings,
     kept: Kept,
     device: torch.device,
     threads: int,
@@ -176,7 +176,7 @@ def _card(
         architecture=architecture.name,
         display=architecture.display,
         sampling="prior" if isinstance(recipe.objective, InfoGan) else "held-out",
-        dimensions=found.dials,
+        dimensions=encodings.dials,
         objective=recipe.objective,
         data=recipe.data,
         data_sha256=dict(data.files) or None,
@@ -200,6 +200,6 @@ def _card(
         exact=True,
     )
     measured = measuring.measure(
-        card, decode, found.latents, found.spread, data, published=recipe.published
+        card, decode, encodings.latents, encodings.spread, data, published=recipe.published
     )
     return card.model_copy(update=measured.fields())

@@ -73,19 +73,19 @@ class Panel:
 
 def panels(outcomes: Sequence[Outcome], codes: int, factors: int) -> list[Panel]:
     """Every part of shape (codes, factors); one that several metrics share is one panel."""
-    found: list[Panel] = []
+    result: list[Panel] = []
     for score in (outcome.score for outcome in outcomes if outcome.score is not None):
         for name, part in score.parts.items():
             matrix = np.asarray(part, dtype=np.float64)
             if matrix.shape != (codes, factors) or name in OF_CONCEPTS:
                 continue
-            for panel in found:
+            for panel in result:
                 if panel.name == name and np.array_equal(panel.matrix, matrix, equal_nan=True):
                     panel.scores.append(score)
                     break
             else:
-                found.append(Panel(name, matrix, [score]))
-    return found
+                result.append(Panel(name, matrix, [score]))
+    return result
 
 
 def draw(shown: Sequence[Panel], codes: Sequence[str], factors: Sequence[str]) -> Figure:

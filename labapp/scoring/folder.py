@@ -90,13 +90,13 @@ def _write(
     with paths[1].open("x", encoding="utf-8", newline="") as file:
         lines = [
             (
-                one.metric.name,
-                one.metric.title,
-                one.score and one.score.score,
-                one.metric.better,
-                one.reason,
+                outcome.metric.name,
+                outcome.metric.title,
+                outcome.score and outcome.score.score,
+                outcome.metric.better,
+                outcome.reason,
             )
-            for one in outcomes
+            for outcome in outcomes
         ]
         write_csv(file, ("metric", "title", "score", "better", "reason"), lines)
     shown = figures.panels(outcomes, len(codes), len(factors))

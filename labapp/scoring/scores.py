@@ -127,7 +127,7 @@ def compute_all(
     for name in METRICS if names is None else names:
         metric = find(name)
         try:
-            found = compute(
+            score = compute(
                 metric,
                 codes,
                 factors,
@@ -140,7 +140,7 @@ def compute_all(
         except MetricError as error:
             outcomes.append(Outcome(metric, reason=f"{error.what} {error.todo}".strip()))
         else:
-            outcomes.append(Outcome(metric, found))
+            outcomes.append(Outcome(metric, score))
     return outcomes
 
 
@@ -175,22 +175,22 @@ def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
     UsageError : not of this form, no setting of the metric, or a value of another type.
     """
     known = settings_of(metric)
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or key not in known:
-            told = ", ".join(f"{name}={one.default}" for name, one in known.items())
+            told = ", ".join(f"{name}={parameter.default}" for name, parameter in known.items())
             raise UsageError(
                 f"--set {text}: {metric.name} has no such setting.",
                 todo=f"Its settings and their defaults: {told}." if told else "It takes none.",
             )
-        found[key] = _as(known[key], value)
-    return found
+        result[key] = _as(known[key], value)
+    return result
 
 
 def parsed_all(texts: Sequence[str]) -> dict[str, dict[str, object]]:
     """Settings written METRIC.KEY=VALUE. Raises UsageError as `find` and `parsed`."""
-    found: dict[str, dict[str, object]] = {}
+    result: dict[str, dict[str, object]] = {}
     for text in texts:
         name, dot, rest = text.partition(".")
         if not dot or "=" in name:
@@ -198,8 +198,8 @@ def parsed_all(texts: Sequence[str]) -> dict[str, dict[str, object]]:
                 f"--set {text}: it does not say of which metric.",
                 todo="With all, write METRIC.KEY=VALUE, for example mig.binning=equal-frequency.",
             )
-        found.setdefault(name, {}).update(parsed(find(name), [rest]))
-    return found
+        result.setdefault(name, {}).update(parsed(find(name), [rest]))
+    return result
 
 
 def _kind(parameter: inspect.Parameter) -> type | None:

@@ -75,7 +75,7 @@ def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) ->
         return [table]
     if part.ndim == 1 and len(part) <= MOST_CELLS:
         names = _names(name, len(part), codes, factors)
-        cells = [said + value for said, value in zip(names, _numbers(part), strict=True)]
+        cells = [name + value for name, value in zip(names, _numbers(part), strict=True)]
         return [marked(f"{name}: {', '.join(cells)}")]
     return [f"{name}: {' x '.join(str(side) for side in part.shape)} numbers, see --json"]
 

@@ -41,9 +41,9 @@ def _choice(item: Choice | Choices, rng: np.random.Generator) -> dict[str, Any]:
     first = item.options[int(rng.integers(len(item.options)))]
     chosen = [first]
     if item.several and not first.alone and rng.random() < 0.3:
-        others = [one for one in item.options if one is not first and not one.alone]
+        others = [option for option in item.options if option is not first and not option.alone]
         chosen += others[: int(rng.integers(len(others) + 1))]
-    value: dict[str, Any] = {"chosen": [one.id for one in chosen]}
-    if any(one.describe for one in chosen):
+    value: dict[str, Any] = {"chosen": [option.id for option in chosen]}
+    if any(option.describe for option in chosen):
         value["described"] = REMARK
     return item.check(value)

@@ -70,10 +70,10 @@ def simulate_at_scale(
     sessions: Path | None = None
     try:
         safe = f"Sessions that were finished before are whole, in {out}."
-        with workers(_processes(number, participants), dask, safe=safe) as found:
+        with workers(_processes(number, participants), dask, safe=safe) as pool:
             sessions = folder.study_folder(out, loaded.study.id)
             scratch.mkdir()
-            line = _Line(loaded, participants, strategy, seed, careless, found, scratch)
+            line = _Line(loaded, participants, strategy, seed, careless, pool, scratch)
             with closing(line.played()) as every:
                 for played in every:
                     for consent in played.consents:  # first: no session is without its own
@@ -97,13 +97,13 @@ def _processes(number: int | None, participants: int | None) -> int:
     return max(1, min(cores(), participants // FEW))
 
 
-def in_order(found: Workers, sessions: Iterable[Job]) -> Iterator[Played]:
+def in_order(workers: Workers, sessions: Iterable[Job]) -> Iterator[Played]:
     """Simulate jobs that do not depend on each other; as many at once as there are slots."""
     waiting: deque[Future[Played]] = deque()
     try:
         for job in sessions:
-            waiting.append(found.executor.submit(play, job))
-            if len(waiting) >= AHEAD * found.slots:
+            waiting.append(workers.executor.submit(play, job))
+            if len(waiting) >= AHEAD * workers.slots:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -144,22 +144,22 @@ class _Line:
         strategy: str,
         seed: int | None,
         careless: float,
-        found: Workers,
+        workers: Workers,
         scratch: Path,
     ) -> None:
         self._loaded = loaded
         self._participants = participants
         self._careless = careless
         self._seed = seed
-        self._found = found
+        self._found = workers
         self._make = partial(
             Job,
             loaded,
             strategy=strategy,
             seed=seed,
-            models=None if found.here else wanted_models(loaded),
-            scratch=scratch if found.here else None,
-            kept="folder" if found.here else "packed",
+            models=None if workers.here else wanted_models(loaded),
+            scratch=scratch if workers.here else None,
+            kept="folder" if workers.here else "packed",
         )
         self._rule = conditions.cells_of(loaded.study.assignment)
         self._counts: Counter[str] = Counter()
@@ -186,8 +186,8 @@ class _Line:
                 if self._participants is None and in_vain == jobs.IN_VAIN:
                     raise jobs.does_not_fill()
         finally:
-            for one in self._pending:
-                _drop(one.future)
+            for session in self._pending:
+                _drop(session.future)
 
     def _fill(self) -> None:
         """Ask for sessions until there is enough to do, or the study is full for now."""
@@ -216,18 +216,20 @@ class _Line:
         return self._make(label=label, drawn=drawn, careless=bool(lot.random() < self._careless))
 
     def _held(self) -> Counter[str]:
-        return self._counts + Counter(cell for one in self._pending for cell in one.job.drawn)
+        return self._counts + Counter(
+            cell for session in self._pending for cell in session.job.drawn
+        )
 
     def _assign_again(self) -> None:
         """Somebody was excluded: those after keep their sessions where their cells are the same."""
         before, self._pending = self._pending, deque()
-        for place, one in enumerate(before):
+        for place, session in enumerate(before):
             job = self._job(self._done + place + 1)
-            if job is None or job != one.job:
+            if job is None or job != session.job:
                 for stale in list(before)[place:]:
                     _drop(stale.future)
                 return
-            self._pending.append(one)
+            self._pending.append(session)
 
 
 def _drop(future: Future[Played]) -> None:

@@ -77,10 +77,10 @@ class Effects:
 
     def _hats(self, dial: int, values: Float64) -> Float64:
         """How much each place of a dial has to do with values of it: shape (values, places)."""
-        one = self._dials[dial]
-        if one.options:
-            return np.eye(one.options)[np.rint(values).astype(np.int64)]
-        at = (values - one.low) / one.width * (KNOTS - 1)
+        dimension = self._dials[dial]
+        if dimension.options:
+            return np.eye(dimension.options)[np.rint(values).astype(np.int64)]
+        at = (values - dimension.low) / dimension.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
     def _all_hats(self, z: Sequence[float]) -> list[Float64]:
@@ -129,13 +129,13 @@ class Effects:
     def effect(self, dial: int, values: Float64) -> Float64:
         """What a dial adds to the properties at values of it: shape (values, n)."""
         at = self._columns[dial]
-        found: Float64 = self._hats(dial, values) @ self._solved()[at.start : at.start + at.size]
-        return found
+        result: Float64 = self._hats(dial, values) @ self._solved()[at.start : at.start + at.size]
+        return result
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""
-        found: Float64 = np.concatenate(([1.0], *self._all_hats(z))) @ self._solved()
-        return found
+        result: Float64 = np.concatenate(([1.0], *self._all_hats(z))) @ self._solved()
+        return result
 
     def _solved(self) -> Float64:
         """What each place of each dial adds, after all that was seen."""

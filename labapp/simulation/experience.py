@@ -56,12 +56,12 @@ class Experience:
         if not lived:
             return None
         return cls(
-            sum(one.solved for one in lived),
-            sum(one.missed for one in lived),
-            [seconds for one in lived for seconds in one.seconds],
-            float(np.mean([one.understanding for one in lived])),
-            float(np.mean([one.planned for one in lived])),
-            float(np.mean([one.tried for one in lived])),
+            sum(stage.solved for stage in lived),
+            sum(stage.missed for stage in lived),
+            [seconds for stage in lived for seconds in stage.seconds],
+            float(np.mean([stage.understanding for stage in lived])),
+            float(np.mean([stage.planned for stage in lived])),
+            float(np.mean([stage.tried for stage in lived])),
         )
 
 

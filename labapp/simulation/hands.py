@@ -46,15 +46,19 @@ class Hands:
     def aimed(self, view: View, dial: int, goal: float) -> float:
         """Where a movement with that goal ends: near it."""
         self.by_plan += 1
-        one = view.dials[dial]
-        if one.options:
+        dimension = view.dials[dial]
+        if dimension.options:
             return goal
-        return one.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
+        return dimension.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
 
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
         """Straight to a value, a button at once; most: so many strides at most."""
-        one, at = view.dials[dial], view.z[dial]
-        strides = 1 if one.options else ceil(abs(goal - at) / (self.person.stride * one.width))
+        dimension, at = view.dials[dial], view.z[dial]
+        strides = (
+            1
+            if dimension.options
+            else ceil(abs(goal - at) / (self.person.stride * dimension.width))
+        )
         strides = strides if most is None else min(strides, most)
         for k in range(1, strides + 1):
             view = yield Move(dial, at + (goal - at) * k / strides, pause=k == 1)
@@ -67,8 +71,8 @@ class Hands:
         nothing. Of radio buttons each is tried.
         """
         self.by_number += 1
-        one = view.dials[dial]
-        if one.options:
+        dimension = view.dials[dial]
+        if dimension.options:
             return (yield from self._buttons(view, dial))
         start = best = view.z[dial]
         highest = view.alignment
@@ -78,7 +82,9 @@ class Hands:
                 view = yield from self.drag(view, dial, start)
             falls, turned = 0, True
             while falls < OVERSHOOT:
-                goal = one.inside(view.z[dial] + way * max(stride * one.width, one.step))
+                goal = dimension.inside(
+                    view.z[dial] + way * max(stride * dimension.width, dimension.step)
+                )
                 if goal == view.z[dial]:
                     break
                 before = view.alignment
@@ -106,10 +112,10 @@ class Hands:
     def anywhere(self, view: View, dial: int) -> float:
         """Any place of a dial."""
         self.by_chance += 1
-        one = view.dials[dial]
-        if one.options:
-            return float(self.rng.integers(one.options))
-        return float(self.rng.uniform(one.low, one.high))
+        dimension = view.dials[dial]
+        if dimension.options:
+            return float(self.rng.integers(dimension.options))
+        return float(self.rng.uniform(dimension.low, dimension.high))
 
     def shake(self, view: View) -> Acts:
         """Turn any dial to any place, to begin again from there."""

@@ -30,8 +30,8 @@ class Knowing:
         """The most wrong dial first."""
 
         def wrong(dial: int) -> float:
-            one = view.dials[dial]
-            return abs(self.target()[dial] - view.z[dial]) / (one.width or 1.0)
+            dimension = view.dials[dial]
+            return abs(self.target()[dial] - view.z[dial]) / (dimension.width or 1.0)
 
         for dial in sorted(range(len(view.dials)), key=wrong, reverse=True):
             view = yield from self.hands.drag(view, dial, self.target()[dial], STRIDES)

@@ -74,8 +74,8 @@ class Mind:
 
         kind: only properties of this kind count.
         """
-        one, at = view.dials[dial], view.z[dial]
-        values = np.linspace(one.low, one.high, one.options or GRID)
+        dimension, at = view.dials[dial], view.z[dial]
+        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
         effect = self.effects.effect(dial, np.append(values, at))
         changes = effect[:-1] - effect[-1]
         gap, counts = self.gap(view), slice(None) if kind is None else self.kinds == kind
@@ -102,8 +102,8 @@ class Mind:
 
     def over_range(self, view: View, dial: int) -> Float64:
         """What a dial adds to each property over its range, shape (places, properties)."""
-        one = view.dials[dial]
-        values = np.linspace(one.low, one.high, one.options or GRID)
+        dimension = view.dials[dial]
+        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
         return self.effects.effect(dial, values)
 
     def understanding(self, view: View) -> float:

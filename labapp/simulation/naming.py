@@ -93,12 +93,12 @@ def meanings(mind: Mind, view: View) -> dict[int, str]:
     sorts = _CURVE if view.picture.squeeze().ndim == 1 else _IMAGE
     dials = range(len(view.dials))
     changes = [_changes(mind, view, dial, sorts) for dial in dials]
-    if any(one.get("brightness", 0.0) >= NOTICED for one in changes):
+    if any(change.get("brightness", 0.0) >= NOTICED for change in changes):
         # Where things get brighter and darker, there is more or less of them to see without their
         # being thicker or thinner.
-        changes = [{**one, THICKNESS: 0.0} for one in changes]
-    found = {dial: _meaning(mind, view, dial, sorts, changes[dial]) for dial in dials}
-    return {dial: meaning for dial, meaning in found.items() if meaning is not None}
+        changes = [{**change, THICKNESS: 0.0} for change in changes]
+    meanings = {dial: _meaning(mind, view, dial, sorts, changes[dial]) for dial in dials}
+    return {dial: meaning for dial, meaning in meanings.items() if meaning is not None}
 
 
 def _meaning(
@@ -125,13 +125,13 @@ def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str
     simple ones first, but two that go hand in hand before either of them."""
     alone = [(sort, (sort,)) for sort in sorts]
     together = [(m, parts) for m, parts in _TOGETHER.items() if set(parts) <= set(sorts)]
-    evenly = [one for one in together if one[0] in _EVENLY]
-    loosely = [one for one in together if one[0] not in _EVENLY]
+    evenly = [thought for thought in together if thought[0] in _EVENLY]
+    loosely = [thought for thought in together if thought[0] not in _EVENLY]
     if not choice:
         return [*evenly, *alone, *loosely]
     forms = (CHOICE, tuple(sort for sort in sorts if sort in _SHAPES))
-    simple = [one for one in evenly + alone if one[0] not in _SHAPES]
-    return [*simple, forms, *(one for one in loosely if one[0] not in _SHAPES)]
+    simple = [thought for thought in evenly + alone if thought[0] not in _SHAPES]
+    return [*simple, forms, *(thought for thought in loosely if thought[0] not in _SHAPES)]
 
 
 def _changes(mind: Mind, view: View, dial: int, sorts: Properties) -> dict[str, float]:

@@ -145,4 +145,6 @@ class Eye:
     def unlike(self, pictures: Sequence[Array], other: Array) -> Float64:
         """How different each picture looks from another: root mean squares, shape (n,)."""
         seen = self.look(other, 2)
-        return np.array([np.sqrt(np.mean((self.look(one) - seen) ** 2)) for one in pictures])
+        return np.array(
+            [np.sqrt(np.mean((self.look(picture) - seen) ** 2)) for picture in pictures]
+        )

@@ -39,14 +39,14 @@ IN_VAIN = 3
 
 def probe(mind: Mind, hands: Hands, view: View, dial: int) -> Acts:
     """Turn an unknown dial to see what it does: to the side that has more room, or every button."""
-    one, at = view.dials[dial], view.z[dial]
-    if one.options:
-        for k in range(one.options):
+    dimension, at = view.dials[dial], view.z[dial]
+    if dimension.options:
+        for k in range(dimension.options):
             if k != view.z[dial]:
                 view = yield Move(dial, float(k), pause=True)
         return view
-    way = 1.0 if one.high - at > at - one.low else -1.0
-    return (yield from hands.drag(view, dial, one.inside(at + way * PROBE * one.width)))
+    way = 1.0 if dimension.high - at > at - dimension.low else -1.0
+    return (yield from hands.drag(view, dial, dimension.inside(at + way * PROBE * dimension.width)))
 
 
 def turn(
@@ -69,8 +69,8 @@ def settle(hands: Hands, view: View) -> Acts:
     stride = NUDGE
     while True:
         before = view.alignment
-        for dial, one in enumerate(view.dials):
-            if not one.options:
+        for dial, dimension in enumerate(view.dials):
+            if not dimension.options:
                 view = yield from hands.climb(view, dial, stride)
         if view.alignment > before + RISES:
             continue

@@ -45,10 +45,10 @@ class Dial:
 def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
     """The dials of a latent space, without its names."""
     return tuple(
-        Dial(one.low, one.high, one.step)
-        if isinstance(one, Continuous)
-        else Dial(0.0, one.k - 1.0, 1.0, one.k)
-        for one in space.dimensions
+        Dial(dimension.low, dimension.high, dimension.step)
+        if isinstance(dimension, Continuous)
+        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k)
+        for dimension in space.dimensions
     )
 
 

@@ -106,8 +106,8 @@ def file_faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fau
                 fault = f"{ref!r} is of {_shape(scores.shape)} cells, others of {_shape(grid)}"
                 yield place, f"{fault}; one grid for all is needed"
             elif size is not None and (size[0] % grid[1] or size[1] % grid[0]):
-                said = f"a photo of {size[0]} × {size[1]} pixels has no whole blocks for "
-                yield place, f"{said}{_shape(grid)} cells"
+                text = f"a photo of {size[0]} × {size[1]} pixels has no whole blocks for "
+                yield place, f"{text}{_shape(grid)} cells"
             if float(np.ptp(scores)) == 0:
                 picture_files.flat.append(ref)
 

@@ -307,8 +307,8 @@ class SessionController(QObject):
 def _past_peaks(opened: OpenSession) -> list[tuple[int, float]]:
     """The voice of earlier runs, for the console's timeline."""
     work = WorkingTime(opened.past)
-    found = envelope(opened.folder.path, opened.past)
-    return [(work.working_ns(t_ns), peak) for t_ns, peak in found]
+    peaks = envelope(opened.folder.path, opened.past)
+    return [(work.working_ns(t_ns), peak) for t_ns, peak in peaks]
 
 
 def _let_python_run() -> None:

@@ -74,14 +74,14 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
 
 
 def _display() -> list[Check]:
-    found = display.choose()
-    if found.visible:
-        return [Check("display", "pass", found.why)]
+    choice = display.choose()
+    if choice.visible:
+        return [Check("display", "pass", choice.why)]
     return [
         Check(
             "display",
             "note",
-            f"windows will be drawn offscreen: {found.why}",
+            f"windows will be drawn offscreen: {choice.why}",
             "Fine for `labapp demo` and simulations; a session with people needs a display.",
         )
     ]
@@ -132,15 +132,15 @@ def _microphone() -> list[Check]:
         level, todo = "note", NO_SOUND
     else:
         level, todo = "pass", ""
-    found = f"{device.label} · {heard.rate / 1000:g} kHz · peak {heard.peak_dbfs:.0f} dBFS"
-    checks = [Check("microphone", level, found, todo)]
+    text = f"{device.label} · {heard.rate / 1000:g} kHz · peak {heard.peak_dbfs:.0f} dBFS"
+    checks = [Check("microphone", level, text, todo)]
     try:
         loop = check.loopback(device)
     except AudioError as error:
         return [*checks, Check("playback", "note", error.what, error.todo)]
-    found = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
+    text = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
     todo = "" if loop.heard else "Normal with a headset; else turn the loudspeaker up."
-    return [*checks, Check("playback", "pass" if loop.heard else "note", found, todo)]
+    return [*checks, Check("playback", "pass" if loop.heard else "note", text, todo)]
 
 
 def _processor() -> list[Check]:
@@ -151,13 +151,13 @@ def _processor() -> list[Check]:
         times = warmup.warm_up(decoder, 200)
     except LabappError as error:
         return [Check("decoder", "fail", error.what, error.todo)]
-    found = (
+    text = (
         f"sinelines/vae on {times.device}, median {times.median_ms:.2f} ms, "
         f"p99 {times.p99_ms:.2f} ms"
     )
     slow = times.p99_ms > 16
     todo = "Close other programs: pictures would lag behind the dials." if slow else ""
-    return [Check("decoder", "note" if slow else "pass", found, todo)]
+    return [Check("decoder", "note" if slow else "pass", text, todo)]
 
 
 def _disk(data: Path) -> list[Check]:
@@ -180,13 +180,13 @@ def _access(data: Path, private: Path) -> list[Check]:
     """Who can read what is recorded, and the private folder."""
     wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
     if wide:
-        found = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
+        text = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
         return [
-            Check("access", "fail", found, f"Close it: {access.narrower(private, private=True)}")
+            Check("access", "fail", text, f"Close it: {access.narrower(private, private=True)}")
         ]
     if rights := access.wide(data):
-        found = f"others can read {data} ({rights})"
-        return [Check("access", "note", found, f"Close it: {access.narrower(data)}")]
+        text = f"others can read {data} ({rights})"
+        return [Check("access", "note", text, f"Close it: {access.narrower(data)}")]
     who = "only you can read" if access.group() is None else "you and your lab's group can read"
     return [Check("access", "pass", f"{who} what is recorded; it is not encrypted")]
 
@@ -207,6 +207,6 @@ def _models() -> list[Check]:
     rows = models_catalog.models()
     broken = [row for row in rows if "problem" in row]
     if broken or not rows:
-        found = "; ".join(f"{row['id']}: {row['problem']}" for row in broken) or "none found"
-        return [Check("models", "fail", found, "Install labapp again.")]
+        result = "; ".join(f"{row['id']}: {row['problem']}" for row in broken) or "none found"
+        return [Check("models", "fail", result, "Install labapp again.")]
     return [Check("models", "pass", f"{len(rows)} shipped models in order")]

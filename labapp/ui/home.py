@@ -266,13 +266,13 @@ class HomeController(QObject):
         if missing and not self._warm_problem and self.session is None:
             try:
                 with mistakes.worded(tr("A model cannot be loaded.")):
-                    one = load_warm(missing[:1])
+                    decoders = load_warm(missing[:1])
             except LabappError as error:
                 self._warm_problem = error.what
                 self.view.show_error(error)
             else:
-                self._warm.decoders.update(one.decoders)
-                self._warm.warmed.extend(one.warmed)
+                self._warm.decoders.update(decoders.decoders)
+                self._warm.warmed.extend(decoders.warmed)
                 self._warming.start(0)
         self._show_decoders()
 
@@ -308,11 +308,11 @@ class HomeController(QObject):
     @Slot()
     def _show_screens(self) -> None:
         screens = QGuiApplication.screens()
-        found = choices(screens)
-        if self._screen not in [screen.name for screen in found]:
+        options = choices(screens)
+        if self._screen not in [screen.name for screen in options]:
             self._screen = preferred(screens, QGuiApplication.primaryScreen())
-        self.view.set_screens(found, self._screen)
-        self.view.set_checklist([checklist.screen_row(found, self._screen)])
+        self.view.set_screens(options, self._screen)
+        self.view.set_checklist([checklist.screen_row(options, self._screen)])
 
     def _choose_screen(self, name: str) -> None:
         self._screen = name

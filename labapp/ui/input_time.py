@@ -73,7 +73,7 @@ class InputClock:
     def _late(self, difference: int) -> int | None:
         """How late an event arrived, by the promptest of the latest ones; None for the first."""
         known = self._differences
-        least = difference + min((_turn(one - difference) for one in known), default=0)
+        least = difference + min((_turn(turn - difference) for turn in known), default=0)
         if known and abs(difference - least) > LONGEST_NS:
             known.clear()  # One of the clocks was set, or stood still: the old events say nothing.
         first = not known

@@ -37,8 +37,8 @@ class _Spoken:
 
 def available() -> list[str]:
     """The languages there are, English first."""
-    found = (resources.assets() / "texts").glob(f"*/{FILE}")
-    return [ENGLISH, *sorted(path.parent.name for path in found)]
+    files = (resources.assets() / "texts").glob(f"*/{FILE}")
+    return [ENGLISH, *sorted(path.parent.name for path in files)]
 
 
 def preferred(system: Sequence[str]) -> str:
@@ -73,11 +73,11 @@ def load(path: Path) -> dict[str, str]:
         raise _unusable(path, f"{error.strerror}.") from error
     except LabappError as error:
         raise _unusable(path, error.what) from error
-    for english, said in words.items():
-        if not isinstance(said, str) or not said.strip():
-            raise _unusable(path, f"{english!r}: {said!r} is no text; put it in quotes.")
+    for english, word in words.items():
+        if not isinstance(word, str) or not word.strip():
+            raise _unusable(path, f"{english!r}: {word!r} is no text; put it in quotes.")
         try:
-            same = fields(english) == fields(said)
+            same = fields(english) == fields(word)
         except ValueError as error:
             raise _unusable(
                 path, f"{english!r}: {error}; write a brace as {{{{ or }}}}."
@@ -111,12 +111,12 @@ def N_(text: str) -> str:
     return text
 
 
-def counted(n: int, one: str, many: str, /, **values: object) -> str:
+def counted(n: int, text: str, many: str, /, **values: object) -> str:
     """`tr` of the form for one or for any other number, with {n} filled in.
 
     The two forms do for English and German; a language with more of them needs more here.
     """
-    return tr(one if n == 1 else many, n=number(f"{n:,}"), **values)
+    return tr(text if n == 1 else many, n=number(f"{n:,}"), **values)
 
 
 def number(written: str) -> str:

@@ -201,7 +201,7 @@ def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     assert resuming.forbids_resume(path)
     with pytest.raises(SessionError) as refused:
         opening.resume(path, lambda loaded, models: surroundings(tmp_path))
-    assert "forbids" in refused.value.what
+    assert "does not allow" in refused.value.what
     assert "kept" in refused.value.safe
     assert len(read_verified_events(path)) == before
     export([path], tmp_path / "bundle")

@@ -147,7 +147,7 @@ def test_a_dial_is_told_with_its_value_and_a_screen_reader_moves_it(qtbot: QtBot
     def german(number: str) -> str:
         return number.replace(".", ",")
 
-    dial = DialSlider(Continuous("z", -2.5, 2.505), P, said=german)
+    dial = DialSlider(Continuous("z", -2.5, 2.505), P, text_of=german)
     qtbot.addWidget(dial)
     dial.setAccessibleName("Dial 2")
     asked: list[tuple[float, str]] = []

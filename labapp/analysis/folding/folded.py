@@ -114,12 +114,12 @@ def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
         )
 
 
-def continues(one: Folded, other: Folded) -> bool:
+def continues(folded: Folded, other: Folded) -> bool:
     """Whether one of the two journals is the beginning of the other (or the same). Both are read
     again: this is asked only of a session that was given twice."""
-    rows, others = one.place.open().rows, other.place.open().rows
-    shared = min(one.events, other.events)
-    if one.deidentified or other.deidentified:
+    rows, others = folded.place.open().rows, other.place.open().rows
+    shared = min(folded.events, other.events)
+    if folded.deidentified or other.deidentified:
         # A de-identified copy has a hash chain of its own, and its dates are moved by whole days.
         pairs = zip(rows[:shared], others[:shared], strict=True)
         return all(_undated(row) == _undated(copy) for row, copy in pairs)

@@ -83,6 +83,6 @@ def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
         cells = table.column(name).to_pylist()
         if table.schema.field(name).type != NUMBERS:
             # All at once: there are many, and a call takes longer than reading a cell.
-            cells = json.loads(f"[{','.join('null' if one is None else one for one in cells)}]")
+            cells = json.loads(f"[{','.join('null' if cell is None else cell for cell in cells)}]")
         made[name] = pd.Series(cells, index=made.index, dtype=object)
     return made

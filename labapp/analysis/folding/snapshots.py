@@ -45,10 +45,13 @@ def _columns(who: dict[str, str], trial: Traced) -> Iterator[tuple[str, Iterable
     for name, value in same.items():
         yield name, [value] * len(taken)
     yield "snapshot", range(1, len(taken) + 1)
-    yield "t_s", [one.t_ns / NS for one in taken]
-    yield "z", [one.z for one in taken]
-    yield "dimension", [None if one.dimension is None else one.dimension + 1 for one in taken]
-    yield "direction", [one.direction for one in taken]
-    yield "alignment", [one.alignment for one in taken]
-    yield "error_sum", [one.error_sum for one in taken]
-    yield "error_mean", [one.error_mean for one in taken]
+    yield "t_s", [snapshot.t_ns / NS for snapshot in taken]
+    yield "z", [snapshot.z for snapshot in taken]
+    yield (
+        "dimension",
+        [None if snapshot.dimension is None else snapshot.dimension + 1 for snapshot in taken],
+    )
+    yield "direction", [snapshot.direction for snapshot in taken]
+    yield "alignment", [snapshot.alignment for snapshot in taken]
+    yield "error_sum", [snapshot.error_sum for snapshot in taken]
+    yield "error_mean", [snapshot.error_mean for snapshot in taken]

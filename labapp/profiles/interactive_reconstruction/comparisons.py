@@ -59,7 +59,7 @@ def _repeats(values: pd.DataFrame, metric: Metric) -> str:
 def _compared(group: Group, metric: Metric, repeats: str) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
-    several = sum(one.size > 0 for one in samples.values()) > 1
+    several = sum(sample.size > 0 for sample in samples.values()) > 1
     compare = _within if group.within else _between
     omnibus, pairs, checks = compare(group.models, matrix) if several else (None, (), {})
     gaps = group.within and several and bool(np.isnan(matrix).any())
@@ -76,9 +76,9 @@ def _compared(group: Group, metric: Metric, repeats: str) -> Compared:
 
 def names_of(check: str, models: Iterable[str]) -> tuple[str | None, str | None]:
     """The two models that a check is of, where it is of a difference."""
-    for one, other in combinations(models, 2):
-        if check == f"{DIFFERENCES}, {one} − {other}":
-            return one, other
+    for pair, other in combinations(models, 2):
+        if check == f"{DIFFERENCES}, {pair} − {other}":
+            return pair, other
     return None, None
 
 
@@ -131,22 +131,22 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         checks[SPHERICITY] = variance.sphericity(whole)
         checks[WITHOUT_SPHERICITY] = variance.corrected(whole)
     pairs = []
-    for one, other in combinations(range(len(models)), 2):
-        both = values[np.isfinite(values[:, [one, other]]).all(axis=1)]
-        first, second = both[:, one], both[:, other]
-        pairs.append(_paired(models[one], models[other], first, second))
-        names = f"{models[one]} − {models[other]}"
+    for pair, other in combinations(range(len(models)), 2):
+        both = values[np.isfinite(values[:, [pair, other]]).all(axis=1)]
+        first, second = both[:, pair], both[:, other]
+        pairs.append(_paired(models[pair], models[other], first, second))
+        names = f"{models[pair]} − {models[other]}"
         checks[f"{DIFFERENCES}, {names}"] = inference.normality(first - second)
     return omnibus, tuple(pairs), checks
 
 
-def _paired(one: str, other: str, first: Values, second: Values) -> Pair:
+def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
     apart = first - second
     outcome = inference.paired(first, second)
     error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
     low, high = _interval(inference.mean(apart), outcome, error)
     return Pair(
-        one=one,
+        one=text,
         other=other,
         n=apart.size,
         difference=inference.mean(apart),
@@ -172,25 +172,26 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
     omnibus = Omnibus(
         outcome=outcome,
         df_error=outcome.df_2,
-        n=sum(one.size for one in samples),
+        n=sum(sample.size for sample in samples),
         p_corrected=None,
         effect=None if sums is None else effects.eta_squared(sums),
         generalised=None if sums is None else effects.generalised_eta_squared(sums),
         robust=variance.kruskal(samples),
-        smallest=min(one.size for one in samples),
+        smallest=min(sample.size for sample in samples),
     )
-    rest = np.concatenate([one - one.mean() for one in samples])
+    rest = np.concatenate([sample - sample.mean() for sample in samples])
     checks = {
         RESIDUALS: inference.normality(rest),
         VARIANCES: variance.same_variances(samples),
     }
     pairs = tuple(
-        _independent(one, other, named[one], named[other]) for one, other in combinations(named, 2)
+        _independent(pair, other, named[pair], named[other])
+        for pair, other in combinations(named, 2)
     )
     return omnibus, pairs, checks
 
 
-def _independent(one: str, other: str, first: Values, second: Values) -> Pair:
+def _independent(text: str, other: str, first: Values, second: Values) -> Pair:
     outcome = inference.two_sample(first, second)
     difference = float(first.mean() - second.mean())
     squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, second))
@@ -198,7 +199,7 @@ def _independent(one: str, other: str, first: Values, second: Values) -> Pair:
     error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
     low, high = _interval(difference, outcome, error)
     return Pair(
-        one=one,
+        one=text,
         other=other,
         n=min(first.size, second.size),
         difference=difference,
@@ -213,9 +214,9 @@ def _independent(one: str, other: str, first: Values, second: Values) -> Pair:
     )
 
 
-def _interval(difference: float | None, found: Outcome, error: float) -> _Ends:
+def _interval(difference: float | None, outcome: Outcome, error: float) -> _Ends:
     """95 % interval of a difference with its standard error; none where there is no test."""
-    if difference is None or found.df is None:
+    if difference is None or outcome.df is None:
         return None, None
-    half = float(stats.t.ppf(0.975, found.df)) * error
+    half = float(stats.t.ppf(0.975, outcome.df)) * error
     return difference - half, difference + half

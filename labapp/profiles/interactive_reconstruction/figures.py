@@ -29,89 +29,91 @@ from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
-RATED = tuple(one for one in SCORE_METRICS if one.column != "post_quiz_difficulty")
+RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily
 forgotten by then (A.3)."""
 SINGLE = "single-dimension-"
-SEQ = tuple(one for one in METRICS if one.column == "seq")
+SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
 
 
-def plates(found: Sequence[Found]) -> list[Plate]:
+def plates(results: Sequence[Found]) -> list[Plate]:
     """Every figure for which there are values, by study and task; for notebooks too. Their names
     begin with study and task."""
-    tasks = dict.fromkeys((one.group.study, one.group.task) for one in found)
+    tasks = dict.fromkeys((result.group.study, result.group.task) for result in results)
     return [
         made
         for key in tasks
         for made in by_kind(
-            [one for one in found if (one.group.study, one.group.task) == key]
+            [result for result in results if (result.group.study, result.group.task) == key]
         ).values()
     ]
 
 
-def by_kind(found: Sequence[Found]) -> Mapping[str, Plate]:
+def by_kind(results: Sequence[Found]) -> Mapping[str, Plate]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
-    drawn = {kind: draw(kind, found) for kind in _DRAW}
+    drawn = {kind: draw(kind, results) for kind in _DRAW}
     return {kind: made for kind, made in drawn.items() if made is not None}
 
 
-def draw(kind: str, found: Sequence[Found]) -> Plate | None:
+def draw(kind: str, results: Sequence[Found]) -> Plate | None:
     """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
     CHANGES, DIMENSIONS or RATINGS."""
-    if not found:
+    if not results:
         return None
     with mpl.rc_context(STYLE):
-        return _DRAW[kind](found)
+        return _DRAW[kind](results)
 
 
-def _boxes(found: Sequence[Found]) -> Plate | None:
-    blocks = blocks_of(found, _metrics(found))
-    said = f"Metrics by model{_of(found)} (as the paper's Figures 6 and 8)"
-    return boxes(blocks, _name(found, BOXES), said) if blocks else None
+def _boxes(results: Sequence[Found]) -> Plate | None:
+    blocks = blocks_of(results, _metrics(results))
+    text = f"Metrics by model{_of(results)} (as the paper's Figures 6 and 8)"
+    return boxes(blocks, _name(results, BOXES), text) if blocks else None
 
 
-def _pairs(found: Sequence[Found]) -> Plate | None:
-    blocks = [one for one in blocks_of(found, _metrics(found)) if len(one.group.models) > 1]
-    number = "A.11" if _reconstructs(found) else "A.12"
-    said = f"Differences between models{_of(found)} (as the paper's Figure {number})"
-    return pairs(blocks, _name(found, PAIRS), said) if blocks else None
+def _pairs(results: Sequence[Found]) -> Plate | None:
+    blocks = [
+        block for block in blocks_of(results, _metrics(results)) if len(block.group.models) > 1
+    ]
+    number = "A.11" if _reconstructs(results) else "A.12"
+    text = f"Differences between models{_of(results)} (as the paper's Figure {number})"
+    return pairs(blocks, _name(results, PAIRS), text) if blocks else None
 
 
-def _changes(found: Sequence[Found]) -> Plate | None:
-    blocks = blocks_of(found, _metrics(found))
-    said = f"Change over questions{_of(found)} (as the paper's Figure 10)"
-    return change(blocks, _name(found, CHANGES), said)
+def _changes(results: Sequence[Found]) -> Plate | None:
+    blocks = blocks_of(results, _metrics(results))
+    text = f"Change over questions{_of(results)} (as the paper's Figure 10)"
+    return change(blocks, _name(results, CHANGES), text)
 
 
-def _dimensions(found: Sequence[Found]) -> Plate | None:
-    if _reconstructs(found):
+def _dimensions(results: Sequence[Found]) -> Plate | None:
+    if _reconstructs(results):
         return None
-    said = f"Correctness by dial{_of(found)} (as the paper's Figure 7)"
-    return dimensions([one.group for one in found], _name(found, DIMENSIONS), said)
+    text = f"Correctness by dial{_of(results)} (as the paper's Figure 7)"
+    return dimensions([result.group for result in results], _name(results, DIMENSIONS), text)
 
 
-def _ratings(found: Sequence[Found]) -> Plate | None:
-    if not blocks_of(found, RATED):
+def _ratings(results: Sequence[Found]) -> Plate | None:
+    if not blocks_of(results, RATED):
         return None
-    said = f"Ratings by model{_of(found)} (as the paper's Figure 9)"
-    return ratings(blocks_of(found, (*RATED, *SEQ)), _name(found, RATINGS), said)
+    text = f"Ratings by model{_of(results)} (as the paper's Figure 9)"
+    return ratings(blocks_of(results, (*RATED, *SEQ)), _name(results, RATINGS), text)
 
 
-def _reconstructs(found: Sequence[Found]) -> bool:
-    return found[0].group.task == RECONSTRUCTION
+def _reconstructs(results: Sequence[Found]) -> bool:
+    return results[0].group.task == RECONSTRUCTION
 
 
-def _metrics(found: Sequence[Found]) -> Sequence[Metric]:
-    return METRICS if _reconstructs(found) else SINGLE_METRICS
+def _metrics(results: Sequence[Found]) -> Sequence[Metric]:
+    return METRICS if _reconstructs(results) else SINGLE_METRICS
 
 
-def _name(found: Sequence[Found], kind: str) -> str:
-    return f"{found[0].group.study}-{found[0].group.task}-{kind}"
+def _name(results: Sequence[Found], kind: str) -> str:
+    return f"{results[0].group.study}-{results[0].group.task}-{kind}"
 
 
-def _of(found: Sequence[Found]) -> str:
+def _of(results: Sequence[Found]) -> str:
     """Which of the tasks, where it is not the paper's own."""
-    return "" if _reconstructs(found) else f", {found[0].group.task.removeprefix(SINGLE)}"
+    return "" if _reconstructs(results) else f", {results[0].group.task.removeprefix(SINGLE)}"
 
 
 _DRAW: Mapping[str, Callable[[Sequence[Found]], Plate | None]] = {

@@ -33,7 +33,10 @@ INSET = 0.1
 def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
     """Every metric by model, a block a data set. blocks: of one study and task."""
     layout = layout_of(blocks)
-    most = [max(_height(block.group, one.pairs) for one in block.compared) for block in blocks]
+    most = [
+        max(_height(block.group, comparison.pairs) for comparison in block.compared)
+        for block in blocks
+    ]
     heights = [HEIGHT_IN + LEVEL_IN * count for count in most]
     figure, panels = laid_out(blocks, heights, layout)
     for block, own, height in zip(blocks, panels, heights, strict=True):
@@ -89,8 +92,10 @@ def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int,
             left, right = sorted((places[pair.one], places[pair.other]))
             wanted.append((left, right, pair.stars))
     taken: list[list[tuple[int, int]]] = []
-    found = []
-    for left, right, said in sorted(wanted, key=lambda one: (one[1] - one[0], one[0])):
+    result = []
+    for left, right, text in sorted(
+        wanted, key=lambda bracket: (bracket[1] - bracket[0], bracket[0])
+    ):
         free = (
             at
             for at, own in enumerate(taken)
@@ -100,13 +105,13 @@ def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int,
         if level == len(taken):
             taken.append([])
         taken[level].append((left, right))
-        found.append((left, right, said, level))
-    return found
+        result.append((left, right, text, level))
+    return result
 
 
 def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height: float) -> None:
     beside = ax.get_xaxis_transform()
-    for left, right, said, level in levels(group.models, pairs):
+    for left, right, text, level in levels(group.models, pairs):
         y = top + (level + 0.35) * LEVEL_IN / height
         foot = y - 0.035 / height
         x = (left + INSET, left + INSET, right - INSET, right - INSET)
@@ -114,7 +119,7 @@ def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height:
         ax.text(
             (left + right) / 2,
             y - 0.01 / height,
-            said,
+            text,
             transform=beside,
             ha="center",
             va="baseline",
@@ -124,16 +129,20 @@ def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height:
 
 def _caption(blocks: Sequence[Block]) -> str:
     within = any(block.group.within for block in blocks)
-    said = [
+    sentences = [
         "One point a participant" + ("; grey lines join a participant's models" * within) + ".",
         f"{kit.STRIPS_READ} No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
     ]
-    if any(one.metric.column == "error_auc_sum" for block in blocks for one in block.compared):
-        said.append(
+    if any(
+        comparison.metric.column == "error_auc_sum"
+        for block in blocks
+        for comparison in block.compared
+    ):
+        sentences.append(
             "Error AUC is summed over the questions of a stage; per pixel it looks the same."
         )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def stars_told(pairs: Sequence[Pair]) -> str:

@@ -29,34 +29,43 @@ def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
-        found = {one.metric.column: _by_model(block, one.metric) for one in block.compared}
-        drawn = [one for one in block.compared if any(v.size for v in found[one.metric.column])]
+        values_of = {
+            comparison.metric.column: _by_model(block, comparison.metric)
+            for comparison in block.compared
+        }
+        drawn = [
+            comparison
+            for comparison in block.compared
+            if any(v.size for v in values_of[comparison.metric.column])
+        ]
         if drawn:
-            renamed = tuple(replace(one, metric=_a_question(one)) for one in drawn)
-            shown.append((replace(block, compared=renamed), found))
+            renamed = tuple(
+                replace(comparison, metric=_a_question(comparison)) for comparison in drawn
+            )
+            shown.append((replace(block, compared=renamed), values_of))
     if not shown:
         return None
     kept = [block for block, _ in shown]
     layout = layout_of(kept)
     figure, panels = laid_out(kept, [HEIGHT_IN] * len(kept), layout)
-    for (block, found), some in zip(shown, panels, strict=True):
+    for (block, values_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
-            _panel(ax, block, found[compared.metric.column], compared.metric, layout.room)
+            _panel(ax, block, values_of[compared.metric.column], compared.metric, layout.room)
     headed_by(figure, label, [block.group for block in kept])
     return Plate(name, figure, label, _caption(shown))
 
 
 def _by_model(block: Block, metric: Metric) -> list[Values]:
     """The changes of each model, in the order of the models."""
-    found = changes(block.group, metric)
+    values = changes(block.group, metric)
     return [
-        found.loc[found["model"] == model, "change"].to_numpy(dtype=np.float64)
+        values.loc[values["model"] == model, "change"].to_numpy(dtype=np.float64)
         for model in block.group.models
     ]
 
 
-def _a_question(one: Compared) -> Metric:
-    return replace(one.metric, unit=unit(one.metric), limits=None)
+def _a_question(comparison: Compared) -> Metric:
+    return replace(comparison.metric, unit=unit(comparison.metric), limits=None)
 
 
 def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, room: float) -> None:
@@ -90,11 +99,11 @@ def _signed(value: float, _: int | None = None) -> str:
 
 
 def _caption(shown: Sequence[tuple[Block, Mapping[str, Sequence[Values]]]]) -> str:
-    said = (
+    text = (
         "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
         "bar: ± standard error. Above the line: more in the last questions."
     )
-    sizes = [own.size for _, found in shown for some in found.values() for own in some]
+    sizes = [own.size for _, by_model in shown for some in by_model.values() for own in some]
     if any(0 < size < SMALLEST for size in sizes):
-        said += f" Rings: single participants, where there are fewer than {SMALLEST}."
-    return said
+        text += f" Rings: single participants, where there are fewer than {SMALLEST}."
+    return text

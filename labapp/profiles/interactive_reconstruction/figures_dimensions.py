@@ -43,11 +43,11 @@ class Share:
 def shares(trials: pd.DataFrame, model: str) -> list[Share]:
     """By dial, in their order; trials: rows of the table of trials that count."""
     own = trials[(trials["model"] == model) & trials["correct"].notna()]
-    found = []
+    result = []
     for dimension, some in own.groupby("dimension", sort=True):
         right = some["correct"].to_numpy(dtype=float)
         share = float(right.mean())
-        found.append(
+        result.append(
             Share(
                 int(str(dimension)),
                 str(some["dimension_name"].iloc[0]),
@@ -57,33 +57,33 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
                 bool(some["regime"].notna().all()),
             )
         )
-    return found
+    return result
 
 
 def dimensions(groups: Sequence[Group], name: str, label: str) -> Plate | None:
     """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
     answered."""
-    shown = [(group, found) for group in groups if any(found := _found(group))]
+    shown = [(group, dials_found) for group in groups if any(dials_found := _found(group))]
     if not shown:
         return None
     heights = []
-    for group, found in shown:
-        dials = max(len(one) for one in found)
+    for group, dials_found in shown:
+        dials = max(len(dial) for dial in dials_found)
         rows = -(-len(group.models) // ACROSS)
         heights.append((ROW_IN * dials + SIDE_IN) * rows + NAME_IN * (len(shown) > 1))
     names = [group.name.partition(", ")[2] for group, _ in shown]
     figure, parts = subfigures(names, heights)
-    for part, (group, found) in zip(parts, shown, strict=True):
+    for part, (group, dials_found) in zip(parts, shown, strict=True):
         across = min(len(group.models), ACROSS)
         rows = -(-len(group.models) // across)
         grid = kit.used(list(part.subplots(rows, across, squeeze=False).flat), len(group.models))
-        dials = max(len(one) for one in found)
+        dials = max(len(dial) for dial in dials_found)
         room = WIDTH_IN / across - SIDE_IN
-        for ax, model, own in zip(grid, model_names(group.models), found, strict=False):
+        for ax, model, own in zip(grid, model_names(group.models), dials_found, strict=False):
             _panel(ax, fitting.wrapped(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
     return Plate(
-        name, figure, label, _caption([one for _, some in shown for own in some for one in own])
+        name, figure, label, _caption([share for _, some in shown for own in some for share in own])
     )
 
 
@@ -92,20 +92,20 @@ def _found(group: Group) -> list[list[Share]]:
 
 
 def _panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
-    sizes = sorted({one.n for one in own})
+    sizes = sorted({share.n for share in own})
     between = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
     titled(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
     places = np.arange(len(own))
-    for place, one in zip(places, own, strict=True):
-        if one.thirds:
+    for place, share in zip(places, own, strict=True):
+        if share.thirds:
             ax.plot(
                 [CHANCE] * 2, [place - 0.5, place + 0.5], color=INK, linewidth=1.0, ls=(0, (3, 2))
             )
     if own:
         ax.errorbar(
-            [one.percent for one in own],
+            [share.percent for share in own],
             places,
-            xerr=[one.error for one in own],
+            xerr=[share.error for share in own],
             fmt="o",
             color=INK,
             markerfacecolor=ACCENT,
@@ -124,18 +124,18 @@ def _panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     ax.tick_params(labelsize=fitting.SMALL)
 
 
-def _dial(one: Share) -> str:
+def _dial(share: Share) -> str:
     """Its number, and its name where that says more."""
-    if one.name == f"z{one.dimension}":
-        return str(one.dimension)
-    short = one.name if len(one.name) <= LONGEST else f"{one.name[: LONGEST - 1]}…"
-    return f"{short}, {one.dimension}"
+    if share.name == f"z{share.dimension}":
+        return str(share.dimension)
+    short = share.name if len(share.name) <= LONGEST else f"{share.name[: LONGEST - 1]}…"
+    return f"{short}, {share.dimension}"
 
 
-def _caption(found: Sequence[Share]) -> str:
-    said = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
-    if any(one.thirds for one in found):
-        said += " Dashed: guessing among low, medium and high."
-    if any(not one.thirds for one in found):
-        said += " A discrete dial has as many choices as values, and no line."
-    return f"{said} Dials that bear the same number in two models have nothing in common."
+def _caption(shares: Sequence[Share]) -> str:
+    text = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
+    if any(result.thirds for result in shares):
+        text += " Dashed: guessing among low, medium and high."
+    if any(not result.thirds for result in shares):
+        text += " A discrete dial has as many choices as values, and no line."
+    return f"{text} Dials that bear the same number in two models have nothing in common."

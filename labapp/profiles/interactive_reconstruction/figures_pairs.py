@@ -56,9 +56,9 @@ def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
     names = model_names(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
-        found = [fitting.wrapped(name, float(room)) for name in names]
-        if all(one.count("\n") < 2 and fitting.width_in(one) <= room for one in found):
-            return found
+        wrapped = [fitting.wrapped(name, float(room)) for name in names]
+        if all(line.count("\n") < 2 and fitting.width_in(line) <= room for line in wrapped):
+            return wrapped
     return list(names)
 
 
@@ -66,23 +66,23 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
     """Row minus column: shape (models, models), NaN on the diagonal; stars; whether some cells were
     not tested, as those of models that nobody met together."""
     models = block.group.models
-    found = np.full((len(models), len(models)), np.nan)
-    said = [["" for _ in models] for _ in models]
+    values = np.full((len(models), len(models)), np.nan)
+    labels = [["" for _ in models] for _ in models]
     untested = False
-    for row, one in enumerate(models):
+    for row, model in enumerate(models):
         for column, other in enumerate(models):
             if row == column:
                 continue
-            pair = compared.pair(one, other)
+            pair = compared.pair(model, other)
             if pair is not None and pair.difference is not None:
-                found[row, column] = pair.difference if pair.one == one else -pair.difference
-                said[row][column] = pair.stars
+                values[row, column] = pair.difference if pair.one == model else -pair.difference
+                labels[row][column] = pair.stars
             else:
-                means = [compared.summaries[m].mean for m in (one, other)]
+                means = [compared.summaries[m].mean for m in (model, other)]
                 if means[0] is not None and means[1] is not None:
-                    found[row, column] = means[0] - means[1]
+                    values[row, column] = means[0] - means[1]
                     untested = True
-    return found, said, untested
+    return values, labels, untested
 
 
 def _panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
@@ -117,8 +117,8 @@ def _frame(ax: Axes, block: Block, layout: Layout) -> None:
 
 
 def _caption(blocks: Sequence[Block]) -> str:
-    pairs = [pair for block in blocks for one in block.compared for pair in one.pairs]
-    said = [
+    pairs = [pair for block in blocks for comparison in block.compared for pair in comparison.pairs]
+    sentences = [
         (
             "Mean difference, row minus column, in the metric's unit (k: thousands). Orange and +: "
             "the row has more; blue and −: it has less; the deeper, the larger beside others of "
@@ -127,7 +127,7 @@ def _caption(blocks: Sequence[Block]) -> str:
         stars_told(pairs),
     ]
     if any(block.edges for block in blocks):
-        said.append("Dark lines part models of different numbers of dimensions.")
-    if any(differences(block, one)[2] for block in blocks for one in block.compared):
-        said.append("No test was made of models that no participant met together.")
-    return " ".join(said)
+        sentences.append("Dark lines part models of different numbers of dimensions.")
+    if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
+        sentences.append("No test was made of models that no participant met together.")
+    return " ".join(sentences)

@@ -83,8 +83,8 @@ def _ends(blocks: Sequence[Block]) -> dict[tuple[float, float], tuple[float, flo
 def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
     metric = compared.metric
     low, high = _scale(metric)
-    found = values_of(block, compared)
-    for place, own in enumerate(found):
+    values = values_of(block, compared)
+    for place, own in enumerate(values):
         if own.size == 0:
             continue
         middle = float(own.mean())
@@ -97,7 +97,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
         shifts = kit.jitter(own.size, 0.11)
         kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
         kit.diamond(ax, place + BESIDE, middle)
-    fitting.names_below(ax, block.group.models, [own.size for own in found], block.edges, room)
+    fitting.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
     ax.set_yticks(value_ticks(metric, low, high))
     ax.tick_params(axis="y", labelsize=fitting.SMALL)
     kit.grid(ax)
@@ -105,9 +105,9 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
 
 def _caption(blocks: Sequence[Block]) -> str:
     sizes = [own.size for block in blocks for c in block.compared for own in values_of(block, c)]
-    said = ["Diamond: mean; one point a participant."]
+    sentences = ["Diamond: mean; one point a participant."]
     if any(size >= SMALLEST for size in sizes):
-        said.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
+        sentences.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
     if any(c.metric.column == "performance" for block in blocks for c in block.compared):
-        said.append("NASA-TLX: 100 is the most demanding, of Performance: failure.")
-    return " ".join(said)
+        sentences.append("NASA-TLX: 100 is the most demanding, of Performance: failure.")
+    return " ".join(sentences)

@@ -58,18 +58,18 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
 def published_name(model: str) -> str:
     """How the paper calls a model, by its id: ss5 of mnist8k/ss5, gt of dsprites/published-gt."""
     own = model.partition("/")[2] or model
-    found = _OWN.fullmatch(own)
-    return own if found is None else found[1] + found[2]
+    match = _OWN.fullmatch(own)
+    return own if match is None else match[1] + match[2]
 
 
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
     """By the number of dimensions where names tell it, then as `FAMILIES`; others by id."""
 
     def place(model: str) -> tuple[bool, int, int, str]:
-        found = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
-        if found is None or found[1] not in FAMILIES:
+        match = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
+        if match is None or match[1] not in FAMILIES:
             return True, 0, 0, model
-        return False, int(found[2] or 0), FAMILIES.index(found[1]), model
+        return False, int(match[2] or 0), FAMILIES.index(match[1]), model
 
     return tuple(sorted(set(models), key=place))
 
@@ -85,7 +85,7 @@ def groups_of(counted: Tables) -> list[Group]:
     trials = trials[(trials["role"] == "stage") & ~trials["excluded"]]
     programs = counted.participants[counted.participants["simulated"]]
     simulated = set(zip(programs["study"], programs["participant"], strict=True))
-    found = []
+    result = []
     cells = [
         ((str(study), TASKS.index(str(task)), str(dataset)), own)
         for (study, task, dataset), own in stages.groupby(["study", "task", "dataset"])
@@ -103,7 +103,7 @@ def groups_of(counted: Tables) -> list[Group]:
             of_group = (trials["study"] == study) & (trials["task"] == task)
             names = ", ".join(published_name(model) for model in models)
             apart = f" ({names})" if len(parts) > 1 else ""
-            found.append(
+            result.append(
                 Group(
                     study=study,
                     task=task,
@@ -112,11 +112,13 @@ def groups_of(counted: Tables) -> list[Group]:
                     within=within,
                     values=values,
                     trials=_without(trials[of_group & trials["model"].isin(models)], left_out),
-                    simulated=sum((study, one) in simulated for one in set(values["participant"])),
+                    simulated=sum(
+                        (study, value) in simulated for value in set(values["participant"])
+                    ),
                     first_only=some.loc[again, "participant"].nunique(),
                 )
             )
-    return found
+    return result
 
 
 def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
@@ -128,13 +130,17 @@ def _meeting(stages: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], bool]]:
     for models in together:
         apart = [part for part in parts if not part & models]
         parts = [*apart, set(models).union(*(part for part in parts if part & models))]
-    several = [part for part in parts if _mostly_several([one for one in met if one <= part])]
+    several = [
+        part
+        for part in parts
+        if _mostly_several([met_together for met_together in met if met_together <= part])
+    ]
     one_each = set().union(*(part for part in parts if part not in several))
-    found = [(in_order(part), True) for part in several]
+    meetings = [(in_order(part), True) for part in several]
     if one_each:
-        found.append((in_order(one_each), False))
+        meetings.append((in_order(one_each), False))
     ordered = in_order(str(model) for part in parts for model in part)
-    yield from sorted(found, key=lambda one: ordered.index(one[0][0]))
+    yield from sorted(meetings, key=lambda meeting: ordered.index(meeting[0][0]))
 
 
 def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
@@ -189,8 +195,8 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
     names = by[["session", "stage"]].agg(_listed)
-    found = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
-    return found[["participant", "session", "model", "stage", *columns]]
+    table = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
+    return table[["participant", "session", "model", "stage", *columns]]
 
 
 def _listed(names: pd.Series[str]) -> str:

@@ -28,10 +28,10 @@ def facts(model: str) -> Facts | None:
         if not (folder / card.CARD).is_file():
             continue
         try:
-            found = card.read(folder)
+            model_card = card.read(folder)
         except LabappError:
             return None
-        error, tangled = found.held_out_error, found.disentanglement
+        error, tangled = model_card.held_out_error, model_card.disentanglement
         return Facts(
             mse=None if error is None else error.as_published,
             dci=None if tangled is None else tangled.dci_exchanged.disentanglement,

@@ -61,23 +61,25 @@ class Layout:
         return self.width / (max(self.models, fitting.LEAST) + 0.2)
 
 
-def blocks_of(found: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
+def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
     """The groups of one study and task by data set, with those of the metrics that have values, in
     the order given."""
     sets: dict[str, list[Found]] = {}
-    for one in found:
-        sets.setdefault(one.group.dataset, []).append(one)
+    for result in results:
+        sets.setdefault(result.group.dataset, []).append(result)
     blocks = []
     for name, some in sets.items():
-        group = _joined(name, [one.group for one in some])
+        group = _joined(name, [result.group for result in some])
         compared = tuple(
-            _pooled([other for one in some for other in one.compared if other.metric == metric])
+            _pooled(
+                [other for result in some for other in result.compared if other.metric == metric]
+            )
             for metric in metrics
             if metric.column in group.values and group.values[metric.column].notna().any()
         )
-        starts = list(accumulate(len(one.group.models) for one in some))[:-1]
+        starts = list(accumulate(len(result.group.models) for result in some))[:-1]
         edges = tuple(starts or edges_of(group.models))
-        drawn = tuple(one for one in compared if not one.repeats)
+        drawn = tuple(comparison for comparison in compared if not comparison.repeats)
         if drawn:
             blocks.append(Block(group, drawn, edges))
     return blocks
@@ -99,7 +101,7 @@ def _pooled(some: Sequence[Compared]) -> Compared:
     """The same metric of several groups. It repeats another only where it does so in all."""
     return replace(
         some[0],
-        summaries={model: one for own in some for model, one in own.summaries.items()},
+        summaries={model: summary for own in some for model, summary in own.summaries.items()},
         pairs=tuple(pair for own in some for pair in own.pairs),
         repeats=some[0].repeats if all(own.repeats for own in some) else "",
     )
@@ -120,7 +122,7 @@ def layout_of(
         if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
     layouts = [Layout(columns, models, beside) for columns in across]
-    return next((one for one in layouts if one.room >= least), layouts[-1])
+    return next((layout for layout in layouts if layout.room >= least), layouts[-1])
 
 
 def laid_out(
@@ -134,14 +136,14 @@ def laid_out(
         labels = fitting.label_height(block.group.models, layout.room, counted=counted)
         totals.append((height + ABOVE_IN + labels) * count + NAME_IN * (len(blocks) > 1))
     figure, parts = subfigures([block.group.name for block in blocks], totals)
-    found: list[list[Axes]] = []
+    result: list[list[Axes]] = []
     for part, block, count in zip(parts, blocks, rows, strict=True):
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
         own = kit.used(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
             titled(ax, compared.metric.title, compared.metric.unit)
-        found.append(own)
-    return figure, found
+        result.append(own)
+    return figure, result
 
 
 def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
@@ -184,9 +186,9 @@ def edges_of(models: Sequence[str]) -> list[int]:
     numbers = [size.group() for size in sizes if size is not None]
     if len(numbers) < len(models) or not 1 < len(set(numbers)) < len(models):
         return []
-    found = [at for at, (one, other) in enumerate(pairwise(numbers), start=1) if one != other]
+    edges = [at for at, (pair, other) in enumerate(pairwise(numbers), start=1) if pair != other]
     # Only where those of a size stand together.
-    return found if len(found) == len(set(numbers)) - 1 else []
+    return edges if len(edges) == len(set(numbers)) - 1 else []
 
 
 def short(value: float, decimals: int, *, sign: bool = False) -> str:
@@ -203,6 +205,6 @@ def value_ticks(metric: Metric, low: float, high: float) -> list[float]:
     if metric.limits is not None:
         low, high = metric.limits
     steps = int(high - low) if metric.limits is not None and high - low < 10 else 5
-    found = MaxNLocator(nbins=steps).tick_values(low, high)
+    ticks = MaxNLocator(nbins=steps).tick_values(low, high)
     room = 1e-9 * max(1.0, abs(high))
-    return [float(one) for one in found if low - room <= one <= high + room]
+    return [float(result) for result in ticks if low - room <= result <= high + room]

@@ -88,24 +88,24 @@ def findings(counted: Tables) -> tuple[Found, ...]:
     """What each group among these sessions, which all count, says; p is corrected over the tests of
     all groups. counted: `Tables.included()`."""
     compared = [(group, comparisons(group)) for group in groups_of(counted)]
-    n_tests = sum(len(one.tests) for _, some in compared for one in some)
+    n_tests = sum(len(result.tests) for _, some in compared for result in some)
     return tuple(
-        Found(group, tuple(_corrected(one, n_tests) for one in some), n_tests)
+        Found(group, tuple(_corrected(result, n_tests) for result in some), n_tests)
         for group, some in compared
     )
 
 
-def _corrected(one: Compared, n_tests: int) -> Compared:
+def _corrected(comparison: Compared, n_tests: int) -> Compared:
     """With Bonferroni's correction over so many tests."""
 
     def p(plain: float | None) -> float | None:
         return None if plain is None else min(1.0, plain * n_tests)
 
-    omnibus = one.omnibus
+    omnibus = comparison.omnibus
     return replace(
-        one,
+        comparison,
         omnibus=omnibus and replace(omnibus, p_corrected=p(omnibus.outcome.p)),
-        pairs=tuple(replace(pair, p_corrected=p(pair.outcome.p)) for pair in one.pairs),
+        pairs=tuple(replace(pair, p_corrected=p(pair.outcome.p)) for pair in comparison.pairs),
     )
 
 

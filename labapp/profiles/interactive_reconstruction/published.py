@@ -79,7 +79,7 @@ class Printed:
             return ""
         if self.measure == P:
             return f"p {self.relation} {self.printed}"
-        freedom = [f"{one:g}" for one in (self.df, self.df_2) if one is not None]
+        freedom = [f"{value:g}" for value in (self.df, self.df_2) if value is not None]
         of = f"({', '.join(freedom)})" if freedom else ""
         return f"{self.measure}{of} = {self.printed}".replace("-", "−")
 
@@ -139,26 +139,26 @@ def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
     return tuple(_each_source([*_found(group, metric, F), *_found(group, metric, P)]))
 
 
-def pair(group: Group, one: str, other: str, metric: Metric) -> tuple[Printed, ...]:
+def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the test of two models: t (of the first less the other, whichever stands
     first in the paper), and p from each place that has one."""
-    first, second = published_name(one), published_name(other)
-    found: list[Printed] = []
+    first, second = published_name(text), published_name(other)
+    result: list[Printed] = []
     for measure in (T, P):
-        found += _found(group, metric, measure, first, second)
-        found += [_turned(row) for row in _found(group, metric, measure, second, first)]
-    return tuple(_each_source(sorted(found, key=lambda row: (row.measure == P, _place(row)))))
+        result += _found(group, metric, measure, first, second)
+        result += [_turned(row) for row in _found(group, metric, measure, second, first)]
+    return tuple(_each_source(sorted(result, key=lambda row: (row.measure == P, _place(row)))))
 
 
 def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
     """mse, dci or mig of Table 2."""
     name, own = published_name(model), DATASETS.get(dataset, dataset)
-    found = (
+    matches = (
         row
         for row in rows()
         if (row.source, row.dataset, row.model, row.quantity) == ("Table 2", own, name, quantity)
     )
-    return next(found, None)
+    return next(matches, None)
 
 
 RECRUITED = ("5.2.1", "5.2.2")
@@ -187,25 +187,25 @@ def _like(group: Group) -> _Like:
 @cache
 def _models() -> dict[_Like, set[str]]:
     """The models with a mean; a study and task of the paper without one is there too."""
-    found: dict[_Like, set[str]] = {}
+    result: dict[_Like, set[str]] = {}
     for row in rows():
-        known = found.setdefault((row.study, row.task, row.dataset), set())
+        known = result.setdefault((row.study, row.task, row.dataset), set())
         if row.measure == MEAN and row.value is not None:
             known.add(row.model)
-    return found
+    return result
 
 
 @cache
 def _cells() -> dict[_Cell, tuple[Printed, ...]]:
     """What is printed in each, in the order of the tables, then of the text; without the cells that
     have no value. A report asks for hundreds."""
-    found: dict[_Cell, list[Printed]] = {}
+    result: dict[_Cell, list[Printed]] = {}
     for row in rows():
         if row.value is not None:
             like = (row.study, row.task, row.dataset)
             cell = (like, row.quantity, row.measure, row.model, row.compared_with)
-            found.setdefault(cell, []).append(row)
-    return {cell: tuple(sorted(some, key=_place)) for cell, some in found.items()}
+            result.setdefault(cell, []).append(row)
+    return {cell: tuple(sorted(some, key=_place)) for cell, some in result.items()}
 
 
 def _found(
@@ -219,8 +219,8 @@ def _place(row: Printed) -> list[bool]:
     return [row.source != name for name in TABLES]
 
 
-def _first(found: Sequence[Printed]) -> Printed | None:
-    return found[0] if found else None
+def _first(rows: Sequence[Printed]) -> Printed | None:
+    return rows[0] if rows else None
 
 
 def _turned(row: Printed) -> Printed:
@@ -237,15 +237,17 @@ def _turned(row: Printed) -> Printed:
     )
 
 
-def _each_source(found: Sequence[Printed]) -> Iterator[Printed]:
+def _each_source(rows: Sequence[Printed]) -> Iterator[Printed]:
     """Each number once: the text repeats p of the tables, or prints a bound that it keeps."""
     known: list[Printed] = []
-    for row in found:
+    for row in rows:
         value = row.value or 0.0
-        same = (one for one in known if one.measure == row.measure and one.value is not None)
+        same = (
+            other for other in known if other.measure == row.measure and other.value is not None
+        )
         if not any(
-            one.value == value or (row.relation == "<" and (one.value or 0.0) < value)
-            for one in same
+            other.value == value or (row.relation == "<" and (other.value or 0.0) < value)
+            for other in same
         ):
             known.append(row)
             yield row

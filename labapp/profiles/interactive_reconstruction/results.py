@@ -141,11 +141,11 @@ class Compared:
         made = [pair.outcome for pair in self.pairs]
         if self.omnibus is not None:
             made.insert(0, self.omnibus.outcome)
-        return tuple(one for one in made if one.p is not None)
+        return tuple(test for test in made if test.p is not None)
 
-    def pair(self, one: str, other: str) -> Pair | None:
+    def pair(self, text: str, other: str) -> Pair | None:
         """The test of two models, whichever stands first; None where none was made."""
-        return next((p for p in self.pairs if {p.one, p.other} == {one, other}), None)
+        return next((p for p in self.pairs if {p.one, p.other} == {text, other}), None)
 
 
 @dataclass(frozen=True)

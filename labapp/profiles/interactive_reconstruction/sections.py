@@ -42,11 +42,11 @@ STARS = (
 
 
 def of_study(
-    counted: Tables, found: Sequence[Found], drawn: Callable[[str], Drawings]
+    counted: Tables, results: Sequence[Found], drawn: Callable[[str], Drawings]
 ) -> Iterator[Html]:
     """The models of one study: an overview, then task by task. counted: its rows that count; found:
     of it; drawn: the figures of a task."""
-    yield from overview(found)
+    yield from overview(results)
     for task in sorted(set(TASKS) & set(counted.stages["task"])):
         stages = counted.stages[counted.stages["task"] == task]
         reconstructs = task == RECONSTRUCTION
@@ -55,41 +55,41 @@ def of_study(
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
         yield from about_models(stages)
         yield from figures.metrics()
-        yield from of_task(task, found)
+        yield from of_task(task, results)
         yield from figures.differences()
         yield from changes(stages, metrics)
         yield from figures.changes()
         yield from figures.dimensions()
 
 
-def overview(found: Sequence[Found]) -> Iterator[Html]:
+def overview(results: Sequence[Found]) -> Iterator[Html]:
     """Table 2: a row a model of the reconstruction task; found: of one study."""
-    groups = [one for one in found if one.group.task == RECONSTRUCTION]
+    groups = [result for result in results if result.group.task == RECONSTRUCTION]
     if not groups:
         return
     yield heading(3, "Models and interactive reconstruction")
     yield from _provenance(groups)
-    yield from _theirs(found)
-    metrics = {m.metric.column: m.metric for one in groups for m in one.compared}
+    yield from _theirs(results)
+    metrics = {m.metric.column: m.metric for group in groups for m in group.compared}
     shown = [metrics[name] for name in IN_OVERVIEW if name in metrics]
     rows: list[list[object]] = []
     beside = False
-    for one in groups:
-        for model in one.group.models:
+    for result in groups:
+        for model in result.group.models:
             known = facts(model) or Facts()
             cells: list[object] = [model]
             for name in FACTS:
-                said = paper.model_fact(one.group.dataset, model, name)
+                model_fact = paper.model_fact(result.group.dataset, model, name)
                 value = getattr(known, name)
                 ours = NONE if value is None else decimal(value, 1 if name == "mse" else 2)
-                printed = said.printed if said and paper.has(one.group) else ""
+                printed = model_fact.printed if model_fact and paper.has(result.group) else ""
                 cells.append(_beside(ours, printed))
             # A data set whose models lack what those of another have has a gap there.
-            cells += [_mean(one, model, metric.column) or NONE for metric in shown]
-            beside = beside or paper.has(one.group)
+            cells += [_mean(result, model, metric.column) or NONE for metric in shown]
+            beside = beside or paper.has(result.group)
             rows.append(cells)
     yield table(
-        ["Model", *FACTS.values(), *(two_lines(one.title, one.unit) for one in shown)],
+        ["Model", *FACTS.values(), *(two_lines(metric.title, metric.unit) for metric in shown)],
         rows,
         numeric=range(1, 1 + len(FACTS) + len(shown)),
         caption="Mean ± sd (n − 1) over participants; below it the median and n"
@@ -98,17 +98,19 @@ def overview(found: Sequence[Found]) -> Iterator[Html]:
     yield paragraph(OF_CARDS, "quiet")
 
 
-def _mean(found: Found, model: str, name: str) -> Html | None:
-    one = next((one for one in found.compared if one.metric.column == name), None)
-    if one is None:
+def _mean(result: Found, model: str, name: str) -> Html | None:
+    comparison = next(
+        (comparison for comparison in result.compared if comparison.metric.column == name), None
+    )
+    if comparison is None:
         return None
-    summary, decimals = one.summaries[model], one.metric.decimals
-    said = paper.mean(found.group, model, one.metric)
+    summary, decimals = comparison.summaries[model], comparison.metric.decimals
+    mean = paper.mean(result.group, model, comparison.metric)
     return _lines(
         _spread(summary, decimals),
         "" if summary.median is None else f"median {decimal(summary.median, decimals)}",
         f"n = {summary.n}",
-        "" if said is None else f"paper {said.spread}",
+        "" if mean is None else f"paper {mean.spread}",
     )
 
 
@@ -116,25 +118,25 @@ def _beside(ours: str, printed: str) -> object:
     return two_lines(ours, f"paper {printed}") if printed else ours
 
 
-def of_task(task: str, found: Sequence[Found]) -> Iterator[Html]:
+def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
     """The groups of one study that did a task: values, tests and checks."""
-    own = [one for one in found if one.group.task == task]
+    own = [result for result in results if result.group.task == task]
     yield from _provenance(own)
-    if all(one.group.task != RECONSTRUCTION for one in found):
+    if all(result.group.task != RECONSTRUCTION for result in results):
         yield from _theirs(own)  # else the overview of the study has said it
-    for one in own:
+    for result in own:
         if len(own) > 1:
-            yield heading(4, one.group.name.partition(", ")[2])
-        yield from _group(one)
+            yield heading(4, result.group.name.partition(", ")[2])
+        yield from _group(result)
     if own:
         yield paragraph(_tested(own[0]), "quiet")
 
 
-def _tested(found: Found) -> str:
-    n = found.n_tests
+def _tested(result: Found) -> str:
+    n = result.n_tests
     if n == 0:
         return "No analysis of variance and no t test could be made."
-    threshold = words.plain(found.threshold)
+    threshold = words.plain(result.threshold)
     return (
         f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
         f"metrics of this analysis: Bonferroni's threshold is {threshold}, and p corrected is p × "
@@ -143,23 +145,23 @@ def _tested(found: Found) -> str:
     )
 
 
-def _provenance(found: Sequence[Found]) -> Iterator[Html]:
+def _provenance(results: Sequence[Found]) -> Iterator[Html]:
     """Whose values these are."""
-    programs = sum(one.group.simulated for one in found)
-    people = sum(one.group.participants for one in found)
+    programs = sum(result.group.simulated for result in results)
+    people = sum(result.group.participants for result in results)
     if programs:
         of = "All" if programs == people else f"{programs} of {people}"
         yield paragraph(f"{of} participants here are simulated: programs, not people.", "note")
 
 
-def _theirs(found: Sequence[Found]) -> Iterator[Html]:
+def _theirs(results: Sequence[Found]) -> Iterator[Html]:
     """What the paper's values are that stand beside these."""
-    if any(paper.has(one.group) for one in found):
+    if any(paper.has(result.group) for result in results):
         yield paragraph(NOT_THEIRS, "quiet")
 
 
-def _group(found: Found) -> Iterator[Html]:
-    group = found.group
+def _group(result: Found) -> Iterator[Html]:
+    group = result.group
     design = "within" if group.within else "between"
     several = len(group.models) > 1
     tests = (
@@ -173,25 +175,25 @@ def _group(found: Found) -> Iterator[Html]:
     )
     names = [published_name(model) for model in group.models]
     shown = names if len(set(names)) == len(names) else list(group.models)
-    several = any(one.omnibus is not None for one in found.compared)
+    several = any(comparison.omnibus is not None for comparison in result.compared)
     yield table(
         ["Metric", *shown, *(["Analysis of variance"] * several)],
         [
             [
-                two_lines(one.metric.title, one.metric.unit),
-                *(_values(found, one, model) for model in group.models),
-                *([_omnibus(found, one)] * several),
+                two_lines(comparison.metric.title, comparison.metric.unit),
+                *(_values(result, comparison, model) for model in group.models),
+                *([_omnibus(result, comparison)] * several),
             ]
-            for one in found.compared
+            for comparison in result.compared
         ],
         numeric=range(1, 1 + len(names)),
         caption="Mean ± sd (n − 1) over participants; below them the median, the sd as the paper "
         "prints it (σ), and n" + ("; the paper's value." if paper.has(group) else "."),
     )
     if several:
-        yield _pairs(found, dict(zip(group.models, shown, strict=True)))
-        yield from _contradictions(found)
-        yield checks(found, dict(zip(group.models, shown, strict=True)))
+        yield _pairs(result, dict(zip(group.models, shown, strict=True)))
+        yield from _contradictions(result)
+        yield checks(result, dict(zip(group.models, shown, strict=True)))
 
 
 def _twice(n: int) -> str:
@@ -199,9 +201,9 @@ def _twice(n: int) -> str:
     return f" {count(n, 'participant')} met another model too: the first counts." if n else ""
 
 
-def _lines(*said: str) -> Html:
+def _lines(*texts: str) -> Html:
     """A cell: its first line, and quieter ones; empty lines are left out."""
-    first, *more = (line for line in said if line)
+    first, *more = (line for line in texts if line)
     return two_lines(first, lines(more)) if more else text(first)
 
 
@@ -214,14 +216,14 @@ def _spread(summary: Summary, decimals: int) -> str:
     return f"{mean} ± {decimal(summary.sd, decimals, like=summary.mean)}"
 
 
-def _values(found: Found, one: Compared, model: str) -> Html:
-    summary, decimals = one.summaries[model], one.metric.decimals
+def _values(result: Found, comparison: Compared, model: str) -> Html:
+    summary, decimals = comparison.summaries[model], comparison.metric.decimals
     if summary.mean is None or summary.median is None or summary.sd_population is None:
         return text(NONE)
-    said = paper.mean(found.group, model, one.metric)
-    middle = paper.median(found.group, model, one.metric)
+    mean = paper.mean(result.group, model, comparison.metric)
+    middle = paper.median(result.group, model, comparison.metric)
     population = decimal(summary.sd_population, decimals, like=summary.mean)
-    printed = said.spread if said is not None else ""
+    printed = mean.spread if mean is not None else ""
     if middle is not None and middle.spread:
         printed += f", median {middle.spread}"
     return _lines(
@@ -232,17 +234,17 @@ def _values(found: Found, one: Compared, model: str) -> Html:
     )
 
 
-def _omnibus(found: Found, one: Compared) -> Html:
-    omnibus = one.omnibus
+def _omnibus(result: Found, comparison: Compared) -> Html:
+    omnibus = comparison.omnibus
     if omnibus is None:
         return text(NONE)
-    said = ", ".join(row.said for row in paper.omnibus(found.group, one.metric))
-    printed = f"paper {said}" if said else ""
+    listed = ", ".join(row.said for row in paper.omnibus(result.group, comparison.metric))
+    printed = f"paper {listed}" if listed else ""
     left = f"{omnibus.left_out} without all models left out" if omnibus.left_out else ""
     if omnibus.outcome.p is None:
         return _lines(NONE, omnibus.outcome.why, left, printed)
     general = ""
-    if found.group.within and omnibus.generalised is not None:
+    if result.group.within and omnibus.generalised is not None:
         general = f"generalised η² = {decimal(omnibus.generalised, 2)}"
     return _lines(
         f"{words.statistic(omnibus.outcome)} {omnibus.stars}",
@@ -260,17 +262,24 @@ def _p(p: float | None, corrected: float | None) -> str:
     return f"{words.p_value(p)}, corrected {words.plain(corrected)}"
 
 
-def _pairs(found: Found, names: dict[str, str]) -> Html:
+def _pairs(result: Found, names: dict[str, str]) -> Html:
     """Differences between models; pairs are columns where there are few."""
     keys = list(
-        dict.fromkeys((pair.one, pair.other) for one in found.compared for pair in one.pairs)
+        dict.fromkeys(
+            (pair.one, pair.other) for comparison in result.compared for pair in comparison.pairs
+        )
     )
-    titles = [f"{names[one]} − {names[other]}" for one, other in keys]
-    cells = [[_pair(found, one, one.pair(*key)) for key in keys] for one in found.compared]
-    metrics = [two_lines(one.metric.title, one.metric.unit) for one in found.compared]
+    titles = [f"{names[key]} − {names[other]}" for key, other in keys]
+    cells = [
+        [_pair(result, comparison, comparison.pair(*key)) for key in keys]
+        for comparison in result.compared
+    ]
+    metrics = [
+        two_lines(comparison.metric.title, comparison.metric.unit) for comparison in result.compared
+    ]
     caption = (
         "Difference of the means with its 95 % interval, the t test, and the effect with its "
-        f"interval; {'pairs' if found.group.within else 'participants of the two models'}: n."
+        f"interval; {'pairs' if result.group.within else 'participants of the two models'}: n."
     )
     if len(keys) <= BESIDE:
         beside = [[name, *own] for name, own in zip(metrics, cells, strict=True)]
@@ -280,16 +289,16 @@ def _pairs(found: Found, names: dict[str, str]) -> Html:
     return table(["Models", *metrics], rows, numeric=range(1, 1 + len(metrics)), caption=caption)
 
 
-def _pair(found: Found, one: Compared, pair: Pair | None) -> Html:
+def _pair(result: Found, comparison: Compared, pair: Pair | None) -> Html:
     if pair is None:
         return text(NONE)
-    shown = paper.pair(found.group, pair.one, pair.other, one.metric)
+    shown = paper.pair(result.group, pair.one, pair.other, comparison.metric)
     printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
     n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"
-    first = words.difference(pair.difference, one.metric)
+    first = words.difference(pair.difference, comparison.metric)
     if pair.outcome.p is None:
         return _lines(first, f"no test: {pair.outcome.why}", n, printed)
-    ends = ", ".join(words.difference(end, one.metric) for end in (pair.low, pair.high))
+    ends = ", ".join(words.difference(end, comparison.metric) for end in (pair.low, pair.high))
     return _lines(
         f"{first} {pair.stars}",
         f"[{ends}]",
@@ -300,19 +309,19 @@ def _pair(found: Found, one: Compared, pair: Pair | None) -> Html:
     )
 
 
-def _contradictions(found: Found) -> Iterator[Html]:
+def _contradictions(result: Found) -> Iterator[Html]:
     """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
-    said: dict[str, dict[str, dict[str, None]]] = {}
-    for one in found.compared:
-        for row in _printed(found, one):
+    contradictions: dict[str, dict[str, dict[str, None]]] = {}
+    for comparison in result.compared:
+        for row in _printed(result, comparison):
             if row.note:
                 models = " − ".join(filter(None, (row.model, row.compared_with)))
-                what = f"{one.metric.title} ({row.source})"
-                said.setdefault(row.note, {}).setdefault(what, {})[models] = None
-    if said:
+                what = f"{comparison.metric.title} ({row.source})"
+                contradictions.setdefault(row.note, {}).setdefault(what, {})[models] = None
+    if contradictions:
         notes = "; ".join(
             f"{' and '.join(_whose(what, list(whose)) for what, whose in about.items())}: {note}"
-            for note, about in said.items()
+            for note, about in contradictions.items()
         )
         yield paragraph(f"Of the paper's values: {notes}.", "quiet")
 
@@ -322,14 +331,14 @@ def _whose(what: str, models: Sequence[str]) -> str:
     return f"{models[0]}, {what}" if len(models) == 1 and models[0] else what
 
 
-def _printed(found: Found, one: Compared) -> Iterator[paper.Printed]:
+def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
     """Everything that the tables have of the paper beside a metric."""
-    group, metric = found.group, one.metric
+    group, metric = result.group, comparison.metric
     for model in group.models:
-        said = paper.mean(group, model, metric)
-        if said is not None:
-            yield said
-    if one.omnibus is not None:
+        mean = paper.mean(group, model, metric)
+        if mean is not None:
+            yield mean
+    if comparison.omnibus is not None:
         yield from paper.omnibus(group, metric)
-    for pair in one.pairs:
+    for pair in comparison.pairs:
         yield from paper.pair(group, pair.one, pair.other, metric)

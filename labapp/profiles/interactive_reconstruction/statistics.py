@@ -28,38 +28,40 @@ ALPHA = 0.05
 MEAN = "mean"
 
 
-def rows(found: Found) -> list[Row]:
+def rows(result: Found) -> list[Row]:
     """The rows of a group, metric by metric."""
-    group = found.group
+    group = result.group
     about = {
         "study": group.study,
         "design": WITHIN if group.within else BETWEEN,
         "group": group.name,
     }
     return [
-        about | {"quantity": one.metric.column, "unit": one.metric.unit} | row
-        for one in found.compared
-        for row in _of(found, one)
+        about | {"quantity": comparison.metric.column, "unit": comparison.metric.unit} | row
+        for comparison in result.compared
+        for row in _of(result, comparison)
     ]
 
 
-def _of(found: Found, one: Compared) -> Iterator[Row]:
-    yield from _values(found, one)
-    yield from _omnibus(found, one)
-    for pair in one.pairs:
-        yield from _pair(found, one, pair)
-    for what, outcome in one.checks.items():
-        first, second = names_of(what, found.group.models)
+def _of(result: Found, comparison: Compared) -> Iterator[Row]:
+    yield from _values(result, comparison)
+    yield from _omnibus(result, comparison)
+    for pair in comparison.pairs:
+        yield from _pair(result, comparison, pair)
+    for what, outcome in comparison.checks.items():
+        first, second = names_of(what, result.group.models)
         about = {"item": CHECKS, "model": first, "compared_with": second, "ours": True}
         yield about | _outcome(outcome)
-    if one.mixed is not None:
-        people = len(found.group.values.dropna(subset=[one.metric.column])["participant"].unique())
-        yield {"item": MIXED, "ours": True, "n": people} | _outcome(one.mixed)
+    if comparison.mixed is not None:
+        people = len(
+            result.group.values.dropna(subset=[comparison.metric.column])["participant"].unique()
+        )
+        yield {"item": MIXED, "ours": True, "n": people} | _outcome(comparison.mixed)
 
 
-def _values(found: Found, one: Compared) -> Iterator[Row]:
-    for model, summary in one.summaries.items():
-        said = paper.mean(found.group, model, one.metric)
+def _values(result: Found, comparison: Compared) -> Iterator[Row]:
+    for model, summary in comparison.summaries.items():
+        mean = paper.mean(result.group, model, comparison.metric)
         yield {
             "item": VALUES,
             "model": model,
@@ -70,18 +72,18 @@ def _values(found: Found, one: Compared) -> Iterator[Row]:
             "median": summary.median,
             "sd": summary.sd,
             "sd_population": summary.sd_population,
-            "published": None if said is None else said.spread or None,
+            "published": None if mean is None else mean.spread or None,
         }
 
 
-def _omnibus(found: Found, one: Compared) -> Iterator[Row]:
-    omnibus = one.omnibus
+def _omnibus(result: Found, comparison: Compared) -> Iterator[Row]:
+    omnibus = comparison.omnibus
     if omnibus is None:
         return
     about: Row = {"item": VARIANCE, "n": omnibus.n, "n_left_out": omnibus.left_out}
     test = about | _outcome(omnibus.outcome) | _effect(omnibus.effect)
-    shown = paper.omnibus(found.group, one.metric)
-    yield test | _corrected(found, one, omnibus, omnibus.smallest or omnibus.n, shown)
+    shown = paper.omnibus(result.group, comparison.metric)
+    yield test | _corrected(result, comparison, omnibus, omnibus.smallest or omnibus.n, shown)
     if omnibus.generalised is not None:
         name = {"test": GENERALISED, "effect_name": GENERALISED, "effect": omnibus.generalised}
         yield about | name | {"ours": True}
@@ -89,7 +91,7 @@ def _omnibus(found: Found, one: Compared) -> Iterator[Row]:
         yield about | _outcome(omnibus.robust) | {"ours": True}
 
 
-def _pair(found: Found, one: Compared, pair: Pair) -> Iterator[Row]:
+def _pair(result: Found, comparison: Compared, pair: Pair) -> Iterator[Row]:
     about: Row = {
         "item": PAIRS,
         "model": pair.one,
@@ -99,8 +101,8 @@ def _pair(found: Found, one: Compared, pair: Pair) -> Iterator[Row]:
     }
     test = about | _outcome(pair.outcome) | _effect(pair.effect)
     test |= {"difference": pair.difference, "low": pair.low, "high": pair.high}
-    shown = paper.pair(found.group, pair.one, pair.other, one.metric)
-    yield test | _corrected(found, one, pair, pair.n, shown)
+    shown = paper.pair(result.group, pair.one, pair.other, comparison.metric)
+    yield test | _corrected(result, comparison, pair, pair.n, shown)
     if pair.robust is not None:
         yield about | _outcome(pair.robust) | {"ours": True}
 
@@ -128,8 +130,8 @@ def _effect(effect: Effect | None) -> Row:
 
 
 def _corrected(
-    found: Found,
-    one: Compared,
+    result: Found,
+    comparison: Compared,
     test: Omnibus | Pair,
     n: int,
     shown: Iterable[paper.Printed],
@@ -139,8 +141,8 @@ def _corrected(
     return {
         "ours": False,
         "p_corrected": p,
-        "n_tests": found.n_tests,
-        "counted": p is not None and not one.repeats,
+        "n_tests": result.n_tests,
+        "counted": p is not None and not comparison.repeats,
         "stars": test.stars or None,
         "significant": None if p is None else p < ALPHA and n >= SMALLEST,
         "published": ", ".join(row.said for row in shown) or None,

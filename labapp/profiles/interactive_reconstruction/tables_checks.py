@@ -27,52 +27,57 @@ READ = (
 )
 
 
-def checks(found: Found, names: dict[str, str]) -> Html:
+def checks(result: Found, names: dict[str, str]) -> Html:
     """Folded away; names: of the models as the tables have them."""
-    parts = [paragraph(READ, "quiet"), _over_all(found)]
-    if any(one.pairs for one in found.compared):
-        parts.append(_pairs(found, names))
+    parts = [paragraph(READ, "quiet"), _over_all(result)]
+    if any(comparison.pairs for comparison in result.compared):
+        parts.append(_pairs(result, names))
     return details(SUMMARY, joined(parts))
 
 
-def _over_all(found: Found) -> Html:
+def _over_all(result: Found) -> Html:
     """A row a metric."""
-    made = [name for name in TITLES if any(name in one.checks for one in found.compared)]
-    ranks = "Friedman" if found.group.within else "Kruskal-Wallis"
-    mixed = any(one.mixed is not None for one in found.compared)
+    made = [
+        name for name in TITLES if any(name in comparison.checks for comparison in result.compared)
+    ]
+    ranks = "Friedman" if result.group.within else "Kruskal-Wallis"
+    mixed = any(comparison.mixed is not None for comparison in result.compared)
     rows = [
         [
-            one.metric.title,
-            *(words.test(one.checks[name]) if name in one.checks else "" for name in made),
+            comparison.metric.title,
+            *(
+                words.test(comparison.checks[name]) if name in comparison.checks else ""
+                for name in made
+            ),
             ""
-            if one.omnibus is None or one.omnibus.robust is None
-            else words.test(one.omnibus.robust),
-            *([words.test(one.mixed) if one.mixed else "no gaps"] * mixed),
+            if comparison.omnibus is None or comparison.omnibus.robust is None
+            else words.test(comparison.omnibus.robust),
+            *([words.test(comparison.mixed) if comparison.mixed else "no gaps"] * mixed),
         ]
-        for one in found.compared
+        for comparison in result.compared
     ]
     titles = [two_lines(*TITLES[name]) for name in made]
     more = [two_lines("Mixed model", "Wald")] * mixed
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
 
 
-def _pairs(found: Found, names: dict[str, str]) -> Html:
+def _pairs(result: Found, names: dict[str, str]) -> Html:
     """A row a metric and pair."""
-    ranks = "Wilcoxon" if found.group.within else "Mann-Whitney"
+    ranks = "Wilcoxon" if result.group.within else "Mann-Whitney"
     rows = [
         [
-            one.metric.title,
+            comparison.metric.title,
             f"{names[pair.one]} − {names[pair.other]}",
-            *([_normal(one, pair)] * found.group.within),
+            *([_normal(comparison, pair)] * result.group.within),
             words.test(pair.robust) if pair.robust else "",
         ]
-        for one in found.compared
-        for pair in one.pairs
+        for comparison in result.compared
+        for pair in comparison.pairs
     ]
-    normal = [two_lines("Normal differences", "Shapiro-Wilk W")] * found.group.within
+    normal = [two_lines("Normal differences", "Shapiro-Wilk W")] * result.group.within
     return table(["Metric", "Models", *normal, two_lines("By ranks", ranks)], rows)
 
 
-def _normal(one: Compared, pair: Pair) -> str:
-    found = one.checks.get(f"{DIFFERENCES}, {pair.one} − {pair.other}")
-    return "" if found is None else words.test(found)
+def _normal(comparison: Compared, pair: Pair) -> str:
+    check = comparison.checks.get(f"{DIFFERENCES}, {pair.one} − {pair.other}")
+    return "" if check is None else words.test(check)

@@ -42,9 +42,9 @@ def statistic(outcome: Outcome) -> str:
     if outcome.statistic is None:
         return ""
     letter = next(
-        one for one, names in LETTERS.items() if any(name in outcome.test for name in names)
+        symbol for symbol, names in LETTERS.items() if any(name in outcome.test for name in names)
     )
-    freedom = [f"{one:.4g}" for one in (outcome.df, outcome.df_2) if one is not None]
+    freedom = [f"{value:.4g}" for value in (outcome.df, outcome.df_2) if value is not None]
     of = f"({', '.join(freedom)})" if freedom and letter != "W" else ""
     return f"{letter}{of} = {decimal(outcome.statistic, 2)}"
 
@@ -53,18 +53,18 @@ def test(outcome: Outcome) -> str:
     """F(2, 28) = 32.3, p = 5.3e-08; or why there is none."""
     if outcome.p is None:
         return f"none: {outcome.why}" if outcome.why else NONE
-    said = f"{statistic(outcome)}, {p_value(outcome.p)}"
-    return f"{said} ({outcome.why})" if outcome.why else said
+    text = f"{statistic(outcome)}, {p_value(outcome.p)}"
+    return f"{text} ({outcome.why})" if outcome.why else text
 
 
-def effect(found: Effect | None) -> str:
+def effect(effect: Effect | None) -> str:
     """g = −0.55 [−1.10, 0.02]."""
-    if found is None:
+    if effect is None:
         return ""
-    said = f"{SYMBOLS[found.name]} = {decimal(found.value, 2)}"
-    if found.low is None or found.high is None:
-        return said
-    return f"{said} [{decimal(found.low, 2)}, {decimal(found.high, 2)}]"
+    text = f"{SYMBOLS[effect.name]} = {decimal(effect.value, 2)}"
+    if effect.low is None or effect.high is None:
+        return text
+    return f"{text} [{decimal(effect.low, 2)}, {decimal(effect.high, 2)}]"
 
 
 def difference(value: float | None, metric: Metric) -> str:

@@ -70,9 +70,9 @@ def _of_the_network(config: Config, network: Recognised) -> list[str]:
     ]
     for percent in PERCENTILES if config.z_pcts is not None else ():
         assert config.z_pcts is not None
-        found = len(config.z_pcts.get(percent, []))
-        if found != config.Dz:
-            problems.append(f"z_pcts[{percent}] has {found} values for {config.Dz} dimensions")
+        count = len(config.z_pcts.get(percent, []))
+        if count != config.Dz:
+            problems.append(f"z_pcts[{percent}] has {count} values for {config.Dz} dimensions")
     return problems or _of_the_percentiles(config)
 
 

@@ -44,8 +44,8 @@ def parse(path: Path, content: bytes, adapter: TypeAdapter[Value]) -> Value:
         return adapter.validate_json(content)
     except ValidationError as error:
         problems = [
-            f"{_dotted(one['loc'])}{one['msg'][0].lower()}{one['msg'][1:]}"
-            for one in error.errors(include_url=False, include_input=False)
+            f"{_dotted(detail['loc'])}{detail['msg'][0].lower()}{detail['msg'][1:]}"
+            for detail in error.errors(include_url=False, include_input=False)
         ]
         raise refuse(f"{path} is not as TensorFlow.js packages are: {listed(problems)}.") from error
 

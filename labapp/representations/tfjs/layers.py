@@ -68,14 +68,14 @@ class Dense:
     def tensors(self) -> dict[str, Shape]:
         return _tensors(self, (self.inputs, self.outputs))
 
-    def convert(self, found: Mapping[str, Float32]) -> dict[str, Float32]:
+    def convert(self, arrays: Mapping[str, Float32]) -> dict[str, Float32]:
         # Theirs unfold to (side, side, channels), ours to (channels, side, side).
         order = np.arange(self.outputs).reshape(-1, self.channels).T.ravel()
-        out = {f"{self.ours}.weight": found[self.theirs.kernel].T[order]}
-        bias = _bias(self, found)[order]
+        out = {f"{self.ours}.weight": arrays[self.theirs.kernel].T[order]}
+        bias = _bias(self, arrays)[order]
         if self.norm is None:
             return out | {f"{self.ours}.bias": bias}
-        factor, shift = found[self.norm.factor][order], found[self.norm.shift][order]
+        factor, shift = arrays[self.norm.factor][order], arrays[self.norm.shift][order]
         return out | self.norm.convert(factor, shift, bias)
 
 
@@ -94,14 +94,14 @@ class Deconv:
     def tensors(self) -> dict[str, Shape]:
         return _tensors(self, (4, 4, self.outputs, self.inputs))
 
-    def convert(self, found: Mapping[str, Float32]) -> dict[str, Float32]:
-        out = {f"{self.ours}.weight": found[self.theirs.kernel].transpose(3, 2, 0, 1)}
-        bias = _bias(self, found)
+    def convert(self, arrays: Mapping[str, Float32]) -> dict[str, Float32]:
+        out = {f"{self.ours}.weight": arrays[self.theirs.kernel].transpose(3, 2, 0, 1)}
+        bias = _bias(self, arrays)
         if self.biased:
             out[f"{self.ours}.bias"] = bias
             bias = np.zeros_like(bias)
         if self.norm is not None:
-            out |= self.norm.convert(found[self.norm.factor], found[self.norm.shift], bias)
+            out |= self.norm.convert(arrays[self.norm.factor], arrays[self.norm.shift], bias)
         return out
 
 
@@ -114,10 +114,10 @@ def _tensors(layer: Dense | Deconv, kernel: Shape) -> dict[str, Shape]:
     return out
 
 
-def _bias(layer: Dense | Deconv, found: Mapping[str, Float32]) -> Float32:
+def _bias(layer: Dense | Deconv, arrays: Mapping[str, Float32]) -> Float32:
     if layer.theirs.bias is None:
         return np.zeros(layer.outputs, np.float32)
-    return found[layer.theirs.bias]
+    return arrays[layer.theirs.bias]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +130,29 @@ class Layout:
     @property
     def tensors(self) -> dict[str, Shape]:
         """Names (as `layouts.plain` gives them) and shapes."""
-        return {name: shape for one in self.layers for name, shape in one.tensors.items()}
+        return {name: shape for layer in self.layers for name, shape in layer.tensors.items()}
 
-    def convert(self, found: Mapping[str, Float32]) -> dict[str, Float32]:
+    def convert(self, arrays: Mapping[str, Float32]) -> dict[str, Float32]:
         """Our decoder's parameters and statistics by name, from tensors without `problems`."""
-        return {name: w for one in self.layers for name, w in one.convert(found).items()}
+        return {name: w for layer in self.layers for name, w in layer.convert(arrays).items()}
 
-    def problems(self, found: Mapping[str, Array]) -> Iterator[str]:
+    def problems(self, arrays: Mapping[str, Array]) -> Iterator[str]:
         """What keeps these tensors from being this network's; nothing if they are."""
         expected = self.tensors
-        missing = sorted(expected.keys() - found.keys())
+        missing = sorted(expected.keys() - arrays.keys())
         if missing:
             yield f"lack {listed(missing)}"
-        surplus = sorted(found.keys() - expected.keys())
+        surplus = sorted(arrays.keys() - expected.keys())
         if surplus:
             yield f"have {listed(surplus)} besides"
-        for name in sorted(expected.keys() & found.keys()):
-            if found[name].dtype != np.float32:
-                yield f"have {name} as {found[name].dtype}"
-            elif not _fits(found[name].shape, expected[name]):
+        for name in sorted(expected.keys() & arrays.keys()):
+            if arrays[name].dtype != np.float32:
+                yield f"have {name} as {arrays[name].dtype}"
+            elif not _fits(arrays[name].shape, expected[name]):
                 drawn = ", ".join(
                     "width of z" if side is None else f"{side}" for side in expected[name]
                 )
-                yield f"have {name} of shape {found[name].shape} where ({drawn}) belongs"
+                yield f"have {name} of shape {arrays[name].shape} where ({drawn}) belongs"
 
 
 def _fits(shape: tuple[int, ...], expected: Shape) -> bool:

@@ -134,32 +134,32 @@ def recognise(tensors: Mapping[str, Array]) -> Recognised:
     ModelError : no known network, or one with tensors missing, besides, or of another shape.
     """
     weights = {name for layout in LAYOUTS for name in layout.tensors}
-    found: dict[str, Array] = {}
+    result: dict[str, Array] = {}
     for full, values in tensors.items():
         name = plain(full)
         if values.dtype != np.float32 and name not in weights:
             continue
-        if name in found:
+        if name in result:
             raise refuse(f"The package has two tensors for {name}, one of them {full}.")
-        found[name] = values
-    nearest = max(LAYOUTS, key=lambda layout: _likeness(layout, found))
-    if not nearest.tensors.keys() & found.keys():
+        result[name] = values
+    nearest = max(LAYOUTS, key=lambda layout: _likeness(layout, result))
+    if not nearest.tensors.keys() & result.keys():
         known = ", ".join(dict.fromkeys(layout.architecture for layout in LAYOUTS))
         raise refuse(
-            f"No known network has such tensors: {listed(sorted(found)) or 'none of float32'}.",
+            f"No known network has such tensors: {listed(sorted(result)) or 'none of float32'}.",
             todo=f"Import a published decoder of one of these architectures: {known}.",
         )
-    problems = list(nearest.problems(found))
+    problems = list(nearest.problems(result))
     if problems:
         raise refuse(
             f"The tensors are most like those of {nearest.architecture}, but {listed(problems)}."
         )
-    floats = {name: values.astype(np.float32) for name, values in found.items()}
+    floats = {name: values.astype(np.float32) for name, values in result.items()}
     width = len(floats[nearest.layers[0].theirs.kernel])
     return Recognised(nearest.architecture, width, nearest.convert(floats))
 
 
-def _likeness(layout: Layout, found: Mapping[str, Array]) -> float:
+def _likeness(layout: Layout, arrays: Mapping[str, Array]) -> float:
     """The names that both have as a share of those that either has."""
     names = layout.tensors.keys()
-    return len(names & found.keys()) / len(names | found.keys())
+    return len(names & arrays.keys()) / len(names | arrays.keys())

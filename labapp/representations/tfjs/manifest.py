@@ -101,9 +101,9 @@ def _check(path: Path, groups: list[Group]) -> None:
             todo="Convert the model again without quantisation.",
         )
     foreign = [
-        f"{one.name} is {one.dtype}, not {' or '.join(_DTYPES)}"
-        for one in entries
-        if one.dtype not in _DTYPES
+        f"{entry.name} is {entry.dtype}, not {' or '.join(_DTYPES)}"
+        for entry in entries
+        if entry.dtype not in _DTYPES
     ]
     if foreign:
         raise refuse(f"{path}: {listed(foreign)}.")
@@ -124,17 +124,19 @@ def _join(folder: Path, number: int, group: Group, hashes: dict[str, str]) -> by
     if missing:
         raise refuse(f"{folder} lacks {listed(missing)}.")
     needed = sum(entry.nbytes for entry in group.weights)
-    found = sum(shard.stat().st_size for shard in shards)
-    if needed != found:
-        more = "more" if found > needed else "fewer"
+    total = sum(shard.stat().st_size for shard in shards)
+    if needed != total:
+        more = "more" if total > needed else "fewer"
         raise refuse(
-            f"{folder}: the files of group {number} hold {found} bytes, {abs(found - needed)} "
+            f"{folder}: the files of group {number} hold {total} bytes, {abs(total - needed)} "
             f"{more} than the {needed} of the tensors that {MANIFEST} lists."
         )
     if needed > files.LARGEST:
         raise refuse(f"{folder} holds {needed} bytes of weights; at most {files.LARGEST} are read.")
     contents = [files.read_bytes(shard) for shard in shards]
-    hashes |= {shard.name: files.digest(one) for shard, one in zip(shards, contents, strict=True)}
+    hashes |= {
+        shard.name: files.digest(content) for shard, content in zip(shards, contents, strict=True)
+    }
     return b"".join(contents)
 
 

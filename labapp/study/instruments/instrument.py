@@ -67,7 +67,7 @@ class Instrument(Strict):
             raise ValueError(f"items with ids of their own; two are called {twice[0]!r}")
         repeated = [item.id for item in items if item.repeat]
         for base in repeated:
-            if clash := [one for one in ids if re.fullmatch(rf"{base}_[0-9]+", one)]:
+            if clash := [i for i in ids if re.fullmatch(rf"{base}_[0-9]+", i)]:
                 raise ValueError(
                     f"items with ids of their own; {clash[0]!r} belongs to {base!r}, which repeats"
                 )
@@ -208,7 +208,7 @@ class Instrument(Strict):
 
         Raises KeyError.
         """
-        items = tuple(self.item(one) for one in item_ids) if item_ids else self.items
+        items = tuple(self.item(item_id) for item_id in item_ids) if item_ids else self.items
         values = values or {}
         if (accuracy := values.get("accuracy")) is not None:
             items = tuple(
@@ -240,7 +240,9 @@ class Instrument(Strict):
 
     def given(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """The answers that say something, in the order in which they were given."""
-        return {one: value for one, value in answers.items() if self.item(one).answered(value)}
+        return {
+            answer: value for answer, value in answers.items() if self.item(answer).answered(value)
+        }
 
     @property
     def about_accuracy(self) -> bool:
@@ -273,7 +275,10 @@ def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:
     if item.get("kind") == "statement" and isinstance(scale, dict):
         return scale | item
     if isinstance(item.get("options"), list) and isinstance(options, list):
-        known = {one.get("id"): one for one in options if isinstance(one, dict)}
-        named = [known.get(one, one) if isinstance(one, str) else one for one in item["options"]]
+        known = {option.get("id"): option for option in options if isinstance(option, dict)}
+        named = [
+            known.get(option, option) if isinstance(option, str) else option
+            for option in item["options"]
+        ]
         return item | {"options": named}
     return item

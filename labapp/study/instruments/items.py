@@ -229,7 +229,7 @@ class _Choosing(Item):
         if (
             not isinstance(wanted, Sequence)
             or isinstance(wanted, str)
-            or any(not isinstance(one, str) or one not in known for one in wanted)
+            or any(not isinstance(option, str) or option not in known for option in wanted)
         ):
             raise ValueError(f"{self.id}: {wanted!r} are not among {', '.join(known)}")
         chosen = [option for option in self.options if option.id in wanted]
@@ -245,8 +245,8 @@ class _Choosing(Item):
 
     def said(self, value: Any) -> str:
         words = {option.id: option.text for option in self.options}
-        said = ", ".join(words[one] for one in value["chosen"])
-        return f"{said}: {value['described']}" if value.get("described") else said
+        listed = ", ".join(words[option] for option in value["chosen"])
+        return f"{listed}: {value['described']}" if value.get("described") else listed
 
 
 class Choice(_Choosing):

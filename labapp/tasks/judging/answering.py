@@ -93,7 +93,9 @@ def _final(
     rng: np.random.Generator,
 ) -> dict[str, int]:
     """The answers it ends with; of two branches those of one."""
-    final = {one.id: int(rng.integers(one.first, one.last + 1)) for one in asked}
+    final = {
+        question.id: int(rng.integers(question.first, question.last + 1)) for question in asked
+    }
     knows, follows = strategy == "understanding", strategy == "explanation"
     if knows or follows:
         believed = photo.truth if knows else pointed_at(task, photo)
@@ -149,7 +151,7 @@ def _known(photo: PlannedPhoto, row: int) -> float:
 
 def similar(photo: PlannedPhoto, row: int) -> float:
     """How similar the model says a row is, from 1 for the least of the photo to 4 for the most."""
-    there = [one.similarity for one in photo.rows if one.similarity is not None]
+    there = [row.similarity for row in photo.rows if row.similarity is not None]
     mine = photo.rows[row - 1].similarity
     if mine is None or max(there) == min(there):
         return 2.5

@@ -31,10 +31,10 @@ AGREED = {
 }
 
 
-def named(part: JudgingPart, photo: PlannedPhoto, one: str) -> str:
+def named(part: JudgingPart, photo: PlannedPhoto, text: str) -> str:
     """A class by its place among the options, where it has one, and its name."""
-    name = part.explained.names.get(one, one)
-    return f"{photo.options.index(one) + 1} · {name}" if one in photo.options else name
+    name = part.explained.names.get(text, text)
+    return f"{photo.options.index(text) + 1} · {name}" if text in photo.options else name
 
 
 def truth_of(part: JudgingPart, photo: PlannedPhoto) -> list[str]:
@@ -59,8 +59,8 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
         lines.append(tr("Rows rated: {done} of {all}", done=done, all=len(rows)))
     for question in asked:
         if question.row is None and judging.applies(question, trial.answers):
-            said = _said(question, trial.answers.get(question.id), photo)
-            lines.append(f"{tr(ASKED[question.id])}: {said}")
+            text = _said(question, trial.answers.get(question.id), photo)
+            lines.append(f"{tr(ASKED[question.id])}: {text}")
     return lines
 
 

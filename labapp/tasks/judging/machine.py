@@ -53,7 +53,7 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
 def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Body]:
     """What an answer leads to: nothing where it is none of the question, or the same again. It
     takes back the answers to questions that no longer apply."""
-    question = next((one for one in asked if one.id == command.question), None)
+    question = next((candidate for candidate in asked if candidate.id == command.question), None)
     if question is None or not applies(question, trial.answers):
         return ()
     if not question.first <= command.value <= question.last:
@@ -61,7 +61,9 @@ def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Se
     if trial.answers.get(question.id) == command.value:
         return ()
     now = {**trial.answers, question.id: command.value}
-    left = [one.id for one in asked if one.id in now and not applies(one, now)]
+    left = [
+        candidate.id for candidate in asked if candidate.id in now and not applies(candidate, now)
+    ]
     return (
         JudgementMade(question.id, command.value, command.device),
         *(JudgementMade(name, None, command.device) for name in left),

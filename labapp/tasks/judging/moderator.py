@@ -70,8 +70,8 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
         yield Fact(line, "secondary")
     if trial.right is not None:
         right = all(trial.right.values())
-        said = tr("Handed in: right.") if right else tr("Handed in: not right.")
-        yield Fact(said, "strong", "good" if right else "alarm")
+        text = tr("Handed in: right.") if right else tr("Handed in: not right.")
+        yield Fact(text, "strong", "good" if right else "alarm")
 
 
 def method_and_set(part: JudgingPart) -> str:

@@ -161,7 +161,7 @@ def values(
     many were taken as believed correct, which need not be as many as the model has right. A name
     that says nothing in this task is left out.
     """
-    found = {
+    result = {
         "method": part.explained.method,
         "accuracy": f"{part.explained.accuracy:.1f}",
         "photos": str(performance.photos),
@@ -169,22 +169,22 @@ def values(
     for question in (OUTPUT, DISTINCTION):
         if question in performance.right:
             count = performance.right[question]
-            found[f"right_{question}"] = str(count)
-            found[f"right_{question}_percent"] = percent(count, performance.photos)
+            result[f"right_{question}"] = str(count)
+            result[f"right_{question}_percent"] = percent(count, performance.photos)
     if performance.hits is None:
-        return found
-    found["believed"] = str(sum(performance.assigned.values()))
+        return result
+    result["believed"] = str(sum(performance.assigned.values()))
     for name, wanted in (("correct", True), ("incorrect", False)):
         of = [
             (number, photo.id)
             for number, photo in enumerate(part.photos, start=1)
             if photo.correct == wanted and AGREEMENT in answers.get(number, {})
         ]
-        found[f"photos_{name}"] = str(len(of))
-        found[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
+        result[f"photos_{name}"] = str(len(of))
+        result[f"hits_{name}"] = str(sum(performance.assigned[id_] == wanted for _, id_ in of))
         own = (say(number, answers[number][AGREEMENT]) for number, _ in of)
-        found[f"own_{name}"] = "\n".join(f"- {line}" for line in own)
-    return found
+        result[f"own_{name}"] = "\n".join(f"- {line}" for line in own)
+    return result
 
 
 SCORED = (OUTPUT, DISTINCTION, AGREEMENT)

@@ -26,7 +26,7 @@ def lacks(task: JudgingTask, photo: Photo, manifest: Manifest) -> str:
     if task == "path-distinction":
         final = photo.final
         return "" if final and photo.truth in final.classes else "no final steps to its true class"
-    of = {one.id: one.of for one in manifest.prototypes}
+    of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     if task.startswith("path"):
         return "" if photo.rows else "no steps"
     there = {of[row.prototype] for row in photo.rows}
@@ -97,7 +97,9 @@ def _rows(photo: Photo, manifest: Manifest) -> tuple[PlannedRow, ...]:
 
 
 def _row(row: Row, manifest: Manifest) -> PlannedRow:
-    prototype = next(one for one in manifest.prototypes if one.id == row.prototype)
+    prototype = next(
+        candidate for candidate in manifest.prototypes if candidate.id == row.prototype
+    )
     return PlannedRow(
         prototype=prototype.id,
         of=prototype.of,

@@ -73,7 +73,7 @@ class PlannedRow(Strict):
     def pictures(self) -> Iterator[str]:
         """The pictures it shows besides the photo that is judged."""
         yield self.photo
-        yield from (one for one in (self.crop, self.region_crop) if one is not None)
+        yield from (ref for ref in (self.crop, self.region_crop) if ref is not None)
 
 
 class PlannedFinal(Strict):

@@ -101,11 +101,13 @@ class Showing:
             classes_are=manifest.classes_are,
             invented=manifest.invented,
             names={
-                one.id: number_of.format(number=number) if by_number else one.name
-                for number, one in enumerate(manifest.classes, start=1)
+                class_.id: number_of.format(number=number) if by_number else class_.name
+                for number, class_ in enumerate(manifest.classes, start=1)
             },
             marks={
-                one.id: one.marks for one in manifest.classes if one.marks and self.stages.marks
+                class_.id: class_.marks
+                for class_ in manifest.classes
+                if class_.marks and self.stages.marks
             },
             scale=manifest.scale,
             colour_map="" if ready or chosen is None else chosen,
@@ -258,9 +260,9 @@ def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) ->
     near = planner.nearest(place, JudgingStages, ahead=True)
     if near is not None:
         return judged_at(near, planner)
-    said = ", ".join(f"{name} = {value}" for name, value in scope.items())
+    listed = ", ".join(f"{name} = {value}" for name, value in scope.items())
     raise StudyError(
         f"{planner.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
-        f"{said or 'this flow'} there are none.",
+        f"{listed or 'this flow'} there are none.",
         todo="Give the introduction the same only_if as the stages.",
     )

@@ -117,7 +117,11 @@ class PhotoRecord(Attempt):
     def answers(self) -> Mapping[str, int]:
         if self.final is not None:
             return self.final
-        return {name: one.value for name, one in self.questions.items() if one.value is not None}
+        return {
+            name: question.value
+            for name, question in self.questions.items()
+            if question.value is not None
+        }
 
     @property
     def judged(self) -> bool:
@@ -184,11 +188,11 @@ def _none_wrong(record: PhotoRecord) -> int:
 
 def _against_first_wrong(record: PhotoRecord, question: str) -> int | None:
     """The first step named as wrong minus the one that is, in steps."""
-    said = record.answers.get(question)
-    if said is None:
+    answer = record.answers.get(question)
+    if answer is None:
         return None
     wrong = record.photo.wrong_at
-    return said - (_none_wrong(record) if wrong is None else wrong)
+    return answer - (_none_wrong(record) if wrong is None else wrong)
 
 
 def rights(record: PhotoRecord) -> Row:
@@ -270,7 +274,7 @@ def judgement_row(record: PhotoRecord) -> Row:
         "first_answer_s": record.since_start(record.first_answer_ns),
         "last_answer_s": record.since_start(record.last_answer_ns),
         "n_rated": len(ratings),
-        "n_changes": sum(one.given - 1 for one in record.questions.values()),
+        "n_changes": sum(question.given - 1 for question in record.questions.values()),
         "n_taken_back": record.taken_back,
         "n_species_opened": record.species_opened,
         "n_description_opened": record.opened[METHOD],
@@ -377,7 +381,9 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
             "n_answered": len(judged),
             "n_correct": sum(main),
             "correctness_rate": _mean(main),
-            "response_time_s": _mean([s for one in judged if (s := one.duration_s) is not None]),
+            "response_time_s": _mean(
+                [s for photo in judged if (s := photo.duration_s) is not None]
+            ),
             "method": part.method,
             "labels": part.labels,
             "set": part.set,

@@ -37,14 +37,14 @@ EXERCISES = (
 def fruits(part_id: str, document: str) -> WarmUpPart:
     """The exercises with fruits. Pictures are named by colour, shape and number of the fruits."""
 
-    def exercise(number: int, one: _Fruits) -> Exercise:
+    def exercise(number: int, fruits: _Fruits) -> Exercise:
         return Exercise(
             id=f"exercise-{number}",
-            picture=one.picture,
-            steps=one.steps,
-            prediction=one.prediction,
-            truth=one.truth,
-            first_wrong=one.first_wrong,
+            picture=fruits.picture,
+            steps=fruits.steps,
+            prediction=fruits.prediction,
+            truth=fruits.truth,
+            first_wrong=fruits.first_wrong,
             attributes=ATTRIBUTES,
         )
 
@@ -53,5 +53,5 @@ def fruits(part_id: str, document: str) -> WarmUpPart:
         title="Warm-up",
         document=document,
         worked=exercise(0, WORKED),
-        exercises=tuple(exercise(n, one) for n, one in enumerate(EXERCISES, start=1)),
+        exercises=tuple(exercise(n, fruit) for n, fruit in enumerate(EXERCISES, start=1)),
     )

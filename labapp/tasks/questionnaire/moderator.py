@@ -64,9 +64,9 @@ def _said(item: Item, value: Any) -> str:
         return "✓"
     if isinstance(item, Rating):
         if item.first:
-            said = tr("{value} of {last}", value=value, last=item.last)
+            text = tr("{value} of {last}", value=value, last=item.last)
         else:
-            said = tr("{value} of 0 to {last}", value=value, last=item.last)
-        return said.replace(" ", "\N{NO-BREAK SPACE}")
-    said = " ".join(item.said(value).split())
-    return said if len(said) <= SAID_CHARACTERS else f"{said[:SAID_CHARACTERS]}…"
+            text = tr("{value} of 0 to {last}", value=value, last=item.last)
+        return text.replace(" ", "\N{NO-BREAK SPACE}")
+    text = " ".join(item.said(value).split())
+    return text if len(text) <= SAID_CHARACTERS else f"{text[:SAID_CHARACTERS]}…"

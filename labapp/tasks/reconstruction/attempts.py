@@ -72,10 +72,10 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     calls the error a mean, its application and tables use the sum: both are given.
     """
     total_sum = total_mean = 0.0
-    for one, following in pairwise(snapshots):
-        seconds = (following.t_ns - one.t_ns) / NS
-        total_sum += one.error_sum * seconds
-        total_mean += one.error_mean * seconds
+    for pair, following in pairwise(snapshots):
+        seconds = (following.t_ns - pair.t_ns) / NS
+        total_sum += pair.error_sum * seconds
+        total_mean += pair.error_mean * seconds
     return total_sum, total_mean
 
 
@@ -83,9 +83,9 @@ def active_as_published_ns(snapshots: Sequence[Snapshot], part: ReconstructionPa
     """Active time as the published application counts it: the gaps between snapshots that are
     shorter than the part's inactivity limit."""
     limit = round(part.inactivity_s * NS)
-    times = [one.t_ns for one in snapshots]
+    times = [snapshot.t_ns for snapshot in snapshots]
     return sum(
-        counted_as_published_ns(following - one, limit) for one, following in pairwise(times)
+        counted_as_published_ns(following - pair, limit) for pair, following in pairwise(times)
     )
 
 

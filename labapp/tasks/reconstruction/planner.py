@@ -121,5 +121,5 @@ def told(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
     }
 
 
-def _either(said: bool | None, default: bool) -> bool:
-    return default if said is None else said
+def _either(flag: bool | None, default: bool) -> bool:
+    return default if flag is None else flag

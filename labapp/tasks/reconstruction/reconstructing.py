@@ -118,8 +118,8 @@ class Reconstructing:
             if task.may_skip(trial):
                 return self._leave(runner, part, task, trial, Skip())
             return Act(self._idle(trial), THINK)
-        if part.marks and (said := self._judge(trial)) is not None:
-            return Act(said, THINK)
+        if part.marks and (judge := self._judge(trial)) is not None:
+            return Act(judge, THINK)
         view = self._view(runner, part, task, trial)
         if stage and view.may_skip and self._has_enough(part, view):
             return self._leave(runner, part, task, trial, Skip())
@@ -228,8 +228,8 @@ class Reconstructing:
 
     def _idle(self, trial: Trial) -> MoveDial:
         """Turn the first dial from end to end, until Skip is offered."""
-        one = self._dials[0]
-        return MoveDial(0, one.low if trial.z[0] != one.low else one.high, DEVICE)
+        dial = self._dials[0]
+        return MoveDial(0, dial.low if trial.z[0] != dial.low else dial.high, DEVICE)
 
     def _view(
         self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
@@ -257,8 +257,8 @@ class Reconstructing:
         if trial.alignment >= self._enough:
             return MarkAlignment("close")
         on_the_way = trial.alignment < self._enough - NOT_SURE
-        said = on_the_way and self._judging.random() < SAYS_FAR_RATE
-        return MarkAlignment("far") if said else None
+        speaks = on_the_way and self._judging.random() < SAYS_FAR_RATE
+        return MarkAlignment("far") if speaks else None
 
 
 def _seconds(runner: Runner, trial: Trial) -> float:

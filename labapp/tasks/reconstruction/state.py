@@ -64,7 +64,7 @@ class Trial:
     @property
     def unmarked(self) -> tuple[str, ...]:
         """What a calibration still lacks: of MARKS, those that were not made yet."""
-        made = {one.mark for one in self.marks}
+        made = {mark.mark for mark in self.marks}
         return tuple(mark for mark in MARKS if mark not in made)
 
     def active_at(self, now_ns: int, inactivity_ns: int, as_published: bool) -> int:

@@ -58,13 +58,13 @@ class Stages(RepresentationStages):
 
     @model_validator(mode="before")
     @classmethod
-    def _introductions(cls, said: Any) -> Any:
-        if isinstance(said, dict) and said.get("marks") is True:
+    def _introductions(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("marks") is True:
             first, further = (
                 f"texts/{{language}}/calibration-{which}.md" for which in ("first", "further")
             )
-            return {"intro": first, "between": further, **said}
-        return said
+            return {"intro": first, "between": further, **value}
+        return value
 
     @field_validator("marks")
     @classmethod

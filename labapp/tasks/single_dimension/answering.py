@@ -34,9 +34,9 @@ def steps(
         yield Step(ShowMoreExamples(), "look")
     if rng.random() < CHANGE_RATE:
         yield Step(Choose(int(rng.integers(choices)), DEVICE), "look")
-    found = matched() if matched else Match(int(rng.integers(choices)), 0.0, 0.0)
-    yield Step(Choose(found.choice, DEVICE), "look")
-    for item, clear in zip(RATINGS, (found.sure, found.sense), strict=True):
+    matching = matched() if matched else Match(int(rng.integers(choices)), 0.0, 0.0)
+    yield Step(Choose(matching.choice, DEVICE), "look")
+    for item, clear in zip(RATINGS, (matching.sure, matching.sense), strict=True):
         rating = round(float(rng.normal(1 + clear * (POINTS - 1), RATING_SD)))
         yield Step(Rate(item, min(max(rating, 1), POINTS), DEVICE))
     yield Step(HandIn())

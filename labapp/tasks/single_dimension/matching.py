@@ -50,11 +50,11 @@ def match(
     assert shown.question is not None
     asked = eye.look(on_screen(shown.question, display), 2)
     bins = [
-        np.stack([eye.look(on_screen(one, display)) for one in examples])
+        np.stack([eye.look(on_screen(example, display)) for example in examples])
         for examples in _by_choice(shown.rows, visualisation, choices)
     ]
-    means = np.stack([one.mean(axis=0) for one in bins])
-    within = np.mean([one.var(axis=0) for one in bins], axis=0) + eye.noise**2
+    means = np.stack([cell.mean(axis=0) for cell in bins])
+    within = np.mean([cell.var(axis=0) for cell in bins], axis=0) + eye.noise**2
     between = means.var(axis=0)
     clear = between / (between + within)
     weights = clear if weighs else np.ones_like(clear)

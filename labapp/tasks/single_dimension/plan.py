@@ -121,8 +121,8 @@ def lay_out(
 
 def choices(space: LatentSpace, dimension: int) -> int:
     """How many choices a question about this dimension has."""
-    found = space.dimensions[dimension]
-    return found.k if isinstance(found, Discrete) else len(REGIMES)
+    row = space.dimensions[dimension]
+    return row.k if isinstance(row, Discrete) else len(REGIMES)
 
 
 def shape_of(visualisation: Visualisation, space: LatentSpace, dimension: int) -> tuple[int, int]:

@@ -46,6 +46,8 @@ class Stimuli(Fold):
 
     def _forget(self, stage: str | None) -> None:
         """A stage that begins again has no answers yet."""
-        self.given = {place: one for place, one in self.given.items() if place[0] != stage}
+        self.given = {
+            place: response for place, response in self.given.items() if place[0] != stage
+        }
         if self.last is not None and self.last not in self.given:
             self.last = None

@@ -81,7 +81,7 @@ class MaskRow(QWidget):
         if len(cells) != len(self.cells):
             self.updateGeometry()
         self.cells = tuple(cells)
-        self.setAccessibleName("; ".join(f"{one.told} {tr(WORDS[one.mark])}" for one in cells))
+        self.setAccessibleName("; ".join(f"{cell.told} {tr(WORDS[cell.mark])}" for cell in cells))
         self.update()
 
     def hasHeightForWidth(self) -> bool:

@@ -107,8 +107,8 @@ class UnmaskingRows(TaskRows):
         stimulus = self._stimuli.get((row["stage"], row["trial"]))
         if stimulus is None:
             return {}
-        said = {"logits": stimulus.logits, "logits_masked": stimulus.masked}
-        return said | {STIM_FILE.name: stimulus.file}
+        outputs = {"logits": stimulus.logits, "logits_masked": stimulus.masked}
+        return outputs | {STIM_FILE.name: stimulus.file}
 
     def pictures(self) -> Mapping[str, str]:
         shown = {(row.stage, row.trial) for row in self.record.rows if row.kind == FILES.shown}

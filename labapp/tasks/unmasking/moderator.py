@@ -77,8 +77,8 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
 def now_of(percent: float, trial: StimulusTrial, now_ns: int) -> str:
     """What is on the screen, in a word or two."""
     if trial.open:
-        said = number(f"{percent:g}\N{NO-BREAK SPACE}%")
-        return tr("{percent} shown", percent=said)
+        text = number(f"{percent:g}\N{NO-BREAK SPACE}%")
+        return tr("{percent} shown", percent=text)
     if trial.due and now_ns - trial.due_ns > LATE_NS:
         return tr("Not on the screen")
     return tr("Blank")
@@ -162,14 +162,14 @@ def facts_unmasked(blocks: Sequence[UnmaskingPart]) -> str:
     """What is known of a stage of masked pictures, in one line; blocks: all of it."""
     first = blocks[0]
     shared = first.unmasked
-    sequences = [one for block in blocks for one in block.sequences]
+    sequences = [sequence for block in blocks for sequence in block.sequences]
     made = {
-        "n": len({one.image for one in sequences}),
-        "methods": len({one.method for one in sequences}),
+        "n": len({sequence.image for sequence in sequences}),
+        "methods": len({sequence.method for sequence in sequences}),
         "masks": len(shared.percents),
         "all": first.total,
     }
-    percents = ", ".join(number(f"{one:g}") for one in shared.percents)
+    percents = ", ".join(number(f"{percent:g}") for percent in shared.percents)
     facts = [
         tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
         tr("{percents} % of the pixels shown", percents=percents),

@@ -81,8 +81,8 @@ class Observer:
     def recognised(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
         """Probability that something is recognised: float64, percent and offset broadcast."""
         beyond = np.log(percent) - np.log(self.threshold(method)) - np.asarray(offset)
-        found: Float64 = np.asarray(1 / (1 + np.exp(-self.slope * beyond)), np.float64)
-        return found
+        values: Float64 = np.asarray(1 / (1 + np.exp(-self.slope * beyond)), np.float64)
+        return values
 
     def labelled(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
         """Probability of an answer other than "I don't know"; as `recognised`."""
@@ -168,7 +168,7 @@ class Annotator:
         needed += self.difficulties.get(sequence.image, 0.0)
         wrong = sequence.prediction != sequence.truth
         misread = once.random() < (observer.follows if wrong else observer.misread)
-        others = [one for one in part.unmasked.classes if one != sequence.truth]
+        others = [class_ for class_ in part.unmasked.classes if class_ != sequence.truth]
         mistaken = sequence.prediction if wrong else others[int(once.integers(len(others)))]
         beyond = float(np.log(mask.percent) - needed)
         if beyond < 0:
@@ -219,4 +219,4 @@ def _button(part: UnmaskingPart, label: str | None) -> int:
     """The response that says so."""
     if label is None:
         return DONT_KNOW
-    return next(place for place, one in enumerate(part.buttons, start=1) if one.of == label)
+    return next(place for place, button in enumerate(part.buttons, start=1) if button.of == label)

@@ -137,7 +137,7 @@ class UnmaskingPart(TrialsPart):
     @property
     def trials(self) -> int:
         """Stimuli of the block."""
-        return sum(len(one.masks) for one in self.sequences)
+        return sum(len(sequence.masks) for sequence in self.sequences)
 
     @property
     def time_limit_s(self) -> None:

@@ -59,7 +59,7 @@ class Unmasking:
     def of(
         cls,
         stages: UnmaskingStages,
-        found: StimulusSet,
+        stimulus_set: StimulusSet,
         number: int,
         predict_masked: PredictMasked,
         *,
@@ -67,16 +67,18 @@ class Unmasking:
     ) -> Unmasking:
         """With the set of this number; turned: whether the classes' buttons stand the other way
         round. Raises IncompatibleStimuliError for what does not fit together."""
-        check_kind(found, "unmasking", "scores")
-        methods = _methods(stages, found.manifest)
-        photos = photos_of(found, number)
-        example = None if stages.example is None else _example(stages, found.manifest, methods)
+        check_kind(stimulus_set, "unmasking", "scores")
+        methods = _methods(stages, stimulus_set.manifest)
+        photos = photos_of(stimulus_set, number)
+        example = (
+            None if stages.example is None else _example(stages, stimulus_set.manifest, methods)
+        )
         scored = [(photo, method) for photo in photos for method in methods]
-        grid = _grid(found, [*scored, *([] if example is None else [example])])
+        grid = _grid(stimulus_set, [*scored, *([] if example is None else [example])])
         _check_masks(stages.percents, grid)
-        buttons = _buttons(stages, found.manifest, turned=turned)
-        unmasked = _unmasked(stages, found, number, methods, grid)
-        return cls(stages, found, predict_masked, unmasked, buttons, photos, example)
+        buttons = _buttons(stages, stimulus_set.manifest, turned=turned)
+        unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
+        return cls(stages, stimulus_set, predict_masked, unmasked, buttons, photos, example)
 
     def example(self) -> PlannedSequence | None:
         """The sequence that is shown before the stage."""
@@ -134,7 +136,7 @@ class Unmasking:
         self, place: Place, sequences: Sequence[PlannedSequence], unmasked: Unmasked
     ) -> UnmaskingPart:
         """A part with some of the sequences, and what they share."""
-        said = self.stages
+        stages = self.stages
         return UnmaskingPart(
             id=place.id,
             title=place.title,
@@ -142,15 +144,15 @@ class Unmasking:
             number=place.number,
             of=place.of,
             unmasked=unmasked,
-            question=said.question or "",
+            question=stages.question or "",
             buttons=self.buttons,
             sequences=tuple(sequences),
             first=place.first,
             total=place.total,
-            size_px=said.size_px,
-            blank_ms=said.blank_ms,
-            keyboard_away=said.keyboard_away,
-            think_aloud=said.think_aloud,
+            size_px=stages.size_px,
+            blank_ms=stages.blank_ms,
+            keyboard_away=stages.keyboard_away,
+            think_aloud=stages.think_aloud,
         )
 
     def practice(self, part_id: str, number: int, of: int) -> UnmaskingPart | None:
@@ -160,7 +162,7 @@ class Unmasking:
         place = Place(part_id, "Example", "practice", number, of, 0, len(example.masks))
         # The example may be of a method that the stage leaves out; its part must name it all the
         # same, or nobody could read the plan.
-        names = {one.id: one.name for one in self.found.manifest.methods}
+        names = {method.id: method.name for method in self.found.manifest.methods}
         methods = self.unmasked.methods | {example.method: names[example.method]}
         unmasked = self.unmasked.model_copy(update={"methods": methods})
         return self.part(place, (example,), unmasked)
@@ -227,7 +229,7 @@ class Place(NamedTuple):
 
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
     """The methods that are shown and their names, in the order the study lists them."""
-    known = {one.id: one.name for one in manifest.methods}
+    known = {method.id: method.name for method in manifest.methods}
     chosen = stages.methods or tuple(known)
     for method in chosen:
         _check_method(method, manifest, "methods")
@@ -239,7 +241,7 @@ def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
 
 
 def _check_method(method: str, manifest: Manifest, key: str) -> None:
-    known = [one.id for one in manifest.methods]
+    known = [method.id for method in manifest.methods]
     if method not in known:
         raise IncompatibleStimuliError(
             key,
@@ -265,22 +267,22 @@ def _example(
     return photo, method
 
 
-def _grid(found: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tuple[int, int]:
+def _grid(stimulus_set: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tuple[int, int]:
     """Rows and columns of the scores, which all that is shown has alike: a percentage shows as many
     pixels everywhere."""
     grids: dict[tuple[int, int], str] = {}
     for photo, method in scored:
         try:
-            rows, columns = score_files.read(found.folder, photo.scores[method]).shape
+            rows, columns = score_files.read(stimulus_set.folder, photo.scores[method]).shape
         except StimuliError as error:
             raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
         grids.setdefault((rows, columns), f"{photo.id} ({method})")
     if len(grids) > 1:
-        (one, first), (other, second) = list(grids.items())[:2]
+        (size, first), (other, second) = list(grids.items())[:2]
         raise IncompatibleStimuliError(
             "stimuli",
-            f"scores of the stimulus set {found.id} differ in size: {first} has {one[1]} x "
-            f"{one[0]} and {second} {other[1]} x {other[0]}",
+            f"scores of the stimulus set {stimulus_set.id} differ in size: {first} has {size[1]} x "
+            f"{size[0]} and {second} {other[1]} x {other[0]}",
             "Make the set again, with scores of one size.",
         )
     return next(iter(grids))
@@ -300,12 +302,12 @@ def _check_masks(percents: Sequence[float], grid: tuple[int, int]) -> None:
 
 def _unmasked(
     stages: UnmaskingStages,
-    found: StimulusSet,
+    stimulus_set: StimulusSet,
     number: int,
     methods: dict[str, str],
     grid: tuple[int, int],
 ) -> Unmasked:
-    manifest = found.manifest
+    manifest = stimulus_set.manifest
     try:
         level = masking.level(stages.fill, manifest.mean_level)
     except ValueError as error:
@@ -314,16 +316,16 @@ def _unmasked(
         ) from error
     return Unmasked(
         stimuli=manifest.id,
-        manifest_sha256=found.sha256,
+        manifest_sha256=stimulus_set.sha256,
         set=number,
         classifier=manifest.method.classifier,
         classifier_sha256=manifest.method.sha256,
         accuracy=manifest.method.accuracy,
-        classes=tuple(one.id for one in manifest.classes),
+        classes=tuple(class_.id for class_ in manifest.classes),
         methods=methods,
         percents=stages.percents,
         fill=stages.fill,
-        level=tuple(int(one) for one in level),
+        level=tuple(int(value) for value in level),
         sign=stages.sign,
         grid=grid,
         pool=manifest.pool,
@@ -332,7 +334,7 @@ def _unmasked(
 
 def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tuple[Button, ...]:
     """One a class, and "I don't know" as the last; keys go with the place, not the class."""
-    names = {one.id: one.name for one in manifest.classes}
+    names = {class_.id: class_.name for class_ in manifest.classes}
     for named in stages.class_names:
         if named not in names:
             raise IncompatibleStimuliError(
@@ -342,8 +344,8 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
                 "Correct the class's id.",
             )
     names |= {of: name.strip() for of, name in stages.class_names.items()}
-    said = list(names.values())
-    if unclear := [name for name in said if not name or said.count(name) > 1]:
+    labels = list(names.values())
+    if unclear := [name for name in labels if not name or labels.count(name) > 1]:
         raise IncompatibleStimuliError(
             "class_names",
             f"{unclear[0]!r} does not tell a button from the others",
@@ -369,7 +371,7 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
                 'Name a key for each class, and as the last one that for "I don\'t know".',
             )
         return ("F", "J", "Space") if wanted == 3 else (*map(str, range(1, wanted)), "0")
-    keys = tuple(_key(said) for said in stages.keys)
+    keys = tuple(_key(key) for key in stages.keys)
     if len(keys) != wanted or len(set(keys)) != len(keys):
         raise IncompatibleStimuliError(
             "keys",
@@ -380,14 +382,14 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
     return keys
 
 
-def _key(said: str) -> str:
+def _key(text: str) -> str:
     """A key as Qt names it. Raises IncompatibleStimuliError for one that a study cannot have."""
-    if len(said) == 1 and said.isascii() and said.isalnum():
-        return said.upper()
-    if (named := said.capitalize()) in NAMED_KEYS:
+    if len(text) == 1 and text.isascii() and text.isalnum():
+        return text.upper()
+    if (named := text.capitalize()) in NAMED_KEYS:
         return named
     raise IncompatibleStimuliError(
         "keys",
-        f"{said!r} is no key for a button",
+        f"{text!r} is no key for a button",
         f"Use letters, digits, or one of: {', '.join(NAMED_KEYS)}.",
     )

@@ -77,13 +77,13 @@ class StimulusRecord(Attempt):
 
     @property
     def reaction_time_ms(self) -> float | None:
-        found = self.reaction_time_ns
-        return None if found is None else found / MS
+        result = self.reaction_time_ns
+        return None if result is None else result / MS
 
     @property
     def reaction_time_s(self) -> float | None:
-        found = self.reaction_time_ns
-        return None if found is None else found / NS
+        result = self.reaction_time_ns
+        return None if result is None else result / NS
 
     @property
     def dont_know(self) -> bool | None:
@@ -136,8 +136,8 @@ def _log_probabilities(
     logits. The sessions of a study have the same pictures: each is worked out once."""
     if not logits:
         return None
-    found = log_softmax(np.asarray(logits, dtype=np.float64))
-    return dict(zip(classes, found.tolist(), strict=True))
+    result = log_softmax(np.asarray(logits, dtype=np.float64))
+    return dict(zip(classes, result.tolist(), strict=True))
 
 
 def _predicted(log_p: Mapping[str, float] | None) -> str | None:
@@ -239,7 +239,10 @@ def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
 def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
     """The columns of the table of the pool: a row of it for each pair of classes."""
     for part in parts:
-        counts = {(one.truth, one.prediction): one.count for one in part.unmasked.pool}
+        counts = {
+            (confusion.truth, confusion.prediction): confusion.count
+            for confusion in part.unmasked.pool
+        }
         if counts:
             for truth, prediction in product(part.unmasked.classes, repeat=2):
                 count = counts.get((truth, prediction), 0)
@@ -278,7 +281,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
         counted = [stimulus for stimulus in attempts if stimulus.excluded_because is None]
         right = [stimulus.equals(stimulus.sequence.truth) is True for stimulus in counted]
         timed = [stimulus for stimulus in counted if stimulus.key not in ran.keyboard_away]
-        times = [seconds for one in timed if (seconds := one.reaction_time_s) is not None]
+        times = [seconds for stimulus in timed if (seconds := stimulus.reaction_time_s) is not None]
         return {
             "n_answered": len(counted),
             "n_correct": sum(right),

@@ -201,7 +201,7 @@ class UnmaskingScreen(Screen):
             return ()
         sequence, mask = self.part.at(trial.number)
         coming = self.part.sequences[sequence - 1 : sequence + 1]
-        names = [one.picture for each in coming for one in each.masks]
+        names = [mask.picture for each in coming for mask in each.masks]
         return dict.fromkeys(names[mask - 1 :])
 
     def _ready(self, name: str) -> None:

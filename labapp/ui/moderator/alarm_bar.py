@@ -115,11 +115,11 @@ class AlarmBar(QWidget):
 
     def show_keyboard(self, where: str) -> None:
         """Say where the keyboard is, unless the participant has it."""
-        said = KEYBOARD.get(where, "")
-        if said:
-            self.keyboard.text.set_full(tr(said))
+        text = KEYBOARD.get(where, "")
+        if text:
+            self.keyboard.text.set_full(tr(text))
         self.keyboard.back.setVisible(where not in ("waiting", "refused"))
-        self.keyboard.setVisible(bool(said))
+        self.keyboard.setVisible(bool(text))
         self._show_well()
 
     def _show_well(self) -> None:

@@ -150,36 +150,36 @@ class Microphone:
     problem: str = ""
 
 
-def microphone_row(policy: Literal["required", "optional", "off"], found: Microphone) -> Row:
+def microphone_row(policy: Literal["required", "optional", "off"], microphone: Microphone) -> Row:
     """policy: the study's `recording.audio`."""
     key = "microphone"
     if policy == "off":
         return Row(key, "ok", tr("This study records no sound."), required=False)
-    if found.state == "unknown":
+    if microphone.state == "unknown":
         return Row(key, "busy", tr("Checking …"))
     required = policy == "required"
-    if found.device is None:
-        problem = f"{translate_message(found.problem)} " if found.problem else ""
+    if microphone.device is None:
+        problem = f"{translate_message(microphone.problem)} " if microphone.problem else ""
         if required:
             text = tr("This study needs sound: plug in or choose a microphone.")
             return Row(key, "missing", f"{problem}{text}")
         text = tr("Will be recorded without sound.")
         return Row(key, "warn", f"{problem}{text}", required=False)
-    if found.problem:
-        return Row(key, "missing", translate_message(found.problem))
+    if microphone.problem:
+        return Row(key, "missing", translate_message(microphone.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.
-    if found.state == "zeros" and found.heard:
+    if microphone.state == "zeros" and microphone.heard:
         text = tr("You were heard. Exact silence now: a noise gate between words, or just muted.")
         return Row(key, "warn", text, required=False)
-    if found.state == "zeros":
+    if microphone.state == "zeros":
         text = tr("Exact silence: it is muted, or the system does not allow it.")
         return Row(key, "missing", text)
-    if found.state == "clipping":
+    if microphone.state == "clipping":
         text = tr("Too loud: turn it down or move it away.")
-        return Row(key, "warn", text, required=not found.heard)
-    if found.heard:
+        return Row(key, "warn", text, required=not microphone.heard)
+    if microphone.heard:
         return Row(key, "ok", tr("You were heard."))
-    state: State = "busy" if found.state == "starting" else "warn"
+    state: State = "busy" if microphone.state == "starting" else "warn"
     return Row(key, state, tr("Please say something now."))
 
 
@@ -250,7 +250,7 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     """needed: ids of the study's models; warm: those that are ready; problem: why one cannot be."""
     if problem:
         return Row("decoders", "missing", problem)
-    ready = {one.model: one for one in warm}
+    ready = {decoder.model: decoder for decoder in warm}
     missing = [model for model in needed if model not in ready]
     if missing:
         now = len(needed) - len(missing) + 1
@@ -261,7 +261,7 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     if not needed:
         return Row("decoders", "ok", tr("This study needs none."), required=False)
     used = [ready[model] for model in needed]
-    devices = wording.listed(sorted({_device(one.device) for one in used}))
+    devices = wording.listed(sorted({_device(decoder.device) for decoder in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
         "{models} ready · {devices}, pictures within {ms} ms",

@@ -67,7 +67,7 @@ class LevelBars(QWidget):
             colour = self._idle if high < QUIET else self._alarm if peak >= CLIP else self._good
             tall = max(low, high * full)
             rects[colour].append(QRectF(index * pitch, full - tall, thick, tall))
-        for colour, found in rects.items():
-            if found:
+        for colour, rect in rects.items():
+            if rect:
                 painter.setBrush(brush(colour))
-                painter.drawRects(found)
+                painter.drawRects(rect)

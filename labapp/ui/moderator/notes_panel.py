@@ -147,20 +147,20 @@ class NotesPanel(QFrame):
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
         pages = ((self.input, self.list), (self.deviation, self.deviations))
-        for place, (tab, (field, found)) in enumerate(zip(self.tabs, pages, strict=True)):
+        for place, (tab, (field, view)) in enumerate(zip(self.tabs, pages, strict=True)):
             tab.setCheckable(True)
             tab.setAutoExclusive(True)
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             tab.clicked.connect(lambda _=False, place=place: self.stack.setCurrentIndex(place))
-            found.chosen.connect(self.correct)
-            found.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
+            view.chosen.connect(self.correct)
+            view.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
             head.addWidget(tab)
             page = QWidget()
             column = QVBoxLayout(page)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(theme.SPACE_S)
             column.addWidget(field)
-            column.addWidget(found, 1)
+            column.addWidget(view, 1)
             self.stack.addWidget(page)
         self.tabs[NOTES].setChecked(True)
         head.addStretch(1)
@@ -206,8 +206,8 @@ class NotesPanel(QFrame):
     def say_unfinished(self) -> None:
         """Say what the keys do, or that something begun waits in a field without the keyboard."""
         waits = any(field.begun and not field.hasFocus() for field in self._fields)
-        said = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
-        bits.set_text(self.legend, tr(said))
+        text = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
+        bits.set_text(self.legend, tr(text))
         bits.set_property(self.legend, "tone", "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
@@ -242,25 +242,29 @@ class NotesPanel(QFrame):
 
     def show_deviations(self, log: DeviationLog, work: WorkTime) -> None:
         """Newest first, and how many."""
-        found = log.found
-        self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(found) or ''}".rstrip())
-        at = [work.working_ns(round(one.session_s * NS)) for one in found]
+        deviations = log.found
+        self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(deviations) or ''}".rstrip())
+        at = [work.working_ns(round(deviation.session_s * NS)) for deviation in deviations]
         self._lines[DEVIATIONS][:] = [
             Correctable(
-                one.seq, at_ns, one.detail if one.kind == NOTED[0] else "", one.detail, True
+                deviation.seq,
+                at_ns,
+                deviation.detail if deviation.kind == NOTED[0] else "",
+                deviation.detail,
+                True,
             )
-            if one.seq is not None and one.kind in NOTED
+            if deviation.seq is not None and deviation.kind in NOTED
             else None
-            for one, at_ns in zip(found, at, strict=True)
+            for deviation, at_ns in zip(deviations, at, strict=True)
         ]
         self.deviations.show_lines(
             [
                 Line(
                     at_ns,
-                    log.words_of(one),
-                    "accent" if one.kind in NOTED else "alarm",
-                    one.kind == NOTED[1],
+                    log.words_of(deviation),
+                    "accent" if deviation.kind in NOTED else "alarm",
+                    deviation.kind == NOTED[1],
                 )
-                for one, at_ns in zip(found, at, strict=True)
+                for deviation, at_ns in zip(deviations, at, strict=True)
             ]
         )

@@ -233,7 +233,7 @@ class ScreenWatcher(QObject):
             window.show()
 
     def _removed(self, screen: QScreen) -> None:
-        left = [one for one in self._screens() if one is not screen]
+        left = [other for other in self._screens() if other is not screen]
         name = name_of(screen)
         hit = [window for window, on in self._on.items() if on is screen]
         self._tell(ScreenChanged("removed", name, len(left)))

@@ -112,8 +112,8 @@ class TimedList(QListWidget):
             item = self.item(place)
             if item.data(LINE_ROLE) != line:
                 item.setData(LINE_ROLE, line)
-                said = tr("taken back: {text}", text=line.text) if line.struck else line.text
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
+                text = tr("taken back: {text}", text=line.text) if line.struck else line.text
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, text)
         self.scrollToTop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -208,4 +208,4 @@ def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
     """An opaque colour between two."""
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    return tuple(round(share * one + (1 - share) * other) for one, other in pairs)
+    return tuple(round(share * pair + (1 - share) * other) for pair, other in pairs)

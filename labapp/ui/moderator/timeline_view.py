@@ -148,7 +148,7 @@ class TimelineView(Plot):
         line, now = self._timeline, self._now_ns
         bars = [bar for a, b in pairwise(line.hearing) for bar in layers.heard_bars(a, b.at_ns)]
         bars += [layers.part_bar(part, now) for part in line.parts if part.end_ns is not None]
-        bars += [layers.trial_bar(one, now) for one in line.trials if one.end_ns is not None]
+        bars += [layers.trial_bar(trial, now) for trial in line.trials if trial.end_ns is not None]
         self._past.show_bars(bars)
         self._marks.show(line.marks)
         self._show_titles()
@@ -157,7 +157,7 @@ class TimelineView(Plot):
         line, now = self._timeline, self._now_ns
         bars = [bar for heard in line.hearing[-1:] for bar in layers.heard_bars(heard, now)]
         bars += [layers.part_bar(part, now) for part in line.parts[-1:] if part.end_ns is None]
-        bars += [layers.trial_bar(one, now) for one in line.trials[-1:] if one.end_ns is None]
+        bars += [layers.trial_bar(trial, now) for trial in line.trials[-1:] if trial.end_ns is None]
         self._running.show_bars(bars)
 
     def _show_titles(self) -> None:
@@ -175,8 +175,8 @@ class TimelineView(Plot):
         t_ns = round(at.x() * NS)
         if t_ns > self._now_ns:
             return ""
-        found = (_at(line.parts, t_ns), _at(line.trials, t_ns))
-        lines = [self._block_text(block) for block in found if block is not None]
+        places = (_at(line.parts, t_ns), _at(line.trials, t_ns))
+        lines = [self._block_text(block) for block in places if block is not None]
         return "\n".join((wording.short_time(t_ns), *lines))
 
     def _block_text(self, block: Block) -> str:

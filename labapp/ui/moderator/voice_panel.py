@@ -154,17 +154,17 @@ class VoicePanel(QFrame):
 
     def show_voice(self, level: Level | None, sound: Sound, *, talking: bool) -> Hearing:
         """Meter, state and prompt; returns what it says."""
-        said = hearing_of(level, sound, self._prompt_after_s, talking=talking)
+        hearing = hearing_of(level, sound, self._prompt_after_s, talking=talking)
         self.bars.set_peaks(level.envelope if level else ())
         clipping = level is not None and level.state == "clipping"
         bits.set_property(self.clip, "tone", "alarm" if clipping else "")
-        bits.set_property(self.headline, "tone", said.tone)
-        bits.set_text(self.headline, said.headline)
-        bits.set_text(self.detail, said.detail)
-        if self.prompt.isHidden() == said.prompt:
-            self.prompt.setVisible(said.prompt)
-            self.detail.setVisible(not said.prompt)
-        return said
+        bits.set_property(self.headline, "tone", hearing.tone)
+        bits.set_text(self.headline, hearing.headline)
+        bits.set_text(self.detail, hearing.detail)
+        if self.prompt.isHidden() == hearing.prompt:
+            self.prompt.setVisible(hearing.prompt)
+            self.detail.setVisible(not hearing.prompt)
+        return hearing
 
     def show_facts(
         self,

@@ -122,9 +122,9 @@ def percent(fraction: float) -> str:
     return number(f"{fraction * 100:.1f}\N{NO-BREAK SPACE}%")
 
 
-def count(n: int, one: str, many: str | None = None) -> str:
+def count(n: int, text: str, many: str | None = None) -> str:
     """1 question, 2 questions."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {text if n == 1 else many or text + 's'}"
 
 
 def listed(names: list[str]) -> str:

@@ -225,8 +225,8 @@ class SessionView:
 
     def pages(self, document: str, values: dict[str, str]) -> list[str]:
         """The pages of one of the study's texts, with values (numbers) filled in."""
-        said = {name: self.words.number(value) for name, value in values.items()}
-        return [texts.fill(page, said) for page in texts.pages(self.loaded.text(document))]
+        numbers = {name: self.words.number(value) for name, value in values.items()}
+        return [texts.fill(page, numbers) for page in texts.pages(self.loaded.text(document))]
 
     def cover(self) -> Cover | None:
         """What hides the screen now; None for nothing."""

@@ -135,8 +135,8 @@ class ParticipantWindow(QWidget):
         """Say quietly that the keyboard is elsewhere. refused: the window system needs a click into
         this window to bring it back."""
         words = self.session.words
-        said = words("keyboard_click" if refused else "keyboard_away") if away else ""
-        self.top.show_keyboard(said)
+        text = words("keyboard_click" if refused else "keyboard_away") if away else ""
+        self.top.show_keyboard(text)
         self._without_keys = away
         self._tell_alone()
 

@@ -79,7 +79,7 @@ class Researcher(QObject):
     def set_sessions(self, sessions: Sequence[SessionSummary], *, whole: bool = True) -> None:
         """Every session under the data folder, newest first; whole: all were read."""
         self._sessions, self._whole = tuple(sessions), whole
-        studies = sorted({one.study for one in sessions})
+        studies = sorted({session.study for session in sessions})
         if self._study not in studies:
             self._study = sessions[0].study if sessions else ""
         self.page.set_studies(studies, self._study)
@@ -116,15 +116,15 @@ class Researcher(QObject):
     def verify(self, paths: Sequence[Path]) -> None:
         """Check sessions one after another; says which are not as they were written."""
         left = list(paths)
-        found: list[str] = []
+        result: list[str] = []
 
         def following(ended: Ended) -> None:
             checked = left.pop(0)
-            found.extend(_problems(checked, ended))
+            result.extend(_problems(checked, ended))
             if left:
                 one()
-            elif found:
-                self.page.set_about("\n".join(found[:3]), "alarm")
+            elif result:
+                self.page.set_about("\n".join(result[:3]), "alarm")
             else:
                 self.page.set_about(
                     counted(
@@ -202,10 +202,12 @@ class Researcher(QObject):
 
     @property
     def _own(self) -> list[SessionSummary]:
-        return [one for one in self._sessions if one.study == self._study]
+        return [session for session in self._sessions if session.study == self._study]
 
     def _stand(self) -> Stand:
-        return tuple((one.id, one.state, one.events) for one in self._own if usable(one))
+        return tuple(
+            (session.id, session.state, session.events) for session in self._own if usable(session)
+        )
 
     def _analyse(self) -> None:
         stand = self._stand()
@@ -216,7 +218,7 @@ class Researcher(QObject):
         self._runs += 1
         self._out = Path(self._folder.name) / f"{self._study}-{self._runs}"
         self._of = (self._study, stand)
-        paths = [str(one.path) for one in self._own if usable(one)]
+        paths = [str(session.path) for session in self._own if usable(session)]
         self._analysis.start(["analyze", *paths, "--out", str(self._out)])
 
     def _analysed(self, ended: Ended) -> None:
@@ -248,12 +250,12 @@ class Researcher(QObject):
         results = done.results if done is not None else None
         quality = {} if results is None else results.quality
         own = self._own
-        counts = sum(one.counts for key, one in quality.items() if key[0] == self._study)
+        counts = sum(facts.counts for key, facts in quality.items() if key[0] == self._study)
         none = tr("No session yet.") if self._whole else tr("Checking …")
-        said = counted(len(own), "{n} session", "{n} sessions") if own else none
+        text = counted(len(own), "{n} session", "{n} sessions") if own else none
         if quality:
-            said = tr("{sessions}, {n} count", sessions=said, n=counts)
-        self.page.set_sessions(own, quality, said)
+            text = tr("{sessions}, {n} count", sessions=text, n=counts)
+        self.page.set_sessions(own, quality, text)
         if running and self._of[0] == self._study:
             n = len(self._of[1])
             state = counted(n, "Analysing {n} session …", "Analysing {n} sessions …")
@@ -304,7 +306,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
     """What a check found; one line a problem."""
     try:
         report = json_value(ended.output)
-        found = [f"{path.name}: {problem}" for problem in report["problems"]]
+        problems = [f"{path.name}: {problem}" for problem in report["problems"]]
     except (ValueError, KeyError, TypeError):
         return [f"{path.name}: {_said(ended)}"]
-    return found
+    return problems

@@ -33,7 +33,7 @@ class Ended:
         """What stands behind `word: ` in the last line of the output that begins so, else ''."""
         lines = self.output.splitlines()
         begin = f"{word}: "
-        return next((one[len(begin) :] for one in reversed(lines) if one.startswith(begin)), "")
+        return next((line[len(begin) :] for line in reversed(lines) if line.startswith(begin)), "")
 
 
 class Job(QObject):

@@ -107,8 +107,8 @@ UNITS = (
 
 def title(quantity: str) -> str:
     """What was measured, as a heading."""
-    said = tr(TITLES[quantity]) if quantity in TITLES else translate_phrase(quantity, _quantities())
-    return said[:1].upper() + said[1:]
+    text = tr(TITLES[quantity]) if quantity in TITLES else translate_phrase(quantity, _quantities())
+    return text[:1].upper() + text[1:]
 
 
 def unit_text(unit: str) -> str:

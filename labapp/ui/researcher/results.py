@@ -87,7 +87,9 @@ def read_results(folder: Path) -> Results:
 
 def _figures(folder: Path) -> tuple[Path, ...]:
     """The pictures as they were drawn, which is the report's order: the metrics first."""
-    return tuple(sorted(folder.glob("*.png"), key=lambda one: (one.stat().st_mtime_ns, one.name)))
+    return tuple(
+        sorted(folder.glob("*.png"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    )
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -135,7 +137,7 @@ def _of(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> str:
     """For example `sinelines/ae`, or `Gradient, 2.5 %` of a mask that shows so much."""
     method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
-    return ", ".join(said for said in (row["model"] or method, shown) if said)
+    return ", ".join(part for part in (row["model"] or method, shown) if part)
 
 
 def _yes(text: str) -> bool:

@@ -66,7 +66,7 @@ class ResultsView(Scrolled):
         for group, own in groupby(lines, key=lambda line: line.group):
             if group:
                 layout.addWidget(bits.label(group_text(group), "heading", wrap=True))
-            for (quantity, unit), some in groupby(own, key=lambda one: (one.quantity, one.unit)):
+            for (quantity, unit), some in groupby(own, key=lambda row: (row.quantity, row.unit)):
                 layout.addWidget(_measure(quantity, unit, list(some), columns))
         layout.addStretch(1)
 
@@ -81,10 +81,10 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> Q
     grid.setColumnStretch(0, 1)
     for column, width in enumerate(WIDTHS[:columns], start=1):
         grid.setColumnMinimumWidth(column, width)
-    said = unit_text(unit)
-    wide = 1 if len(said) > SHORT else columns  # of the title; the unit has the rest
+    phrase = unit_text(unit)
+    wide = 1 if len(phrase) > SHORT else columns  # of the title; the unit has the rest
     grid.addWidget(bits.label(title(quantity), "strong", wrap=True), 0, 0, 1, wide)
-    right = _right(bits.label(said, "secondary", wrap=True))
+    right = _right(bits.label(phrase, "secondary", wrap=True))
     grid.addWidget(right, 0, wide, 1, columns + 1 - wide)
     for column, text in enumerate(HEADINGS[: columns + 1]):
         head = bits.label(text if text == "n" else tr(text), "caption")

@@ -35,38 +35,38 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
     if quality is None:
         lost = line.lost_s
         return (_lost(lost), "warn") if lost else ("", "")
-    said = []
+    result = []
     if not quality.counts:
-        said.append(tr("does not count"))
+        result.append(tr("does not count"))
     if quality.simulated:
-        said.append(tr("simulated"))
+        result.append(tr("simulated"))
     if quality.lost_s:
-        said.append(_lost(quality.lost_s))
+        result.append(_lost(quality.lost_s))
     elif not quality.sound_s:
-        said.append(tr("no sound"))
+        result.append(tr("no sound"))
     if quality.gaps:
-        said.append(counted(quality.gaps, "{n} interruption", "{n} interruptions"))
+        result.append(counted(quality.gaps, "{n} interruption", "{n} interruptions"))
     if quality.deviations:
-        said.append(counted(quality.deviations, "{n} deviation", "{n} deviations"))
+        result.append(counted(quality.deviations, "{n} deviation", "{n} deviations"))
     poor = not quality.counts or quality.lost_s > 0 or quality.gaps > 0
-    if not said:
+    if not result:
         return tr("nothing amiss"), "good"
-    return " · ".join(said), "warn" if poor else ""
+    return " · ".join(result), "warn" if poor else ""
 
 
 def details(line: SessionSummary, quality: Quality | None) -> str:
     """All of it, with reasons and places, for the tool tip: a narrow column cuts the marks off."""
-    said = [f"{line.id}", f"{tr('Started')}: {wording.local_time(line.started)}"]
+    lines = [f"{line.id}", f"{tr('Started')}: {wording.local_time(line.started)}"]
     if known := marks(line, quality)[0]:
-        said.append(known)
+        lines.append(known)
     if quality is not None and quality.excluded_because:
-        said.append(tr("Does not count: {why}", why=quality.excluded_because))
+        lines.append(tr("Does not count: {why}", why=quality.excluded_because))
     if quality is not None and quality.gaps:
         seconds = number(f"{quality.gap_s:.0f}")
-        said.append(tr("Interrupted for {seconds} s in all", seconds=seconds))
+        lines.append(tr("Interrupted for {seconds} s in all", seconds=seconds))
     if line.exported:
-        said.append(tr("Exported to {path}", path=", ".join(line.exported)))
-    return "\n".join(said)
+        lines.append(tr("Exported to {path}", path=", ".join(line.exported)))
+    return "\n".join(lines)
 
 
 def _lost(seconds: float) -> str:

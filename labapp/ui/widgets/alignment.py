@@ -64,8 +64,8 @@ class AlignmentBar(Picture):
             return
         self._alignment, self._solved = alignment, solved
         self._percent = self._number(f"{alignment * 100:.1f} %")
-        said = self._solved_text if solved else self._target_text
-        self.setAccessibleDescription(f"{self._percent}, {said}" if said else self._percent)
+        text = self._solved_text if solved else self._target_text
+        self.setAccessibleDescription(f"{self._percent}, {text}" if text else self._percent)
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -101,10 +101,10 @@ class ClassTabs(Choice):
         names: Sequence[str],
         palette: theme.Palette,
         name: str,
-        said: Callable[[str, int, int], str],
+        text_of: Callable[[str, int, int], str],
     ) -> None:
         super().__init__(palette, name)
-        self._names, self._said = tuple(names), said
+        self._names, self._said = tuple(names), text_of
         self._counts: tuple[tuple[int, int], ...] = ((0, 0),) * len(names)
         self._marked: tuple[bool, ...] = (False,) * len(names)
         self.setFixedHeight(TAB_HEIGHT)

@@ -156,8 +156,8 @@ class Choice(Group):
             self.options.append(option)
             if self.isVisible():
                 option.show()
-        for option, said in zip(self.options, words, strict=True):
-            option.setAccessibleName(said)
+        for option, word in zip(self.options, words, strict=True):
+            option.setAccessibleName(word)
         self._take(())
         self._go(0)
         self.place_options()

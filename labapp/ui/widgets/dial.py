@@ -83,13 +83,13 @@ class DialSlider(QAbstractSlider):
         parent: QWidget | None = None,
         *,
         improved: bool = True,
-        said: Callable[[str], str] = str,
+        text_of: Callable[[str], str] = str,
     ) -> None:
         super().__init__(parent)
         self._dimension = dimension
         self._improved = improved
         self._colors = palette
-        self._said = said
+        self._said = text_of
         self._digits = max(0, ceil(-log10(dimension.step) - EVEN))
         self._shown = dimension.snap(dimension.low)
         self._start: float | None = None

@@ -32,10 +32,10 @@ class Enlarger(QAbstractButton):
     goes through the pictures (`turn`), arrow keys move what is shown of one.
     """
 
-    def __init__(self, palette: theme.Palette, hint: str, said: Callable[[str], str]) -> None:
+    def __init__(self, palette: theme.Palette, hint: str, text_of: Callable[[str], str]) -> None:
         super().__init__()
         self._colors = palette
-        self._hint, self._said = hint, said
+        self._hint, self._said = hint, text_of
         self._rest: tuple[QImage | None, Box | None, str] = (None, None, "")
         self._watched: list[tuple[PhotoView, str, bool]] = []
         self._shown: tuple[PhotoView, str, bool] | None = None

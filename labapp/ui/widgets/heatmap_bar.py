@@ -53,8 +53,8 @@ class HeatmapBar(Picture):
         remark: str = "",
     ) -> None:
         super().__init__()
-        said = " – ".join(text for text in (low, middle, high) if text)
-        self.setAccessibleName(f"{said}. {remark}")
+        listed = " – ".join(text for text in (low, middle, high) if text)
+        self.setAccessibleName(f"{listed}. {remark}")
         words = QHBoxLayout()
         words.setSpacing(theme.SPACE_S)
         sides = (

@@ -54,11 +54,11 @@ class OpenStep(QWidget):
         self.mark = MissingMark()
         labels = [QLabel(text) for text in texts]
         labels[-1].setProperty("role", "strong")
-        said = QVBoxLayout()
-        said.setSpacing(theme.SPACE_XS)
+        layout = QVBoxLayout()
+        layout.setSpacing(theme.SPACE_XS)
         for label in labels:
             label.setWordWrap(True)
-            said.addWidget(label)
+            layout.addWidget(label)
         self._effect = QGraphicsOpacityEffect(self)
         self._effect.setOpacity(FAINT)
         self._effect.setEnabled(False)
@@ -66,7 +66,7 @@ class OpenStep(QWidget):
         asked = QHBoxLayout()
         asked.setSpacing(0)
         asked.addWidget(self.mark)
-        asked.addLayout(said, 1)
+        asked.addLayout(layout, 1)
         asked.addSpacing(theme.SPACE_M)
         asked.addWidget(self.choice)
         column = QVBoxLayout(self)
@@ -144,8 +144,8 @@ class PathList(RowList):
         for number, view in enumerate(self.shown, start=1):
             here = number == place
             if (view.step.property("tone") == "warn") != here:
-                said = spoken(view.step.text())
-                view.step.setText(f"<u>{said}</u>" if here else said)  # not by colour alone
+                text = spoken(view.step.text())
+                view.step.setText(f"<u>{text}</u>" if here else text)  # not by colour alone
                 view.step.setProperty("tone", "warn" if here else "")
                 view.step.style().unpolish(view.step)
                 view.step.style().polish(view.step)

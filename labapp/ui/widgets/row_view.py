@@ -49,7 +49,7 @@ class Columns:
     @property
     def last(self) -> str:
         """The heading of decision and rating."""
-        return " · ".join(one for one in (self.decision, self.rating) if one)
+        return " · ".join(part for part in (self.decision, self.rating) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +264,8 @@ class RowList(QWidget):
         if view.rating is not None:
             view.rating.entered.connect(lambda: self.bring(view))
         if self._enlarger is not None:
-            for place, one in enumerate(view.views):
-                self._enlarger.watch(one, one.accessibleName(), whole=place in CUT_OUT)
+            for place, row in enumerate(view.views):
+                self._enlarger.watch(row, row.accessibleName(), whole=place in CUT_OUT)
         self._list.insertWidget(len(self.rows), view)
         self.rows.append(view)
 
@@ -305,4 +305,6 @@ class RowList(QWidget):
         for label in self._over:
             label.setFixedWidth(side)
         labels = self._head.findChildren(QLabel)
-        self._head.setFixedHeight(max(one.heightForWidth(one.minimumWidth()) for one in labels))
+        self._head.setFixedHeight(
+            max(label.heightForWidth(label.minimumWidth()) for label in labels)
+        )

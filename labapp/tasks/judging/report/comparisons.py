@@ -31,7 +31,7 @@ class Findings:
     @property
     def all(self) -> list[Result]:
         """Together."""
-        studies = [one for results in self.by_study.values() for one in results]
+        studies = [result for results in self.by_study.values() for result in results]
         return [*studies, *self.between, *self.pooled]
 
 
@@ -41,7 +41,7 @@ def findings(counted: Tables) -> Findings:
     by_study = {}
     for study in dict.fromkeys(group.study for group in groups):
         own = [group for group in groups if group.study == study]
-        of_photos = [one for group in own for one in of_group(group)]
+        of_photos = [result for group in own for result in of_group(group)]
         by_study[study] = [*of_photos, *of_study(counted, own)]
     over_all = list(pooled(counted, groups)) if groups else []
     return Findings(tuple(groups), by_study, list(between(groups)), over_all)
@@ -50,24 +50,24 @@ def findings(counted: Tables) -> Findings:
 def between(groups: Sequence[Group]) -> Iterator[Result]:
     """Item 3, labels against no labels and method against method with heatmaps, by two-sample t as
     in the paper; of item 4 (ours) the two ways to judge a tree. Ours besides: by ranks."""
-    for one, other in combinations(groups, 2):
-        if {one.task, other.task} == {HEATMAPS}:
-            if (one.method == other.method) != (one.labels == other.labels):
-                yield from _compared(one, other, 3, ours=False)
-        elif {one.task, other.task} == TREE and one.method == other.method:
-            yield from _compared(one, other, 4, ours=True)
+    for pair, other in combinations(groups, 2):
+        if {pair.task, other.task} == {HEATMAPS}:
+            if (pair.method == other.method) != (pair.labels == other.labels):
+                yield from _compared(pair, other, 3, ours=False)
+        elif {pair.task, other.task} == TREE and pair.method == other.method:
+            yield from _compared(pair, other, 4, ours=True)
 
 
-def _compared(one: Group, other: Group, item: int, *, ours: bool) -> Iterator[Result]:
+def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Result]:
     for name in RIGHT:
-        first, second = plain(accuracy(one, name)), plain(accuracy(other, name))
+        first, second = plain(accuracy(own, name)), plain(accuracy(other, name))
         if not (first.size and second.size):
             continue
-        both = [paper.published(group.design, name) for group in (one, other)]
+        both = [paper.published(group.design, name) for group in (own, other)]
         # That the methods differ is said for both conditions; of the labels nothing was tested.
-        said = paper.compared(*both, significant=one.method != other.method)
-        said = noted(said, one, other)
-        of = Quantity(f"{one.name} + {other.name}", one.design, item, name, PERCENT, said)
+        compared = paper.compared(*both, significant=own.method != other.method)
+        compared = noted(compared, own, other)
+        of = Quantity(f"{own.name} + {other.name}", own.design, item, name, PERCENT, compared)
         than = (other.name, second)
         yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)
         yield result_of(of, first, inference.rank_sum(first, second), other=than, ours=True)

@@ -61,7 +61,7 @@ _READ = (
 
 def _lengths(groups: Sequence[Group]) -> str:
     """How long the explanations are beside the paper's, where they differ."""
-    told = [f" {one.name}: {one.length_sentence}" for one in groups if one.length_sentence]
+    told = [f" {group.name}: {group.length_sentence}" for group in groups if group.length_sentence]
     return "".join(told)
 
 

@@ -70,12 +70,12 @@ def groups_of(counted: Tables) -> list[Group]:
     rated = counted.similarities[~counted.similarities["excluded"]]
     stages = counted.stages[counted.stages["task"].isin(TASKS)]
     warm_up = judged[judged["task"] == WARM_UP]
-    found = []
+    result = []
     keys = ["study", "method", "task", "labels"]
     for key, photos in judged[judged["task"].isin(TASKS)].groupby(keys, sort=True):
         study, method, task, labels = str(key[0]), str(key[1]), str(key[2]), bool(key[3])
         design = design_of(method, task, labels=labels)
-        found.append(
+        result.append(
             Group(
                 study=study,
                 name=study,
@@ -90,7 +90,7 @@ def groups_of(counted: Tables) -> list[Group]:
                 stages=_same(stages, keys, key),
             )
         )
-    return [_named(group, found) for group in found]
+    return [_named(group, result) for group in result]
 
 
 def _same(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[object]) -> pd.DataFrame:
@@ -118,9 +118,9 @@ def plain(values: pd.Series[float]) -> Values:
     return values_of(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def joined(one: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
+def joined(first: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
     """The values of the sessions that have both, in the same order."""
-    both = pd.concat([one, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
+    both = pd.concat([first, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
     return both[:, 0], both[:, 1]
 
 

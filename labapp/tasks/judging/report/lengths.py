@@ -24,13 +24,13 @@ def lengths(task: str, photos: pd.DataFrame, ratings: pd.DataFrame) -> Mapping[i
     once. photos, ratings: as in `Group`."""
     if task.startswith("path"):
         once = photos.drop_duplicates(["set", "photo"])["n_steps"].dropna()
-        found = Counter(int(n) for n in once)
+        counts = Counter(int(n) for n in once)
     elif task.startswith("prototype"):
         rows = ratings.groupby(["set", "photo", "of"])["prototype"].nunique()
-        found = Counter(int(n) for n in rows)
+        counts = Counter(int(n) for n in rows)
     else:
-        found = Counter()
-    return {n: found[n] for n in sorted(found)}
+        counts = Counter()
+    return {n: counts[n] for n in sorted(counts)}
 
 
 def remark(design: str, here: Mapping[int, int]) -> str:
@@ -68,17 +68,19 @@ def of_set(manifest: Manifest) -> str:
     """How long the explanations of a stimulus set are, in a sentence, beside the paper's for its
     method; empty for other kinds."""
     open_end = any(photo.final is not None for photo in manifest.photos)
-    prototype_of = {one.id: one.of for one in manifest.prototypes}
+    prototype_of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     if manifest.kind == "path":
-        found = Counter(len(photo.rows) for photo in manifest.photos)
+        counts = Counter(len(photo.rows) for photo in manifest.photos)
         task = PATH_DISTINCTION if open_end else "path-agreement"
     elif manifest.kind == "prototypes":
-        rows = (Counter(prototype_of[row.prototype] for row in one.rows) for one in manifest.photos)
-        found = Counter(n for of_one in rows for n in of_one.values())
+        rows = (
+            Counter(prototype_of[row.prototype] for row in photo.rows) for photo in manifest.photos
+        )
+        counts = Counter(n for of_one in rows for n in of_one.values())
         task = "prototype-agreement"
     else:
         return ""
-    here = {n: found[n] for n in sorted(found)}
+    here = {n: counts[n] for n in sorted(counts)}
     beside = sentence(paper.design_of(manifest.method.name, task, labels=False), task, here)
     what = "steps of a path" if manifest.kind == "path" else "rows of a class"
     return beside or f"Shown: {_range(here)} {what}."

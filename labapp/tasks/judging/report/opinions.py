@@ -41,8 +41,8 @@ def of_study(counted: Tables, groups: Sequence[Group]) -> list[Result]:
 
 
 def _of(study: str, design: str, item: int, name: str, unit: str, key: str = "") -> Quantity:
-    found = paper.published(design, key or name)
-    return Quantity(study, design, item, name, unit, "" if found is None else str(found))
+    published = paper.published(design, key or name)
+    return Quantity(study, design, item, name, unit, "" if published is None else str(published))
 
 
 def submitted(tables: Tables, item: str) -> pd.DataFrame:
@@ -66,17 +66,17 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
     accuracies = {group.model_accuracy for group in groups}
     (accuracy,) = accuracies if len(accuracies) == 1 else (None,)
     for risk in paper.RISKS:
-        said = least_accuracy(own, risk)
-        values = plain(said)
+        least = least_accuracy(own, risk)
+        values = plain(least)
         if not values.size:
             continue
         of = _least(study, design, risk)
         yield summary(of, values)
         if accuracy is not None:
-            found = inference.one_sample(values, accuracy)
-            yield result_of(of, values, found, against=accuracy, ours=True)
-            found = inference.signed_rank(values, accuracy)
-            yield result_of(of, values, found, against=accuracy, ours=True)
+            one_sample = inference.one_sample(values, accuracy)
+            yield result_of(of, values, one_sample, against=accuracy, ours=True)
+            one_sample = inference.signed_rank(values, accuracy)
+            yield result_of(of, values, one_sample, against=accuracy, ours=True)
         moved = plain(least_accuracy(own, risk, touched=True))
         name = f"least accuracy, {risk} risk, touched"
         yield summary(_of(study, design, 8, name, PERCENT), moved, ours=True)
@@ -85,8 +85,8 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         of = _least(study, design, "low")
         than = ("high risk", high)
         yield result_of(of, low, inference.paired(low, high), other=than, ours=True)
-        found = inference.signed_rank(low - high)
-        yield result_of(of, low, found, other=than, ours=True)
+        one_sample = inference.signed_rank(low - high)
+        yield result_of(of, low, one_sample, other=than, ours=True)
 
 
 def _least(study: str, design: str, risk: str) -> Quantity:
@@ -121,9 +121,9 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Result]:
     if not task.size:
         return
     both = [paper.published(design, name) for name in paper.UNDERSTANDING[1:]]
-    said = paper.compared(*both, significant=False)
-    said = f"{said}, {paper.DECREASE}" if design == paper.POOLED else said
-    of = Quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, said)
+    compared = paper.compared(*both, significant=False)
+    compared = f"{compared}, {paper.DECREASE}" if design == paper.POOLED else compared
+    of = Quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, compared)
     than = (paper.UNDERSTANDING[2].removeprefix("understanding "), results)
     yield result_of(of, task, inference.two_sample(task, results), other=than)
     yield result_of(of, task, inference.paired(task, results), other=than, ours=True)
@@ -138,7 +138,7 @@ def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         of = _of(study, design, 10, "duration", MINUTES)
         if own.participants["tasks"].dropna().str.contains(", ").any():
             of = replace(of, published="")  # the paper's sessions had one task
-        why = " ".join(dict.fromkeys(filter(None, (one.length_sentence for one in groups))))
+        why = " ".join(dict.fromkeys(filter(None, (group.length_sentence for group in groups))))
         yield summary(replace(of, published=noted(of.published, *groups), why=why), values)
 
 
@@ -153,14 +153,14 @@ def people(counted: Tables, studies: str) -> Iterator[Result]:
     everybody = pd.MultiIndex.from_frame(sessions[WHOLE])
     for item in ("gender", "race"):
         chosen = asked[(asked["item"] == item) & asked["submitted"]].set_index(WHOLE)["value_text"]
-        said = chosen.reindex(everybody).fillna("").str.split(";")
+        choices = chosen.reindex(everybody).fillna("").str.split(";")
         known = [option for name, option in paper.PEOPLE if name == item]
-        others = sorted({option for options in said for option in options} - set(known))
+        others = sorted({option for options in choices for option in options} - set(known))
         for option in (*known, *others):
-            share = np.array([100.0 * (option in options) for options in said])
+            share = np.array([100.0 * (option in options) for options in choices])
             name = f"{item}: {option.replace('_', ' ') or 'not reported'}"
-            found = paper.PEOPLE.get((item, option))
-            printed = "" if found is None else f"{found:g}"
+            published = paper.PEOPLE.get((item, option))
+            printed = "" if published is None else f"{published:g}"
             of = Quantity(studies, paper.POOLED, 10, name, PERCENT, printed)
             yield replace(summary(of, share), sd=None)  # nothing varies but yes and no
     levels = asked[(asked["item"] == EXPERIENCE) & asked["submitted"]]["value_text"].dropna()

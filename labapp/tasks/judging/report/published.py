@@ -37,18 +37,18 @@ class Published:
     def spread(self) -> str:
         """Without what it says of significance."""
         decimals = 1 if abs(self.mean) >= 1 else 2
-        said = f"{self.mean:.{decimals}f}"
+        text = f"{self.mean:.{decimals}f}"
         if self.sd is not None:
-            said += f" ± {self.sd:.{decimals}f}"
-        return said.replace("-", "−")
+            text += f" ± {self.sd:.{decimals}f}"
+        return text.replace("-", "−")
 
     def __str__(self) -> str:
-        said = self.spread
+        text = self.spread
         if self.p is not None:
-            said += f", p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
+            text += f", p = {self.p:.{2 if self.p >= 0.01 else 3}f}"
         elif self.significant is not None:
-            said += f", {SIGNIFICANT if self.significant else 'not significant'}"
-        return f"{said} ({self.note})" if self.note else said
+            text += f", {SIGNIFICANT if self.significant else 'not significant'}"
+        return f"{text} ({self.note})" if self.note else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Length:
 
 
 def _studies(values: dict[str, dict[str, Published]]) -> dict[tuple[str, str], Published]:
-    return {(design, name): one for design, some in values.items() for name, one in some.items()}
+    return {(design, name): row for design, some in values.items() for name, row in some.items()}
 
 
 def _sd(
@@ -223,9 +223,9 @@ def published(design: str, quantity: str) -> Published | None:
     return VALUES.get((design, quantity))
 
 
-def compared(one: Published | None, other: Published | None, *, significant: bool) -> str:
+def compared(published: Published | None, other: Published | None, *, significant: bool) -> str:
     """Two values beside each other, where the paper has both."""
-    if one is None or other is None:
+    if published is None or other is None:
         return ""
-    said = f"{one.spread} vs {other.spread}"
-    return f"{said}, {SIGNIFICANT}" if significant else said
+    text = f"{published.spread} vs {other.spread}"
+    return f"{text}, {SIGNIFICANT}" if significant else text

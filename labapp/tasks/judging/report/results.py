@@ -117,4 +117,4 @@ def result_of(
 
 def of_item(results: Sequence[Result], *items: int) -> list[Result]:
     """Those that belong to some items."""
-    return [one for one in results if one.of.item in items]
+    return [result for result in results if result.of.item in items]

@@ -70,20 +70,24 @@ STAR = (
 )
 
 
-def of_study(study: str, found: Findings) -> Iterator[Html]:
+def of_study(study: str, result: Findings) -> Iterator[Html]:
     """The tables of one study; nothing where it judges no explanations."""
-    results = found.by_study.get(study, [])
-    groups = [group for group in found.groups if group.study == study]
+    results = result.by_study.get(study, [])
+    groups = [group for group in result.groups if group.study == study]
     if not groups:
         return
     yield heading(3, "Judged explanations")
     yield paragraph(_told(groups))
     yield from _about_lengths(groups)
-    for items, title, said in HEADINGS:
-        own = [one for one in of_item(results, *items) if not one.of.name.startswith(BY_RANK)]
+    for items, title, words in HEADINGS:
+        own = [
+            outcome
+            for outcome in of_item(results, *items)
+            if not outcome.of.name.startswith(BY_RANK)
+        ]
         if own:
             yield heading(3, title)
-            yield result_table(own, said, several=len({one.of.study for one in own}) > 1)
+            yield result_table(own, words, several=len({outcome.of.study for outcome in own}) > 1)
     yield paragraph(STAR, "quiet")
     yield paragraph(paper.NOT_OURS, "quiet")
     yield from _about_labels(groups)
@@ -91,25 +95,25 @@ def of_study(study: str, found: Findings) -> Iterator[Html]:
 
 def _told(groups: Sequence[Group]) -> str:
     """What was judged, in a sentence a group."""
-    said = []
+    result = []
     for group in groups:
         sessions = per_session(group.photos, "trial").size
         sets = int(group.photos["set"].nunique())
         accuracy = group.model_accuracy
         model = "" if accuracy is None else f" (accuracy of the model {accuracy:g} %)"
         known = " with labels" if group.labels else ""
-        said.append(
+        result.append(
             f"{group.method}{model}, {group.task}{known}: {len(group.photos)} photos judged in "
             f"{sessions} {'session' if sessions == 1 else 'sessions'}, "
             f"{sets} {'set' if sets == 1 else 'sets'} of photos."
         )
         if places := first_wrong_steps(group):
             where = ", ".join(f"{_place(place)} {n}" for place, n in places.items())
-            said.append(
+            result.append(
                 f"The model has {sum(places.values())} different photos among them wrong; first "
                 f"wrong step of its path: {where} photos."
             )
-    return " ".join(said)
+    return " ".join(result)
 
 
 def _place(back: int | None) -> str:
@@ -125,7 +129,7 @@ _BACK = ("one", "two", "three")
 
 
 def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
-    told = [f"{one.name}: {one.length_sentence}" for one in groups if one.length_sentence]
+    told = [f"{group.name}: {group.length_sentence}" for group in groups if group.length_sentence]
     if told:
         yield paragraph(f"{' '.join(told)} {LENGTHS_MATTER}", "note")
 
@@ -135,41 +139,43 @@ def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
         yield paragraph(paper.INVENTED, "note")
 
 
-def together(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
+def together(counted: Tables, result: Findings, anchor: str) -> Iterator[Html]:
     """All studies of judged explanations side by side, with the figures."""
     yield paragraph(paper.NOT_OURS)
-    yield from _about_labels(found.groups)
-    yield from _about_lengths(found.groups)
-    yield overview(found)
-    yield from plates(counted, found, anchor)
-    if found.between:
+    yield from _about_labels(result.groups)
+    yield from _about_lengths(result.groups)
+    yield overview(result)
+    yield from plates(counted, result, anchor)
+    if result.between:
         yield heading(3, "Between studies")
-        yield result_table(found.between, "Two groups of different sessions.", several=True)
+        yield result_table(result.between, "Two groups of different sessions.", several=True)
     for items, title in (((9,), "Understanding, all studies"), ((10,), "Who took part")):
-        if own := of_item(found.pooled, *items):
+        if own := of_item(result.pooled, *items):
             yield heading(3, title)
             yield result_table(own, "")
     yield paragraph(STAR, "quiet")
 
 
-def plates(counted: Tables, found: Findings, anchor: str) -> Iterator[Html]:
+def plates(counted: Tables, result: Findings, anchor: str) -> Iterator[Html]:
     """The figures; matplotlib is loaded here."""
     from labapp.tasks.judging.report import figures
 
-    for plate in figures.plates(counted, found.groups):
+    for plate in figures.plates(counted, result.groups):
         yield heading(3, plate.label)
         yield plate.html(anchor)
 
 
-def overview(found: Findings) -> Html:
+def overview(result: Findings) -> Html:
     """Table 1: a row a group; a star for what differs from chance, the highest value in bold."""
-    results = [one for some in found.by_study.values() for one in of_item(some, 1)]
+    results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
     best = {
-        name: max((one.mean or 0.0 for one in results if one.of.name == name), default=0.0)
+        name: max(
+            (outcome.mean or 0.0 for outcome in results if outcome.of.name == name), default=0.0
+        )
         for name in RIGHT
     }
     rows = []
-    for group in found.groups:
+    for group in result.groups:
         sessions = plain(per_session(group.photos, "trial")).size
         cells: list[object] = [two_lines(group.name, f"{group.method}, {group.task}"), sessions]
         cells += [_cell(group, name, results, best[name]) for name in RIGHT]
@@ -189,34 +195,42 @@ def overview(found: Findings) -> Html:
 
 def _chances(results: Sequence[Result]) -> str:
     """What guessing gets, of the accuracies that are there."""
-    said = []
+    result = []
     for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
-        found = {one.against for one in results if one.of.name in of and one.against is not None}
-        if found:
-            said.append(name + " or ".join(f"{one:.3g} %" for one in sorted(found)))
-    return ", ".join(said)
+        chances = {
+            outcome.against
+            for outcome in results
+            if outcome.of.name in of and outcome.against is not None
+        }
+        if chances:
+            result.append(name + " or ".join(f"{chance:.3g} %" for chance in sorted(chances)))
+    return ", ".join(result)
 
 
 def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> object:
-    own = [one for one in results if one.of.study == group.name and one.of.name == name]
+    own = [result for result in results if result.of.study == group.name and result.of.name == name]
     if not own:
         return NONE
-    star = "*" if any(one.test == "one-sample t" and one.significant for one in own) else ""
-    said = f"{_spread(own[0].mean, own[0].sd, '%')}{star}"
-    return two_lines(strong(said) if own[0].mean == best else said, own[0].of.published or NONE)
+    star = (
+        "*"
+        if any(outcome.test == "one-sample t" and outcome.significant for outcome in own)
+        else ""
+    )
+    text = f"{_spread(own[0].mean, own[0].sd, '%')}{star}"
+    return two_lines(strong(text) if own[0].mean == best else text, own[0].of.published or NONE)
 
 
-def result_table(results: Sequence[Result], said: str, *, several: bool = False) -> Html:
+def result_table(results: Sequence[Result], text: str, *, several: bool = False) -> Html:
     """Results with what they were compared with in a row each, tests of the paper before ours.
 
     several: results of different studies, which are then named.
     """
     rows: dict[tuple[Quantity, str | None], list[Result]] = {}
-    for one in results:
-        rows.setdefault((one.of, one.compared_with), []).append(one)
+    for result in results:
+        rows.setdefault((result.of, result.compared_with), []).append(result)
     merged: list[list[object]] = []
     for (of, other), own in rows.items():
-        if other is None and all(one.test == MEAN for one in own):
+        if other is None and all(outcome.test == MEAN for outcome in own):
             tests: object = NONE
         else:
             tests = _tests(own)
@@ -236,7 +250,7 @@ def result_table(results: Sequence[Result], said: str, *, several: bool = False)
     names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
     shown = [at for at in range(len(names)) if at < _ALWAYS or any(r[at] != NONE for r in merged)]
     kept = [[row[at] for at in shown] for row in merged]
-    return table([names[at] for at in shown], kept, numeric=(2, 3), caption=said)
+    return table([names[at] for at in shown], kept, numeric=(2, 3), caption=text)
 
 
 _ALWAYS = 4
@@ -247,18 +261,19 @@ def _spread(mean: float | None, sd: float | None, unit: str) -> str:
     if mean is None:
         return NONE
     decimals = 1 if unit in ("%", "min", "photos") else 2
-    said = decimal(mean, decimals)
-    return said if sd is None else f"{said} ± {decimal(sd, decimals, like=mean)}"
+    text = decimal(mean, decimals)
+    return text if sd is None else f"{text} ± {decimal(sd, decimals, like=mean)}"
 
 
 def _against(own: Sequence[Result], unit: str) -> object:
-    for one in own:
-        if one.compared_with is not None:
+    for outcome in own:
+        if outcome.compared_with is not None:
             return two_lines(
-                one.compared_with, f"{_spread(one.mean_2, one.sd_2, unit)}, n = {one.n_2}"
+                outcome.compared_with,
+                f"{_spread(outcome.mean_2, outcome.sd_2, unit)}, n = {outcome.n_2}",
             )
-        if one.against is not None:
-            return f"{one.against:g}"
+        if outcome.against is not None:
+            return f"{outcome.against:g}"
     return NONE
 
 
@@ -266,14 +281,16 @@ def _tests(own: Sequence[Result]) -> Html:
     """A line a test; those that have no value are named together below, and not even named where
     none has one."""
     papers, quieter, without = [], [], []
-    for one in sorted((one for one in own if one.test != MEAN), key=lambda one: one.ours):
-        said = _said(one)
-        if said is None:
-            without.append(_name(one))
-        elif one.ours:
-            quieter.append(f"ours: {said}")
+    for outcome in sorted(
+        (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: outcome.ours
+    ):
+        text = _said(outcome)
+        if text is None:
+            without.append(_name(outcome))
+        elif outcome.ours:
+            quieter.append(f"ours: {text}")
         else:
-            papers.append(said)
+            papers.append(text)
     if without:
         named = f": {', '.join(dict.fromkeys(without))}" if papers or quieter else ""
         quieter.append(f"{NO_VALUE}{named}")
@@ -292,16 +309,17 @@ _SIGNS = {
 }
 
 
-def _name(one: Result) -> str:
-    return _SIGNS.get(one.test, one.test)
+def _name(result: Result) -> str:
+    return _SIGNS.get(result.test, result.test)
 
 
-def _said(one: Result) -> str | None:
+def _said(result: Result) -> str | None:
     """A test or an interval; None where it has no value."""
-    if one.low is not None and one.high is not None:
-        return f"{one.test}: {decimal(one.low, 1)} to {decimal(one.high, 1)}"
-    if one.statistic is None or one.p is None:
+    if result.low is not None and result.high is not None:
+        return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"
+    if result.statistic is None or result.p is None:
         return None
-    df = "" if one.df is None else f"({one.df:g})"
-    p = "p < 0.001" if one.p < 0.001 else f"p = {one.p:.3f}"
-    return f"{_name(one)}{df} = {decimal(one.statistic, 2)}, {p}{'*' if one.significant else ''}"
+    df = "" if result.df is None else f"({result.df:g})"
+    p = "p < 0.001" if result.p < 0.001 else f"p = {result.p:.3f}"
+    star = "*" if result.significant else ""
+    return f"{_name(result)}{df} = {decimal(result.statistic, 2)}, {p}{star}"

@@ -44,20 +44,20 @@ PATH = (*FIRST_WRONG, "path-distinction")
 
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
     """key: what `published` calls it, where that is not its name."""
-    found = paper.published(group.design, key or name)
-    said = noted("" if found is None else str(found), group, also=other_chance(group, name))
-    return Quantity(group.name, group.design, item, name, unit, said, group.length_sentence)
+    published = paper.published(group.design, key or name)
+    text = noted("" if published is None else str(published), group, also=other_chance(group, name))
+    return Quantity(group.name, group.design, item, name, unit, text, group.length_sentence)
 
 
-def noted(said: str, *groups: Group, also: str = "") -> str:
+def noted(text: str, *groups: Group, also: str = "") -> str:
     """What the paper found, with a word where its labels were of another sort than a group's, its
     explanations of another length, or what else differs."""
-    if not said:
-        return said
+    if not text:
+        return text
     labels = any(group.labels and group.invented for group in groups)
     remarks = dict.fromkeys(group.length_remark for group in groups)
     told = [*([paper.KNOWN_OBJECTS] * labels), *filter(None, (*remarks, also))]
-    return f"{said} ({'; '.join(told)})" if told else said
+    return f"{text} ({'; '.join(told)})" if told else text
 
 
 def of_group(group: Group) -> list[Result]:
@@ -123,19 +123,19 @@ def accuracies(group: Group) -> Iterator[Result]:
 
 def distinction_against_output(group: Group) -> Iterator[Result]:
     """Item 2: a two-sample t as in the paper; ours: within sessions, and by ranks."""
-    one, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
-    if not one.size:
+    first, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
+    if not first.size:
         return
     both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
-    said = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
+    compared = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
     of = replace(
         quantity(group, 2, paper.DISTINCTION, PERCENT),
-        published=noted(said, group, also=other_chance(group, paper.DISTINCTION)),
+        published=noted(compared, group, also=other_chance(group, paper.DISTINCTION)),
     )
     than = (paper.OUTPUT, other)
-    yield result_of(of, one, inference.two_sample(one, other), other=than)
-    yield result_of(of, one, inference.paired(one, other), other=than, ours=True)
-    yield result_of(of, one, inference.signed_rank(one - other), other=than, ours=True)
+    yield result_of(of, first, inference.two_sample(first, other), other=than)
+    yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+    yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
 def steps(group: Group) -> Iterator[Result]:
@@ -145,9 +145,11 @@ def steps(group: Group) -> Iterator[Result]:
         return
     verdicts = plain(per_session(group.warm_up, "right_verdict", 100.0))
     if verdicts.size:
-        said = paper.published(paper.POOLED, "warm-up")
+        published = paper.published(paper.POOLED, "warm-up")
         name = "warm-up, prediction rightly judged"
-        yield summary(Quantity(group.name, group.design, 4, name, PERCENT, str(said)), verdicts)
+        yield summary(
+            Quantity(group.name, group.design, 4, name, PERCENT, str(published)), verdicts
+        )
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
         of = quantity(group, 4, "warm-up, first mistake found", PERCENT)
         yield summary(replace(of, why=""), mistakes, ours=True)  # its tree is another one
@@ -190,12 +192,12 @@ def by_decision(group: Group) -> Iterator[Result]:
         return
     picked = rated["of_chosen"].astype(bool)
     own, others = rated[picked], rated[~picked]
-    one, other = _ratings(own), _ratings(others)
+    ours, other = _ratings(own), _ratings(others)
     of = quantity(group, 5, "similarity, chosen", RATING)
     of_others = quantity(group, 5, "similarity, others", RATING)
-    yield summary(of, one)
+    yield summary(of, ours)
     yield summary(of_others, other)
-    yield result_of(of, one, inference.two_sample(one, other), other=("others, ratings", other))
+    yield result_of(of, ours, inference.two_sample(ours, other), other=("others, ratings", other))
     of = quantity(group, 5, "similarity, chosen, by session", RATING)
     first, second = joined(per_session(own, "rating"), per_session(others, "rating"))
     than = ("others, by session", second)
@@ -229,20 +231,20 @@ def against_model(group: Group) -> Iterator[Result]:
     if rated.empty:
         return
     if group.task in PATH:
-        one, other = _ratings(rated), rated["similarity"].to_numpy(dtype=np.float64)
-        found = inference.pearson(one, other)
+        first, other = _ratings(rated), rated["similarity"].to_numpy(dtype=np.float64)
+        pearson = inference.pearson(first, other)
         of = quantity(group, 6, "rating and the model's similarity, pairs", RATING, name)
         than = ("model's similarity", other)
     else:
         means = rank_means(group)
-        one, other = plain(means), means.index.to_numpy(dtype=np.float64)
+        first, other = plain(means), means.index.to_numpy(dtype=np.float64)
         for rank in means.index:
             some = _ratings(rated[rated["rank"] == rank])
             yield summary(quantity(group, 6, f"rating at rank {rank}", RATING), some)
-        found = inference.spearman(one, other)
+        pearson = inference.spearman(first, other)
         of = quantity(group, 6, "mean rating and the model's rank", RATING, name)
         than = ("model's rank", other)
-    yield result_of(of, one, found, other=than)
+    yield result_of(of, first, pearson, other=than)
     own = _own_correlations(rated, with_what)
     if own.size:
         of = quantity(group, 6, f"Spearman's rho of rating and {with_what}, by session", "rho")
@@ -251,13 +253,13 @@ def against_model(group: Group) -> Iterator[Result]:
 
 def _own_correlations(rated: pd.DataFrame, with_what: str) -> Values:
     """Spearman's rho of every session whose ratings vary."""
-    found = []
+    result = []
     for _, own in rated.groupby(WHO, sort=True):
         other = own[with_what].to_numpy(dtype=np.float64)
         rho = inference.spearman(_ratings(own), other).statistic
         if rho is not None:
-            found.append(rho)
-    return np.array(found, dtype=np.float64)
+            result.append(rho)
+    return np.array(result, dtype=np.float64)
 
 
 def belief(group: Group) -> Iterator[Result]:
@@ -275,10 +277,10 @@ def belief(group: Group) -> Iterator[Result]:
         yield result_of(of, ratings, inference.one_sample(ratings, NEUTRAL), against=NEUTRAL)
         own = plain(per_session(some, "agreement"))
         of = quantity(group, 7, f"belief, {kind}, by session", RATING, "-")
-        found = inference.one_sample(own, NEUTRAL)
-        yield result_of(of, own, found, against=NEUTRAL, ours=True)
-        found = inference.signed_rank(own, NEUTRAL)
-        yield result_of(of, own, found, against=NEUTRAL, ours=True)
+        one_sample = inference.one_sample(own, NEUTRAL)
+        yield result_of(of, own, one_sample, against=NEUTRAL, ours=True)
+        one_sample = inference.signed_rank(own, NEUTRAL)
+        yield result_of(of, own, one_sample, against=NEUTRAL, ours=True)
 
 
 def forced_score(group: Group) -> Iterator[Result]:
@@ -312,9 +314,9 @@ def confidence(group: Group) -> Iterator[Result]:
             if some.size:
                 of = quantity(group, 13, f"confidence, {name}{which}", SURENESS)
                 yield summary(of, plain(some), ours=True)
-        one, other = joined(when_right, when_wrong)
-        if one.size:
+        first, other = joined(when_right, when_wrong)
+        if first.size:
             of = quantity(group, 13, f"confidence, {name}, answered rightly", SURENESS)
             than = ("answered wrongly, same sessions", other)
-            yield result_of(of, one, inference.paired(one, other), other=than, ours=True)
-            yield result_of(of, one, inference.signed_rank(one - other), other=than, ours=True)
+            yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+            yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)

@@ -244,8 +244,8 @@ class FruitTree(Picture):
     def show_path(self, answers: Sequence[str]) -> None:
         """Mark the path of these answers."""
         self._answers = tuple(answers)
-        said = " → ".join(self._texts[one] for one in self._told())
-        self.setAccessibleDescription(said)
+        listed = " → ".join(self._texts[key] for key in self._told())
+        self.setAccessibleDescription(listed)
         self.update()
 
     def _told(self) -> list[str]:

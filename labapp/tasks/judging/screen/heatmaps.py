@@ -102,12 +102,12 @@ class HeatmapScreen(JudgingScreen):
             if not there:
                 line.hide()
         numbers = [f"{n}" for n in range(1, of + 1)]
-        said = [words(key) for key in CONFIDENCES]
+        labels = [words(key) for key in CONFIDENCES]
         for name, sure in SURE.items():
             main = words(QUESTIONS[name])
             self.ask(name, QuestionRow(main, numbers, palette, strong=True, each=POINT_WIDTH))
             row = QuestionRow(
-                words("judging_q_confidence"), said, palette, lines=2, px=theme.SECONDARY_PX
+                words("judging_q_confidence"), labels, palette, lines=2, px=theme.SECONDARY_PX
             )
             row.choice.setAccessibleName(f"{main} {words('judging_q_confidence')}")
             self.ask(sure, row)
@@ -212,8 +212,8 @@ class HeatmapScreen(JudgingScreen):
         self._fit()
 
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
-        said = (self.session.words(MISSING[question.id]) for question in missing)
-        return list(dict.fromkeys(said))
+        texts = (self.session.words(MISSING[question.id]) for question in missing)
+        return list(dict.fromkeys(texts))
 
 
 def _secondary(text: str) -> QLabel:

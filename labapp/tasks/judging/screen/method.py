@@ -31,8 +31,8 @@ SHOWN = re.compile(r"!\[[^\]]*\]\((correct|incorrect|preview|tree)\)")
 
 def shown_of(page: str) -> tuple[str, str]:
     """The text of a page, and what it shows besides: empty for nothing."""
-    found = SHOWN.search(page)
-    return SHOWN.sub("", page).strip(), found[1] if found else ""
+    match = SHOWN.search(page)
+    return SHOWN.sub("", page).strip(), match[1] if match else ""
 
 
 class TextPage(QWidget):

@@ -73,11 +73,11 @@ def path_columns(words: Strings, *, rating: bool = False, similarity: bool = Fal
 
 def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False) -> str:
     """What the model decided at a step, and by which similarity."""
-    said = words("judging_present" if row.present else "judging_absent")
+    text = words("judging_present" if row.present else "judging_absent")
     if not similarity or row.similarity is None:
-        return said
+        return text
     number = words.number(f"{row.similarity:.{DIGITS}f}")
-    return f'{said}<br><span style="font-weight: 400">{number}</span>'
+    return f'{text}<br><span style="font-weight: 400">{number}</span>'
 
 
 def path_rows(
@@ -121,8 +121,8 @@ class PathScreen(RatedScreen):
         """Say which keys answer; last: the digit of the last option."""
         words = self.session.words
         two = last == 2  # "1 to 2" would be odd
-        said = words("judging_keys_two") if two else words("judging_keys_choose", last=last)
-        self.keys.setText(said)
+        text = words("judging_keys_two") if two else words("judging_keys_choose", last=last)
+        self.keys.setText(text)
         self.keys.show()
 
     def missing_key(self, question: Question) -> str:
@@ -265,8 +265,8 @@ class PathDistinctionScreen(PathScreen):
                 for row, number in open_steps
             ]
         )
-        said = (words("judging_absent"), words("judging_present"))
-        ways = [(first, second) for first in said for second in said]
+        labels = (words("judging_absent"), words("judging_present"))
+        ways = [(first, second) for first in labels for second in labels]
         # By their place, as published, and not by their numbers in the set: whoever remembers those
         # would choose without looking.
         self.key_of_species.show_lines(

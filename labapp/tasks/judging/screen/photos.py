@@ -189,9 +189,9 @@ class JudgingScreen(DescribedScreen):
     def head(self) -> Head:
         trial, words = self.trial, self.session.words
         number = trial.number if trial is not None else 1
-        said = words("judging_photo_of", number=number, of=self.part.trials)
+        text = words("judging_photo_of", number=number, of=self.part.trials)
         stage = self._stage if self.part.of > 1 else ""
-        return Head(stage, said, number, self.part.trials, self._help_words())
+        return Head(stage, text, number, self.part.trials, self._help_words())
 
     def _help_words(self) -> str:
         """GradCAM explains a model from outside; of the others the model itself is described."""
@@ -262,5 +262,5 @@ def columns(session: SessionView, *, rating: bool = True) -> Columns:
 
 def similarity_key(session: SessionView) -> str:
     """What the numbers of the ratings mean, in a line."""
-    said = [f"{n}\N{NO-BREAK SPACE}{session.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
-    return " · ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in said)
+    lines = [f"{n}\N{NO-BREAK SPACE}{session.words(key)}" for n, key in enumerate(SIMILARITIES, 1)]
+    return " · ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in lines)

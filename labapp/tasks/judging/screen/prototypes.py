@@ -184,8 +184,8 @@ class RatedScreen(JudgingScreen):
     def missing_words(self, missing: Sequence[Question]) -> list[str]:
         words = self.session.words
         count = sum(question.row is not None for question in missing)
-        said = [words("judging_missing_rows", count=count)] if count else []
-        return said + [words(self.missing_key(one)) for one in missing if one.row is None]
+        texts = [words("judging_missing_rows", count=count)] if count else []
+        return texts + [words(self.missing_key(key)) for key in missing if key.row is None]
 
     def missing_key(self, question: Question) -> str:
         """The key of the words for a question that is missing and about no row."""

@@ -93,16 +93,16 @@ class ExercisePanel(QWidget):
         fruit = texts[exercise.prediction]
         self._left = QWidget()
         self._left.setFixedWidth(LEFT_WIDTH)
-        said = QVBoxLayout()
-        said.setSpacing(theme.SPACE_S)
-        said.addWidget(self.title)
-        said.addWidget(_label(words("judging_predicts", name=fruit), "strong"))
-        said.addWidget(_label(words("judging_path_marked"), "secondary"))
-        said.addStretch(1)
+        layout = QVBoxLayout()
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.title)
+        layout.addWidget(_label(words("judging_predicts", name=fruit), "strong"))
+        layout.addWidget(_label(words("judging_path_marked"), "secondary"))
+        layout.addStretch(1)
         above = QHBoxLayout()
         above.setSpacing(theme.SPACE_XL)
         above.addWidget(self.photo, 0, Qt.AlignmentFlag.AlignTop)
-        above.addLayout(said, 1)
+        above.addLayout(layout, 1)
         left = QVBoxLayout(self._left)
         left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.SPACE_M)
@@ -177,7 +177,11 @@ class ExercisePanel(QWidget):
 
     def show_solved(self) -> None:
         """As a worked example: with its right answers, and why they are."""
-        right = {name: one.right for name, one in self.asked.items() if one.right is not None}
+        right = {
+            name: question.right
+            for name, question in self.asked.items()
+            if question.right is not None
+        }
         self.show_answers(right | {AGREEMENT: SURE}, locked=True)
         self.feedback.tell(self._reason())
 
@@ -310,9 +314,9 @@ class WarmUpScreen(Screen):
             self._begun = True
             self._page = len(self._before)
         page = self.page
-        for one in (*self._before, *self.panels):
-            if one.isHidden() == (one is page):
-                one.setVisible(one is page)
+        for panel in (*self._before, *self.panels):
+            if panel.isHidden() == (panel is page):
+                panel.setVisible(panel is page)
         if trial is None or self._introduces:
             return
         shown = self.panels[trial.number - 1]
@@ -334,8 +338,8 @@ class WarmUpScreen(Screen):
         words, of, trial = self.session.words, len(self.panels), self._trial()
         if self._introduces or trial is None:
             return Head(words("judging_warm_up"), done=0, of=of)
-        said = words("judging_exercise_of", number=trial.number, of=of)
-        return Head(words("judging_warm_up"), said, trial.number, of)
+        text = words("judging_exercise_of", number=trial.number, of=of)
+        return Head(words("judging_warm_up"), text, trial.number, of)
 
     def foot(self) -> Foot:
         words, trial = self.session.words, self._trial()

@@ -178,16 +178,16 @@ class ChoiceView(ItemView):
 
     def _asked(self, index: int) -> None:
         option = self.choice.options[index]
-        before = [one for one in self.choice.options if one.id in self._value["chosen"]]
+        before = [option for option in self.choice.options if option.id in self._value["chosen"]]
         if option in before:
             if not self.choice.several and self.choice.required:
                 return
-            after = [one for one in before if one is not option]
+            after = [other for other in before if other is not option]
         elif not self.choice.several or option.alone:
             after = [option]
         else:
-            after = [*(one for one in before if not one.alone), option]
-        self._give(tuple(one.id for one in after), self._value.get("described", ""))
+            after = [*(other for other in before if not other.alone), option]
+        self._give(tuple(other.id for other in after), self._value.get("described", ""))
         if option.describe and self.field is not None and not self.field.isHidden():
             self.field.setFocus()
 
@@ -204,7 +204,7 @@ class ChoiceView(ItemView):
         self._value = dict(value) if value is not None else {"chosen": ()}
         chosen = self._value["chosen"]
         self.group.show_taken(
-            [index for index, one in enumerate(self.choice.options) if one.id in chosen]
+            [index for index, option in enumerate(self.choice.options) if option.id in chosen]
         )
         if self.field is not None:
             self.field.setVisible(self._own in chosen)
@@ -271,10 +271,10 @@ class SliderView(ItemView):
         self._say(self.slider.value(), touched=self.slider.touched)
 
     def _say(self, number: int, *, touched: bool) -> None:
-        said = self._said(self._key, value=number, unit=self._unit)
-        if self.selected.text() != said:
-            self.selected.setText(said)
-            self.slider.setAccessibleDescription(said)
+        text = self._said(self._key, value=number, unit=self._unit)
+        if self.selected.text() != text:
+            self.selected.setText(text)
+            self.slider.setAccessibleDescription(text)
         _restyle(self.selected, "role", "strong" if touched else "secondary")
 
     def unkept(self) -> Any:

@@ -126,9 +126,13 @@ def above(session: SessionView, part: QuestionnairePart) -> str:
     tells of a stage that the moderator skipped is left out."""
     if part.above is None:
         return ""
-    said = session.result_values()
+    result_values = session.result_values()
     # What tells of a stage that was done says more than what tells of it as planned.
-    values = said | part.values | {name: value for name, value in said.items() if value}
+    values = (
+        result_values
+        | part.values
+        | {name: value for name, value in result_values.items() if value}
+    )
     text = "\n\n".join(session.pages(part.above, values))
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 

@@ -100,7 +100,7 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
     """
     counted = trials[(trials["task"] == CALIBRATION) & ~trials["excluded"]]
     marks = marks[~marks["excluded"]]
-    found = []
+    result = []
     for dataset in sorted({_dataset(model) for model in [*counted["model"], *marks["model"]]}):
         own = marks[marks["model"].map(_dataset) == dataset]
         far, close = (
@@ -109,7 +109,7 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
         )
         done = counted[(counted["model"].map(_dataset) == dataset) & (counted["outcome"] == MARKED)]
         active, lasted = (list(done[name].astype(float)) for name in ("active_s", "duration_s"))
-        found.append(
+        result.append(
             Suggestion(
                 dataset,
                 far,
@@ -121,7 +121,7 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
                 skip_after_s(active),
             )
         )
-    return found
+    return result
 
 
 def _dataset(model: str) -> str:

@@ -15,8 +15,8 @@ from labapp.tasks.reconstruction.report.calibration import Suggestion, suggestio
 
 def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
     """Nothing where no question of a calibration was asked. anchor: prefix of the page's ids."""
-    found = suggestions(tables.trials, tables.marks)
-    if not found:
+    suggested = suggestions(tables.trials, tables.marks)
+    if not suggested:
         return
     yield heading(3, "Calibration: how near is near enough")
     yield paragraph(
@@ -41,10 +41,10 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
             two_lines("Duration", "s, median"),
             two_lines("T", "s"),
         ),
-        [_row(one) for one in found],
+        [_row(suggestion) for suggestion in suggested],
         numeric=range(1, 10),
     )
-    if shown := [one for one in found if one.far or one.close]:
+    if shown := [suggestion for suggestion in suggested if suggestion.far or suggestion.close]:
         from labapp.tasks.reconstruction.report.figures_marks import marks
 
         drawing = marks(shown, f"{anchor}-marks")
@@ -54,23 +54,23 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
         )
 
 
-def _row(one: Suggestion) -> tuple[object, ...]:
-    best = one.separation
+def _row(suggestion: Suggestion) -> tuple[object, ...]:
+    best = suggestion.separation
     target: object = NONE
     if best is not None:
         interval = f"{decimal(best.low * 100, 1)} to {decimal(best.high * 100, 1)}"
         target = two_lines(decimal(best.target * 100, 1), interval)
     return (
-        one.dataset,
-        _marks(one.far),
-        _marks(one.close),
+        suggestion.dataset,
+        _marks(suggestion.far),
+        _marks(suggestion.close),
         target,
         NONE if best is None else decimal(best.epsilon, 3),
         NONE if best is None else decimal(best.balanced_accuracy * 100, 0),
-        one.questions,
-        NONE if one.median_active_s is None else decimal(one.median_active_s, 1),
-        NONE if one.median_duration_s is None else decimal(one.median_duration_s, 1),
-        NONE if one.skip_after_s is None else one.skip_after_s,
+        suggestion.questions,
+        NONE if suggestion.median_active_s is None else decimal(suggestion.median_active_s, 1),
+        NONE if suggestion.median_duration_s is None else decimal(suggestion.median_duration_s, 1),
+        NONE if suggestion.skip_after_s is None else suggestion.skip_after_s,
     )
 
 

@@ -13,30 +13,30 @@ from labapp.report.drawing import Drawing, svg_of
 from labapp.tasks.reconstruction.report.calibration import Suggestion
 
 
-def marks(found: Sequence[Suggestion], name: str) -> Drawing:
+def marks(suggestions: Sequence[Suggestion], name: str) -> Drawing:
     """The alignments marked far away and close enough, a strip a data set, with the alignment that
     separates them best."""
     with mpl.rc_context(STYLE):
-        figure, axes = kit.panels(len(found), 1, 1.3, more_in=0.5)
-        for ax, one in zip(axes, found, strict=True):
-            if (best := one.separation) is not None:
+        figure, axes = kit.panels(len(suggestions), 1, 1.3, more_in=0.5)
+        for ax, result in zip(axes, suggestions, strict=True):
+            if (best := result.separation) is not None:
                 low, high = best.low * 100, best.high * 100
                 ax.axvspan(low, high, color=kit.FACE, linewidth=0, zorder=0)
                 ax.axvline(best.target * 100, color=INK, linewidth=1.8, zorder=1)
-            for place, alignments in enumerate((one.close, one.far)):
+            for place, alignments in enumerate((result.close, result.far)):
                 # Spread over the strip in a fixed order: marks at one alignment stay apart.
                 shift = (np.arange(len(alignments)) * 0.618034 % 1.0 - 0.5) * 0.6
                 face, mark = (ACCENT, "o") if place == 0 else ("white", "s")
                 edge = {"markeredgecolor": ACCENT, "markeredgewidth": 0.9, "zorder": 2}
                 percents = np.asarray(alignments) * 100
                 kit.points(ax, percents, place + shift, mark, markerfacecolor=face, **edge)
-            ax.set_title(one.dataset)
+            ax.set_title(result.dataset)
             ax.set_yticks([0, 1], ["close enough", "far away"])
             ax.set_ylim(-0.6, 1.6)
             ax.set_xlim(-1, 101)
             ax.tick_params(axis="y", length=0)
         figure.supxlabel("alignment, %", fontsize=9)
-        names = ", ".join(one.dataset for one in found)
+        names = ", ".join(suggestion.dataset for suggestion in suggestions)
         return Drawing(
             svg_of(figure, name), f"Alignments marked far away and close enough: {names}"
         )

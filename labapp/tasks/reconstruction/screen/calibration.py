@@ -35,13 +35,13 @@ class CalibrationScreen(ReconstructionScreen):
 
     def instruction(self) -> str:
         words, part = self.session.words, self.part
-        said = [words("mark_text")]
+        texts = [words("mark_text")]
         if part.skip == "after":
             seconds = words.number(f"{part.skip_after_s:g}")
-            said.append(words("mark_text_skip_after", skip_after_s=seconds))
+            texts.append(words("mark_text_skip_after", skip_after_s=seconds))
         elif part.skip == "always":
-            said.append(words("mark_text_skip_always"))
-        return " ".join(said)
+            texts.append(words("mark_text_skip_always"))
+        return " ".join(texts)
 
     def may_go_on(self, trial: Trial) -> bool:
         return not trial.unmarked
@@ -57,7 +57,7 @@ class CalibrationScreen(ReconstructionScreen):
         if not trial.marks:
             return words("mark_first")
         last = trial.marks[-1].mark
-        count = sum(one.mark == last for one in trial.marks)
+        count = sum(mark.mark == last for mark in trial.marks)
         made = words("mark_made", mark=words(NAMES[last][0]), count=count)
         if not trial.unmarked:
             return " ".join([made, words("mark_enough")])

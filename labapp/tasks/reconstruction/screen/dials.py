@@ -197,7 +197,7 @@ class DialPanel(QWidget):
         editable: bool,
         improved: bool,
         too_long: str = "",
-        said: Callable[[str], str] = str,
+        text_of: Callable[[str], str] = str,
     ) -> None:
         super().__init__()
         names = [number_words(i + 1) for i in range(len(space))]
@@ -215,7 +215,7 @@ class DialPanel(QWidget):
                     lambda at, device, i=index: self.moved.emit(i, float(at), device)
                 )
             else:
-                control = DialSlider(dimension, palette, improved=improved, said=said)
+                control = DialSlider(dimension, palette, improved=improved, text_of=text_of)
                 control.moved.connect(
                     lambda value, device, i=index: self.moved.emit(i, value, device)
                 )

@@ -47,7 +47,7 @@ class ReconstructionScreen(Screen):
             palette,
             editable=part.labels_editable,
             improved=session.improved,
-            said=words.number,
+            text_of=words.number,
             too_long=words("text_limit", n=LABEL_LIMIT),
         )
         self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)

@@ -73,10 +73,10 @@ class PicturePanel(QWidget):
         row = QHBoxLayout(pair)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GAP)
-        for one, key in ((self.own, "your_picture"), (self.target, "target")):
+        for picture, key in ((self.own, "your_picture"), (self.target, "target")):
             caption = QLabel(words(key))
             caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            row.addLayout(_captioned(one, caption))
+            row.addLayout(_captioned(picture, caption))
         middle = QHBoxLayout(single)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.addStretch(1)

@@ -52,7 +52,7 @@ class Box(QFrame):
             session.palette,
             editable=False,
             improved=session.improved,
-            said=words.number,
+            text_of=words.number,
         )
         self.gate = MoveGate(
             lambda i, value, _device: send(MoveTutorialDial(number, i, value)),

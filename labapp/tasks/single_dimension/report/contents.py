@@ -50,8 +50,8 @@ def by_dimension(trials: pd.DataFrame) -> Html:
     ):
         right = some["correct"].to_numpy(dtype=float)
         error = float(np.sqrt(right.mean() * (1 - right.mean()) / right.size))
-        said = f"{decimal(100 * right.mean(), 0)} ± {decimal(100 * error, 0)}"
-        rows.append((model, dial, name, right.size, said))
+        text = f"{decimal(100 * right.mean(), 0)} ± {decimal(100 * error, 0)}"
+        rows.append((model, dial, name, right.size, text))
     return table(
         ("Model", "Dial", "Name", two_lines("Questions", "n"), two_lines("Correct", "% ± SE")),
         rows,

@@ -95,7 +95,9 @@ class ExampleSheet(Picture):
         self._rows, self._headings = rows, tuple(headings)
         if self._display != "series":
             pictures = rows.reshape(-1, *rows.shape[2:])
-            self._images = [_image(one, binary=self._display == "binary_image") for one in pictures]
+            self._images = [
+                _image(picture, binary=self._display == "binary_image") for picture in pictures
+            ]
         if other:
             self.fit(*self._room)
         self.update()
@@ -118,7 +120,7 @@ class ExampleSheet(Picture):
         """The size of a picture and the grid that makes it largest, of those that fit."""
         grids = grids_of(self._visualisation, rows, columns)
         sized = [(self._sized(grid.cell_in(*self._room)), grid) for grid in grids]
-        return max(sized, key=lambda one: (self._fits(*one), one[0][0]))
+        return max(sized, key=lambda placed: (self._fits(*placed), placed[0][0]))
 
     def _fits(self, cell: tuple[float, float], grid: Grid) -> bool:
         taken = self._taken(cell, grid)

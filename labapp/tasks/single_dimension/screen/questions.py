@@ -127,10 +127,10 @@ class SingleDimensionScreen(Screen):
 
     def _lay_out(self) -> None:
         words = self.session.words
-        said = words(HELP[self._part.visualisation])
+        text = words(HELP[self._part.visualisation])
         if self._part.think_aloud:
-            said = f"{said} {words('task_text_think_aloud')}"
-        help_text = QLabel(said)
+            text = f"{text} {words('task_text_think_aloud')}"
+        help_text = QLabel(text)
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")
         self._left = QWidget()

@@ -75,14 +75,14 @@ def percents(ax: Axes, shown: Sequence[float], *, label: bool = True) -> None:
 
 def _spaced(ordered: Sequence[float], width: float) -> list[str]:
     """Numbers of the ticks, left out where they would touch the one before."""
-    said: list[str] = []
+    result: list[str] = []
     last = -np.inf
     for value in ordered:
         at = float(np.log(value)) / width
         fits = at - last >= LABELLED_APART * (1 + 0.35 * (len(f"{value:g}") - 1)) / 1.35
-        said.append(f"{value:g}" if fits else "")
+        result.append(f"{value:g}" if fits else "")
         last = at if fits else last
-    return said
+    return result
 
 
 def line(
@@ -186,12 +186,12 @@ def folded(name: str) -> str:
     return "\n".join(textwrap.wrap(name, 12, break_long_words=False))
 
 
-def nothing(ax: Axes, said: str) -> None:
+def nothing(ax: Axes, text: str) -> None:
     """A panel without values says why."""
     ax.text(
         0.5,
         0.5,
-        said,
+        text,
         transform=ax.transAxes,
         ha="center",
         va="center",

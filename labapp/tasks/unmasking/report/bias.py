@@ -59,4 +59,6 @@ def _times(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFra
         DONT_KNOW: ~cells.label,
     }
     frame = pd.DataFrame({"wrong": wrong, "answer": list(answers)})
-    return pd.concat([frame, of_times(cells, [of_wrong & one for one in answers.values()])], axis=1)
+    return pd.concat(
+        [frame, of_times(cells, [of_wrong & answer for answer in answers.values()])], axis=1
+    )

@@ -46,19 +46,19 @@ class Interval:
 def interval(value: ArrayLike, draws: Float64) -> Interval:
     """draws : the value of each draw, shape (draws, *shape of the value); NaN where a draw has
     none, and then the others count. Without draws there is no interval."""
-    found = np.asarray(value, np.float64)
-    low, high = np.full(found.shape, np.nan), np.full(found.shape, np.nan)
-    some = np.asarray(np.isfinite(draws).any(axis=0) & np.isfinite(found))
+    values = np.asarray(value, np.float64)
+    low, high = np.full(values.shape, np.nan), np.full(values.shape, np.nan)
+    some = np.asarray(np.isfinite(draws).any(axis=0) & np.isfinite(values))
     if len(draws) and some.any():
         low[some], high[some] = np.nanpercentile(draws[:, some], LEVELS, axis=0)
-    return Interval(found, low, high)
+    return Interval(values, low, high)
 
 
 def divided(over: Float64, under: Float64) -> Float64:
     """over / under, NaN where under is 0."""
-    found = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
-    np.divide(over, under, out=found, where=under != 0)
-    return found
+    values = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
+    np.divide(over, under, out=values, where=under != 0)
+    return values
 
 
 def drawn(drawing: Float64, sums: Float64) -> Float64:

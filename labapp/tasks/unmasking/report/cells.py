@@ -88,8 +88,8 @@ class Cells:
 
     def at(self, method: int, mask: int) -> Bool:
         """The annotations of a method and a mask: bool, shape (annotations,)."""
-        found: Bool = (self.where[2] == method) & (self.where[3] == mask)
-        return found
+        chosen: Bool = (self.where[2] == method) & (self.where[3] == mask)
+        return chosen
 
 
 def places_of(group: Group, rows: pd.DataFrame) -> tuple[Int64, Int64, Int64]:

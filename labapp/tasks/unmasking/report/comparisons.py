@@ -38,7 +38,7 @@ def comparisons(cells: Cells) -> Comparisons:
     overall = _tests(cells.methods, {np.nan: divided(right.sum(axis=2), count.sum(axis=2))})
     shares = divided(right, count)
     by_mask = _tests(
-        cells.methods, {one: shares[..., place] for place, one in enumerate(cells.percents)}
+        cells.methods, {percent: shares[..., place] for place, percent in enumerate(cells.percents)}
     )
     effects, why = mixed(cells)
     return Comparisons(
@@ -56,9 +56,9 @@ def _tests(
     over_all, pairs = [], []
     for percent, own in shares.items():
         over_all.append({"percent": percent, **_friedman(own)})
-        for one, other in combinations(range(len(methods)), 2):
-            about = {"percent": percent, "method": methods[one], "other": methods[other]}
-            pairs.append(about | _pair(own[:, one] - own[:, other]))
+        for pair, other in combinations(range(len(methods)), 2):
+            about = {"percent": percent, "method": methods[pair], "other": methods[other]}
+            pairs.append(about | _pair(own[:, pair] - own[:, other]))
     friedman = pd.DataFrame(over_all, columns=[name for name in FRIEDMAN if name != "p_holm"])
     paired = pd.DataFrame(pairs, columns=[name for name in PAIRS if name not in _CORRECTED])
     friedman["p_holm"], paired["p_holm"] = holm(friedman["p"]), holm(paired["p"])
@@ -75,11 +75,11 @@ def holm(p: pd.Series[float]) -> Float64:
     from statsmodels.stats.multitest import multipletests
 
     given = p.to_numpy(np.float64)
-    found = np.full(given.shape, np.nan)
+    values = np.full(given.shape, np.nan)
     known = np.isfinite(given)
     if known.any():
-        found[known] = multipletests(given[known], method="holm")[1]
-    return found
+        values[known] = multipletests(given[known], method="holm")[1]
+    return values
 
 
 def _friedman(shares: Float64) -> dict[str, object]:
@@ -92,11 +92,11 @@ def _friedman(shares: Float64) -> dict[str, object]:
         return about | {"why": FEW_PEOPLE}
     if not np.ptp(whole, axis=1).any():
         return about | {"why": NO_DIFFERENCE}
-    found = stats.friedmanchisquare(*whole.T)
+    test = stats.friedmanchisquare(*whole.T)
     return about | {
-        "statistic": float(found.statistic),
+        "statistic": float(test.statistic),
         "df": float(shares.shape[1] - 1),
-        "p": float(found.pvalue),
+        "p": float(test.pvalue),
         "why": "",
     }
 
@@ -105,14 +105,14 @@ def _pair(differences: Float64) -> dict[str, object]:
     """differences : of each participant."""
     known = inference.values_of(differences)
     mean = inference.mean(known)
-    found = inference.signed_rank(known)
+    test = inference.signed_rank(known)
     why = ""
-    if found.p is None:
+    if test.p is None:
         why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
     return {
         "n": known.size,
         "mean_difference": np.nan if mean is None else mean,
-        "statistic": np.nan if found.statistic is None else found.statistic,
-        "p": np.nan if found.p is None else found.p,
+        "statistic": np.nan if test.statistic is None else test.statistic,
+        "p": np.nan if test.p is None else test.p,
         "why": why,
     }

@@ -111,10 +111,10 @@ def by_mask(percents: tuple[float, ...], methods: tuple[str, ...] = ()) -> pd.Da
     )
 
 
-def columns(found: Interval, value: str, low: str, high: str) -> dict[str, Float64]:
+def columns(interval: Interval, value: str, low: str, high: str) -> dict[str, Float64]:
     """A value and its interval under these names, flat."""
-    return {value: found.value.ravel(), low: found.low.ravel(), high: found.high.ravel()}
+    return {value: interval.value.ravel(), low: interval.low.ravel(), high: interval.high.ravel()}
 
 
-def _scalars(found: Interval, value: str, low: str, high: str) -> dict[str, float]:
-    return {value: float(found.value), low: float(found.low), high: float(found.high)}
+def _scalars(interval: Interval, value: str, low: str, high: str) -> dict[str, float]:
+    return {value: float(interval.value), low: float(interval.low), high: float(interval.high)}

@@ -26,7 +26,7 @@ ROW = 7.5
 """Between the numbers above the bars, in percent of the axis."""
 
 
-def plates(found: Found, prefix: str = "unmasking") -> list[Plate]:
+def plates(result: Found, prefix: str = "unmasking") -> list[Plate]:
     """Every figure for which there are values; prefix: of their file names."""
     makers: tuple[Callable[[Found, str], Plate | None], ...] = (
         confidence,
@@ -41,21 +41,21 @@ def plates(found: Found, prefix: str = "unmasking") -> list[Plate]:
         figures_fits.thresholds,
     )
     with mpl.rc_context(STYLE):
-        return [plate for make in makers if (plate := make(found, prefix)) is not None]
+        return [plate for make in makers if (plate := make(result, prefix)) is not None]
 
 
-def confidence(found: Found, prefix: str) -> Plate | None:
+def confidence(result: Found, prefix: str) -> Plate | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
-    counts = found.labels[found.labels["n"] > 0]
+    counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
     _stacked(ax, counts)
-    axes.percents(ax, found.group.percents)
+    axes.percents(ax, result.group.percents)
     ax.set_ylabel("% of annotations")
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
     return plate_of(
-        found,
+        result,
         f"{prefix}-3-confidence",
         figure,
         "Confidence by mask (the paper's Figure 3)",
@@ -91,11 +91,11 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
             ax.text(at, 100 + height, f"{n:,}", ha="center", va="center", fontsize=8.5)
 
 
-def confidence_by_method(found: Found, prefix: str) -> Plate | None:
+def confidence_by_method(result: Found, prefix: str) -> Plate | None:
     """Figure 4: the share of labels by mask and method."""
     return _one(
-        found,
-        found.labels_by_method,
+        result,
+        result.labels_by_method,
         f"{prefix}-4-confidence-by-method",
         "Confidence by mask and method (the paper's Figure 4)",
         "% of annotations that are a label",
@@ -104,28 +104,28 @@ def confidence_by_method(found: Found, prefix: str) -> Plate | None:
 
 
 def _one(
-    found: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
+    result: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
 ) -> Plate | None:
     """A panel of shares by mask, a line a method."""
     if frame.empty or not (frame["n"] > 0).any():
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
-    lines(ax, found, frame, "share", "low", "high", 100.0)
-    axes.percents(ax, found.group.percents)
+    lines(ax, result, frame, "share", "low", "high", 100.0)
+    axes.percents(ax, result.group.percents)
     axes.share(ax, unit)
     ax.set_title("A class was named, by method")
     axes.legend(figure, ax)
-    return plate_of(found, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
+    return plate_of(result, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
 
 
-def reaction_times(found: Found, prefix: str) -> Plate | None:
+def reaction_times(result: Found, prefix: str) -> Plate | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
-    times = found.times
+    times = result.times
     if times.empty or not times["mean"].notna().any():
         return None
-    figure, (left, right) = two(found)
+    figure, (left, right) = two(result)
     for ax, kind in ((left, "mean"), (right, "median")):
-        lines(ax, found, times, kind, f"{kind}_low", f"{kind}_high")
+        lines(ax, result, times, kind, f"{kind}_low", f"{kind}_high")
         ax.set_ylabel("reaction time, ms")
         kit.grid(ax)
     left.set_title("Mean, as in the paper")
@@ -135,26 +135,26 @@ def reaction_times(found: Found, prefix: str) -> Plate | None:
         ax.set_ylim(max(0.0, limits[:, 0].min()), limits[:, 1].max())
     axes.legend(figure, left)
     return plate_of(
-        found,
+        result,
         f"{prefix}-5-reaction-time",
         figure,
         "Reaction time by mask and method (the paper's Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations{timed_of(found.group)}. {AT_EACH_MASK} {INTERVAL}",
+        f"annotations{timed_of(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
-def accuracy(found: Found, prefix: str) -> Plate | None:
+def accuracy(result: Found, prefix: str) -> Plate | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
-    frame = found.accuracy
+    frame = result.accuracy
     if frame.empty or not (frame["n"] > 0).any():
         return None
-    figure, (left, right) = two(found)
-    lines(left, found, frame, "share", "low", "high", 100.0)
+    figure, (left, right) = two(result)
+    lines(left, result, frame, "share", "low", "high", 100.0)
     lines(
         right,
-        found,
+        result,
         frame,
         "share_of_labels",
         "labels_low",
@@ -163,12 +163,12 @@ def accuracy(found: Found, prefix: str) -> Plate | None:
         counted="n_labels",
     )
     axes.share(left, "% of all annotations")
-    axes.share(right, "% of labels", guess=100 / len(found.group.classes))
+    axes.share(right, "% of labels", guess=100 / len(result.group.classes))
     left.set_title("“I don't know” is not correct, as in the paper")
     right.set_title("Without “I don't know” (ours)")
     axes.legend(figure, left)
     return plate_of(
-        found,
+        result,
         f"{prefix}-6-accuracy",
         figure,
         "Annotation accuracy by mask and method (the paper's Figure 6)",

@@ -20,23 +20,23 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(found: Found, prefix: str) -> Plate | None:
+def psychometric(result: Found, prefix: str) -> Plate | None:
     """The fitted functions of each method over the shares that they are fitted to."""
-    pooled = found.fits.pooled
+    pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
         return None
-    figure, panels = two(found)
-    shares = {LABEL: found.labels_by_method, CORRECT: found.accuracy}
+    figure, panels = two(result)
+    shares = {LABEL: result.labels_by_method, CORRECT: result.accuracy}
     for ax, (of, title) in zip(panels, TITLES.items(), strict=True):
-        lines(ax, found, shares[of], "share", None, None, 100.0, join=False)
-        own = pooled[pooled["of"] == of].set_index("method").reindex(list(found.group.methods))
-        _functions(ax, found, own)
+        lines(ax, result, shares[of], "share", None, None, 100.0, join=False)
+        own = pooled[pooled["of"] == of].set_index("method").reindex(list(result.group.methods))
+        _functions(ax, result, own)
         axes.share(ax, "% of all annotations")
         ax.set_ylim(-10, 102)
         ax.set_title(title)
     axes.legend(figure, panels[0])
     return plate_of(
-        found,
+        result,
         f"{prefix}-psychometric",
         figure,
         "Psychometric functions by method (ours)",
@@ -47,9 +47,9 @@ def psychometric(found: Found, prefix: str) -> Plate | None:
     )
 
 
-def _functions(ax: Axes, found: Found, own: pd.DataFrame) -> None:
+def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
     """A line a method, and its threshold below the axis of shares."""
-    low, high = found.group.percents[0], found.group.percents[-1]
+    low, high = result.group.percents[0], result.group.percents[-1]
     x = np.geomspace(low, high, POINTS)
     for place, (_, fit) in enumerate(own.iterrows()):
         threshold = float(fit["threshold"])
@@ -68,18 +68,18 @@ def _functions(ax: Axes, found: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(found: Found, prefix: str) -> Plate | None:
+def thresholds(result: Found, prefix: str) -> Plate | None:
     """The thresholds of each participant, joined over methods."""
-    own = found.fits.own
+    own = result.fits.own
     if not (own["why"] == "").any():
         return None
     figure, panels = kit.panels(2, 2, 3.4, sharey=True)
     for ax, (of, title) in zip(panels, TITLES.items(), strict=True):
-        _own(ax, found, own[own["of"] == of])
+        _own(ax, result, own[own["of"] == of])
         ax.set_title(title)
     panels[0].set_ylabel("threshold, % of pixels (logarithmic)")
     return plate_of(
-        found,
+        result,
         f"{prefix}-thresholds",
         figure,
         "Thresholds of each participant (ours)",
@@ -89,9 +89,9 @@ def thresholds(found: Found, prefix: str) -> Plate | None:
     )
 
 
-def _own(ax: Axes, found: Found, own: pd.DataFrame) -> None:
-    methods = found.group.methods
-    low, high = found.group.percents[0], found.group.percents[-1]
+def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
+    methods = result.group.methods
+    low, high = result.group.percents[0], result.group.percents[-1]
     wide = own[own["why"] == ""].pivot_table(
         index="participant", columns="method", values="threshold"
     )
@@ -108,7 +108,7 @@ def _own(ax: Axes, found: Found, own: pd.DataFrame) -> None:
             kit.median(ax, place, values[known, place], 0.3, zorder=4)
     ax.set_yscale("log")
     ax.set_ylim(low / 1.05, high * 1.05)
-    ax.set_yticks(found.group.percents, [f"{one:g}" for one in found.group.percents])
+    ax.set_yticks(result.group.percents, [f"{percent:g}" for percent in result.group.percents])
     ax.minorticks_off()
     kit.columns(ax, names, beyond=0.5)
     ax.tick_params(axis="y", labelcolor=SECONDARY)

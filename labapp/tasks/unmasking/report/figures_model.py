@@ -34,26 +34,26 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(found: Found, prefix: str) -> Plate | None:
+def model(result: Found, prefix: str) -> Plate | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
-    frame = found.model
+    frame = result.model
     if frame.empty or not (frame["n"] > 0).any():
         return None
-    figure, (left, right) = two(found)
-    lines(left, found, frame, "share", "low", "high", 100.0)
+    figure, (left, right) = two(result)
+    lines(left, result, frame, "share", "low", "high", 100.0)
     axes.share(left, "% of images")
     left.set_title("Accuracy, as in the paper")
-    for _, whole in found.whole[found.whole["n"] > 0].iterrows():
+    for _, whole in result.whole[result.whole["n"] > 0].iterrows():
         left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=kit.DASHED)
-    lines(right, found, frame, "cross_entropy", None, None)
+    lines(right, result, frame, "cross_entropy", None, None)
     right.set_ylim(bottom=0)
     right.set_ylabel("nats, mean over images")
     kit.grid(right)
     right.set_title("Cross-entropy (ours; the ranks are by it)")
     axes.legend(figure, left)
     return plate_of(
-        found,
+        result,
         f"{prefix}-7-model-accuracy",
         figure,
         "The model on the masked images, no human in the loop (the paper's Figure 7)",
@@ -62,26 +62,26 @@ def model(found: Found, prefix: str) -> Plate | None:
     )
 
 
-def ranks(found: Found, prefix: str) -> Plate | None:
+def ranks(result: Found, prefix: str) -> Plate | None:
     """Figure 8: average ranks of the methods by people and by the model."""
-    overall, by_mask = found.ranks.overall, found.ranks.by_mask
+    overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
         return None
     widths = (1.0, 1.25, 1.25)
     figure, (first, second, third) = kit.panels(3, 3, HEIGHT_IN, width_ratios=widths)
-    _overall(first, found)
+    _overall(first, result)
     for ax, who, title in ((second, MODEL, "By mask: model"), (third, PEOPLE, "By mask: people")):
-        axes.percents(ax, found.group.percents)
+        axes.percents(ax, result.group.percents)
         own = by_mask[by_mask["who"] == who]
         if own["rank"].notna().any():
-            lines(ax, found, own, "rank", "low", "high")
+            lines(ax, result, own, "rank", "low", "high")
         else:
             axes.nothing(ax, _no_ranks(who))
         ax.set_title(title)
-        _best_on_top(ax, found)
+        _best_on_top(ax, result)
     axes.legend(figure, third if third.get_legend_handles_labels()[0] else second)
     return plate_of(
-        found,
+        result,
         f"{prefix}-8-ranks",
         figure,
         "Ranks of the methods by people and by the model (the paper's Figure 8)",
@@ -93,10 +93,10 @@ def ranks(found: Found, prefix: str) -> Plate | None:
     )
 
 
-def _overall(ax: Axes, found: Found) -> None:
+def _overall(ax: Axes, result: Found) -> None:
     """Average ranks over all masks: a place a method, people and model beside each other."""
-    methods = found.group.methods
-    overall = found.ranks.overall
+    methods = result.group.methods
+    overall = result.ranks.overall
     drawn = ((PEOPLE, -0.12, axes.Look(INK, "", "o")), (MODEL, 0.12, axes.HOLLOW))
     for who, shift, look in drawn:
         own = overall[overall["who"] == who].set_index("method").reindex(list(methods))
@@ -108,12 +108,12 @@ def _overall(ax: Axes, found: Found) -> None:
     kit.columns(ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=8)
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
-    _best_on_top(ax, found)
+    _best_on_top(ax, result)
     ax.legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 0.0))
 
 
-def _best_on_top(ax: Axes, found: Found) -> None:
-    count = len(found.group.methods)
+def _best_on_top(ax: Axes, result: Found) -> None:
+    count = len(result.group.methods)
     ax.set_ylim(count + 0.45, 0.85)
     ax.set_yticks(range(1, count + 1))
     kit.grid(ax)
@@ -125,18 +125,18 @@ def _no_ranks(who: str) -> str:
     return "no annotations"
 
 
-def bias(found: Found, prefix: str) -> Plate | None:
+def bias(result: Found, prefix: str) -> Plate | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
-    shares = found.bias.shares
+    shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
         return None
-    figure, panels = two(found)
+    figure, panels = two(result)
     highest = float(np.nanmax(shares[["share", "high"]].to_numpy(float)))
     top = min(100, 10 * int(np.ceil(10 * highest + 0.2)))
     for ax, (wrong, title) in zip(panels, WRONG.items(), strict=True):
         own = shares[shares["wrong"] == wrong]
         if (own["n"] > 0).any():
-            lines(ax, found, own, "share", "low", "high", 100.0)
+            lines(ax, result, own, "share", "low", "high", 100.0)
         else:
             axes.nothing(ax, "no such image, or no outputs of the model")
         axes.share(ax, "% equal to the wrong prediction", top=top)
@@ -144,7 +144,7 @@ def bias(found: Found, prefix: str) -> Plate | None:
     drawn = next(ax for ax in panels if ax.get_legend_handles_labels()[0])
     axes.legend(figure, drawn)
     return plate_of(
-        found,
+        result,
         f"{prefix}-9-bias",
         figure,
         "Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",
@@ -155,19 +155,21 @@ def bias(found: Found, prefix: str) -> Plate | None:
 
 
 def _wrong_images(shares: pd.DataFrame) -> str:
-    said = []
+    result = []
     for wrong, name in ((WHOLE, "on the left"), (MASKED, "on the right")):
         counts = shares.loc[shares["wrong"] == wrong, "n_images"].dropna()
         counts = counts[counts > 0]
         if not counts.empty:
             least, most = int(counts.min()), int(counts.max())
-            said.append(f"{name} {images(most) if least == most else f'{least} to {images(most)}'}")
-    return ", ".join(said)
+            result.append(
+                f"{name} {images(most) if least == most else f'{least} to {images(most)}'}"
+            )
+    return ", ".join(result)
 
 
-def bias_times(found: Found, prefix: str) -> Plate | None:
+def bias_times(result: Found, prefix: str) -> Plate | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
-    times = found.bias.times
+    times = result.bias.times
     if times.empty or not times["mean"].notna().any():
         return None
     figure, panels = kit.panels(2, 2, 2.2, sharex=True)
@@ -177,7 +179,7 @@ def bias_times(found: Found, prefix: str) -> Plate | None:
         ax.set_xlabel("reaction time, ms")
     panels[0].set_xlim(left=0)
     return plate_of(
-        found,
+        result,
         f"{prefix}-9-bias-times",
         figure,
         "Reaction time of repeating a wrong prediction, and of other answers (ours)",

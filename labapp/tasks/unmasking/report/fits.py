@@ -45,10 +45,10 @@ def fits(cells: Cells) -> Fits:
         hits = cells.sums(values).sum(IMAGE)
         for place, method in enumerate(cells.methods):
             row = {"of": of, "method": method}
-            found, about = _pooled(cells, hits[:, place], counts[:, place], MOST[of])
+            together, about = _pooled(cells, hits[:, place], counts[:, place], MOST[of])
             pooled.append(row | about)
-            each = _own(cells, hits[:, place], counts[:, place], found, MOST[of])
-            own += [row | one for one in each]
+            each = _own(cells, hits[:, place], counts[:, place], together, MOST[of])
+            own += [row | extra for extra in each]
     return Fits(pd.DataFrame(pooled, columns=list(POOLED)), pd.DataFrame(own, columns=list(OWN)))
 
 
@@ -65,22 +65,22 @@ def _pooled(
     all_hits, all_counts = hits.sum(PERSON), counts.sum(PERSON)
     if why := _unfit(x, all_hits[None], all_counts[None])[0]:
         return None, about | {"why": why}
-    found = fit(x, all_hits[None], all_counts[None], most=most)
+    pooled = fit(x, all_hits[None], all_counts[None], most=most)
     draws = _draws(cells, x, hits, counts, most)
-    threshold = interval(found.threshold[0], draws.threshold)
-    slope = interval(found.slope[0], draws.slope)
-    return found, about | {
+    threshold = interval(pooled.threshold[0], draws.threshold)
+    slope = interval(pooled.slope[0], draws.slope)
+    return pooled, about | {
         "threshold": float(threshold.value),
         "threshold_low": float(threshold.low),
         "threshold_high": float(threshold.high),
         "slope": float(slope.value),
         "slope_low": float(slope.low),
         "slope_high": float(slope.high),
-        "guess": float(found.guess[0]),
-        "lapse": float(found.lapse[0]),
-        "log_likelihood": float(found.log_likelihood[0]),
+        "guess": float(pooled.guess[0]),
+        "lapse": float(pooled.lapse[0]),
+        "log_likelihood": float(pooled.log_likelihood[0]),
         "why": (
-            _unclear(found, all_hits[None], all_counts[None], PARAMETERS - 1)[0]
+            _unclear(pooled, all_hits[None], all_counts[None], PARAMETERS - 1)[0]
             or _outside(cells, float(threshold.value))
             or _unsettled(x, draws.location)
         ),
@@ -93,7 +93,7 @@ def _draws(
     """The fits of participants who are drawn anew; draws in which nothing can be fitted left
     out."""
     of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
-    some = np.array([not one for one in _unfit(x, of_hits, of_counts)], np.bool_)
+    some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
     return fit(x, of_hits[some], of_counts[some], most=most)
 
 
@@ -107,16 +107,16 @@ def _own(
     """A row a participant, in their order."""
     x = np.log(np.array(cells.percents, np.float64))
     without = "" if over_all is not None else NO_POOLED
-    why = [one or without for one in _unfit(x, hits, counts)]
+    why = [reason or without for reason in _unfit(x, hits, counts)]
     threshold, slope = np.full((2, len(hits)), np.nan)
-    some = np.array([not one for one in why], np.bool_)
+    some = np.array([not reason for reason in why], np.bool_)
     if over_all is not None and some.any():
         rates = (np.full(some.sum(), over_all.guess[0]), np.full(some.sum(), over_all.lapse[0]))
-        found = fit(x, hits[some], counts[some], rates, most)
-        threshold[some], slope[some] = found.threshold, found.slope
-        unclear = _unclear(found, hits[some], counts[some], 1)
-        for row, one in zip(np.flatnonzero(some), unclear, strict=True):
-            why[row] = one
+        fitted = fit(x, hits[some], counts[some], rates, most)
+        threshold[some], slope[some] = fitted.threshold, fitted.slope
+        unclear = _unclear(fitted, hits[some], counts[some], 1)
+        for row, note in zip(np.flatnonzero(some), unclear, strict=True):
+            why[row] = note
     for place, participant in enumerate(cells.participants):
         yield {
             "participant": participant,
@@ -142,16 +142,16 @@ def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
         [NOBODY, FEW, FLAT, FALLS],
         "",
     )
-    return [str(one) for one in why]
+    return [str(reason) for reason in why]
 
 
-def _unclear(found: Fitted, hits: Float64, counts: Float64, more: int) -> list[str]:
+def _unclear(fitted: Fitted, hits: Float64, counts: Float64, more: int) -> list[str]:
     """Whether each function is no better than one share at every mask. more : parameters that the
     function has beyond that share."""
     asked, given = counts.sum(axis=1), hits.sum(axis=1)
     flat = xlogy(given, given / asked) + xlogy(asked - given, 1 - given / asked)
-    p = stats.chi2.sf(np.maximum(2 * (found.log_likelihood - flat), 0), more)
-    return [UNCLEAR if one >= ALPHA else "" for one in p]
+    p = stats.chi2.sf(np.maximum(2 * (fitted.log_likelihood - flat), 0), more)
+    return [UNCLEAR if p_value >= ALPHA else "" for p_value in p]
 
 
 def _unsettled(x: Float64, locations: Float64) -> str:

@@ -21,7 +21,7 @@ def groups_of(counted: Tables) -> list[Group]:
     annotations = _by_key(counted.annotations, _KEY)
     predictions = _by_key(counted.masked_predictions, _KEY)
     pool = _by_key(counted.pool, _SET)
-    found = [
+    groups = [
         _group(
             annotations.get(key, counted.annotations[:0]),
             predictions.get(key, counted.masked_predictions[:0]),
@@ -29,7 +29,7 @@ def groups_of(counted: Tables) -> list[Group]:
         )
         for key in sorted({*annotations, *predictions})
     ]
-    return [_named(group, found) for group in found]
+    return [_named(group, groups) for group in groups]
 
 
 def _by_key(frame: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, ...], pd.DataFrame]:
@@ -55,7 +55,7 @@ def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -
         accuracy=float(about["model_accuracy"]),
         classes=tuple(str(about["classes"]).split(";")),
         methods=dict(zip(named["method"], named["method_name"], strict=True)),
-        percents=tuple(sorted(float(one) for one in set(shown["percent"]))),
+        percents=tuple(sorted(float(percent) for percent in set(shown["percent"]))),
         fill=str(about["fill"]),
         sign=str(about["sign"]),
         grid=(int(about["grid_rows"]), int(about["grid_columns"])),

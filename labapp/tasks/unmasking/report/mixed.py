@@ -34,7 +34,7 @@ def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
     masks' logarithms, are what the intercept is of."""
     none = pd.DataFrame(columns=list(COLUMNS))
     person, image, method, mask = cells.where
-    if min(np.unique(one).size for one in (person, image, mask)) < 2:
+    if min(np.unique(factor).size for factor in (person, image, mask)) < 2:
         return none, FEW
     if cells.correct.all() or not cells.correct.any():
         return none, FLAT
@@ -43,21 +43,21 @@ def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
     fixed = np.column_stack(
         [
             np.ones(method.size),
-            *(method == one for one in there[1:]),
+            *(method == index for index in there[1:]),
             (x - x.mean())[mask],
         ]
     ).astype(np.float64)
-    names = [INTERCEPT, *(cells.methods[one] for one in there[1:]), LOG_PERCENT]
+    names = [INTERCEPT, *(cells.methods[index] for index in there[1:]), LOG_PERCENT]
     people, images = len(cells.participants), len(cells.images)
     rows = np.tile(np.arange(method.size), 2)
     random = sparse.csr_matrix(
         (np.ones(rows.size), (rows, np.concatenate([person, people + image]))),
         shape=(method.size, people + images),
     )
-    found = _fitted(cells.correct.astype(np.float64), fixed, random, people, images)
-    if found is None:
+    fitted = _fitted(cells.correct.astype(np.float64), fixed, random, people, images)
+    if fitted is None:
         return none, FAILED
-    mean, sd = found
+    mean, sd = fitted
     return pd.DataFrame(
         {
             "effect": names,
@@ -94,14 +94,14 @@ def _fitted(
             warnings.simplefilter("ignore")
             try:
                 # It begins at a random place: with a seed the numbers are always the same.
-                found = model.fit_map(method="BFGS", rng=SEED + start)
+                fit = model.fit_map(method="BFGS", rng=SEED + start)
             except np.linalg.LinAlgError:
                 continue
             # Where floating point lets the search improve on nothing more, it says that it failed.
-            flat = np.abs(found.optim_retvals.jac).max() < FLAT_ENOUGH
-            sign, log_width = np.linalg.slogdet(found.cov_params())
-            held = model.logposterior(found.params) + log_width / 2
-        known = np.isfinite(held) and np.isfinite(found.fe_sd).all() and sign > 0
-        if known and (found.optim_retvals.success or flat):
-            modes.append((held, found.fe_mean, found.fe_sd))
-    return max(modes, key=lambda one: one[0])[1:] if modes else None
+            flat = np.abs(fit.optim_retvals.jac).max() < FLAT_ENOUGH
+            sign, log_width = np.linalg.slogdet(fit.cov_params())
+            held = model.logposterior(fit.params) + log_width / 2
+        known = np.isfinite(held) and np.isfinite(fit.fe_sd).all() and sign > 0
+        if known and (fit.optim_retvals.success or flat):
+            modes.append((held, fit.fe_mean, fit.fe_sd))
+    return max(modes, key=lambda mode: mode[0])[1:] if modes else None

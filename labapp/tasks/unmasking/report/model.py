@@ -22,9 +22,9 @@ def on_grid(group: Group, column: str) -> Float64:
     """A column of the masked predictions: float64, shape (images, methods, masks); NaN where there
     is no output of the model."""
     rows = group.predictions
-    found = np.full((len(group.images), len(group.methods), len(group.percents)), np.nan)
-    found[places_of(group, rows)] = rows[column].to_numpy(np.float64, na_value=np.nan)
-    return found
+    values = np.full((len(group.images), len(group.methods), len(group.percents)), np.nan)
+    values[places_of(group, rows)] = rows[column].to_numpy(np.float64, na_value=np.nan)
+    return values
 
 
 def accuracy(group: Group) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def classes(group: Group) -> pd.DataFrame:
         {
             "class": list(group.classes),
             "n": pd.array(table.sum(axis=1) if group.pool else [None] * len(table), "Int64"),
-            "n_shown": [int(shown.get(one, 0)) for one in group.classes],
+            "n_shown": [int(shown.get(class_, 0)) for class_ in group.classes],
         }
     )
 

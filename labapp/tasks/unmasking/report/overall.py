@@ -34,7 +34,7 @@ def overall(group: Group) -> Overall:
     cells = Cells.of(group)
     wrong = ~truths(rows["correct_prediction"])
     known = np.isfinite(cells.ms)
-    found = {
+    measures = {
         "labels": _ratio(cells, cells.label),
         "accuracy": _ratio(cells, cells.correct),
         "of_labels": _ratio(cells, cells.correct, cells.label),
@@ -46,7 +46,7 @@ def overall(group: Group) -> Overall:
     frame = pd.DataFrame({"method": list(cells.methods)})
     frame["n"] = cells.counts.sum((0, 1, 3)).astype(np.int64)
     frame["median_ms"] = by_method.reindex(list(cells.methods)).to_numpy(np.float64)
-    for name, values in found.items():
+    for name, values in measures.items():
         frame = frame.assign(**columns(values, name, f"{name}_low", f"{name}_high"))
     by_mask = times.groupby(rows["percent"].to_numpy(np.float64), sort=True).agg(["count", "mean"])
     by_mask = by_mask.rename_axis("percent").reset_index()

@@ -20,11 +20,11 @@ HEIGHT_IN = 4.1
 
 
 def plate_of(
-    found: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
+    result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> Plate:
     """The figure as a file of its own, which says above what it is of: the people, or else `of`."""
     figure.suptitle(
-        f"{label} · {found.group.name}: {of or of_people(found.group)}",
+        f"{label} · {result.group.name}: {of or of_people(result.group)}",
         x=0.01,
         ha="left",
         fontsize=8.5,
@@ -34,17 +34,17 @@ def plate_of(
     return Plate(name, figure, label, caption)
 
 
-def two(found: Found) -> tuple[Figure, Sequence[Axes]]:
+def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
     """Two panels beside each other, both by the percentage shown."""
     figure, panels = kit.panels(2, 2, HEIGHT_IN)
     for ax in panels:
-        axes.percents(ax, found.group.percents)
+        axes.percents(ax, result.group.percents)
     return figure, panels
 
 
 def lines(
     ax: Axes,
-    found: Found,
+    result: Found,
     frame: pd.DataFrame,
     value: str,
     low: str | None,
@@ -56,7 +56,7 @@ def lines(
 ) -> None:
     """A line a method of a column by mask; low, high: columns of its interval, where there are
     any; counted: the column of what a value is of, which the legend says; join: with a line."""
-    methods = found.group.methods
+    methods = result.group.methods
     for place, (shift, method) in enumerate(zip(axes.centred(len(methods)), methods, strict=True)):
         own = frame[frame["method"] == method].sort_values("percent")
         ends = [None if end is None else own[end].to_numpy(float) * factor for end in (low, high)]

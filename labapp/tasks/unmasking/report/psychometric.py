@@ -47,8 +47,8 @@ class Fitted:
     @property
     def threshold(self) -> Float64:
         """The location as a percentage."""
-        found: Float64 = np.exp(self.location)
-        return found
+        result: Float64 = np.exp(self.location)
+        return result
 
 
 def share(
@@ -56,8 +56,8 @@ def share(
 ) -> Float64:
     """The function itself: float64, shape as `percent`."""
     x = np.log(np.asarray(percent, np.float64))
-    found: Float64 = guess + (1 - guess - lapse) * expit(slope * (x - np.log(threshold)))
-    return found
+    probability: Float64 = guess + (1 - guess - lapse) * expit(slope * (x - np.log(threshold)))
+    return probability
 
 
 def fit(
@@ -84,13 +84,13 @@ def fit(
         tried = at[now].copy()
         tried[:, free] += _step(x, at[now], hits[now], counts[now], damping[now], free, most)
         _bound(x, tried)
-        found = _likelihood(x, tried, hits[now], counts[now], most)
-        gain = found - value[now]
+        best = _likelihood(x, tried, hits[now], counts[now], most)
+        gain = best - value[now]
         better = gain > 0
         taken = now[better]
-        at[taken], value[taken] = tried[better], found[better]
+        at[taken], value[taken] = tried[better], best[better]
         damping[now] = np.where(better, damping[now] / 5, damping[now] * 5).clip(1e-9)
-        small = better & (gain <= ENOUGH * (1 + np.abs(found)))
+        small = better & (gain <= ENOUGH * (1 + np.abs(best)))
         going[now] = ~small & (damping[now] < FIRMEST)
     return Fitted(at[:, 0], np.exp(at[:, 1]), *_rates(at, most), value)
 
@@ -119,8 +119,8 @@ def _likelihood(
     x: Float64, at: Float64, hits: Float64, counts: Float64, most: tuple[float, float]
 ) -> Float64:
     p = _shares(x, at, most)[0].clip(_TINY, 1 - _TINY)
-    found: Float64 = (hits * np.log(p) + (counts - hits) * np.log1p(-p)).sum(axis=1)
-    return found
+    total: Float64 = (hits * np.log(p) + (counts - hits) * np.log1p(-p)).sum(axis=1)
+    return total
 
 
 def _start(
@@ -151,8 +151,8 @@ def _start(
         for point in product(locations, slopes)
     ]
     best = np.argmax([_likelihood(x, point, hits, counts, most) for point in points], axis=0)
-    found: Float64 = np.stack(points)[best, np.arange(len(hits))]
-    return found
+    start: Float64 = np.stack(points)[best, np.arange(len(hits))]
+    return start
 
 
 def _step(
@@ -186,5 +186,5 @@ def _step(
     diagonal = np.einsum("fpp->fp", information)
     scale = diagonal + 1e-6 * diagonal.max(axis=1, keepdims=True) + _TINY
     information += (damping[:, None] * scale + _TINY)[:, :, None] * np.eye(size)
-    found: NDArray[np.float64] = np.linalg.solve(information, score[..., None])[..., 0]
-    return found.clip(-2, 2)
+    step: NDArray[np.float64] = np.linalg.solve(information, score[..., None])[..., 0]
+    return step.clip(-2, 2)

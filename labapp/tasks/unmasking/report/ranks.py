@@ -35,12 +35,12 @@ BATCH = 100
 def ranked(scores: Float64) -> Float64:
     """Ranks along the last axis: float64, 1 for the greatest, ties with the average of their ranks,
     all NaN where one of the scores is, and of one score alone: there is nothing to rank."""
-    one, other = scores[..., :, None], scores[..., None, :]
-    above = (other > one).sum(axis=-1)
-    same = (other == one).sum(axis=-1)
-    found: Float64 = above + (same + 1) / 2
-    found[~np.isfinite(scores).all(axis=-1)] = np.nan
-    return found if scores.shape[-1] > 1 else np.full_like(found, np.nan)
+    first, other = scores[..., :, None], scores[..., None, :]
+    above = (other > first).sum(axis=-1)
+    same = (other == first).sum(axis=-1)
+    ranks: Float64 = above + (same + 1) / 2
+    ranks[~np.isfinite(scores).all(axis=-1)] = np.nan
+    return ranks if scores.shape[-1] > 1 else np.full_like(ranks, np.nan)
 
 
 def ranks(group: Group, cells: Cells) -> Ranks:
@@ -77,11 +77,11 @@ def ranks(group: Group, cells: Cells) -> Ranks:
 AGREEMENT = ("over", "coefficient", "n", "value", "low", "high", "why")
 
 
-def _at(found: Interval, *place: int) -> dict[str, float]:
+def _at(interval: Interval, *place: int) -> dict[str, float]:
     return {
-        "rank": float(found.value[place]),
-        "low": float(found.low[place]),
-        "high": float(found.high[place]),
+        "rank": float(interval.value[place]),
+        "low": float(interval.low[place]),
+        "high": float(interval.high[place]),
     }
 
 
@@ -107,7 +107,7 @@ class _People:
     def of(cls, cells: Cells, model: Float64) -> _People:
         """model : its ranks of each unit."""
         right, count = cells.sums(cells.correct), cells.counts
-        found = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
+        by_accuracy = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
         methods, masks = len(cells.methods), len(cells.percents)
         overall, by_mask = [np.empty((0, methods))], [np.empty((0, masks, methods))]
         agreement = {name: [np.empty(0)] for name in (KENDALL, SPEARMAN)}
@@ -119,9 +119,9 @@ class _People:
                 means.append(_mean(correlation(some, model[None], name), (1, 2)))
         draws = np.concatenate(overall)
         return cls(
-            found,
-            _around(_mean(found, (0, 1)), draws, (1, methods)),
-            _around(_mean(found, (0,)), np.concatenate(by_mask), (1, methods)),
+            by_accuracy,
+            _around(_mean(by_accuracy, (0, 1)), draws, (1, methods)),
+            _around(_mean(by_accuracy, (0,)), np.concatenate(by_mask), (1, methods)),
             draws,
             {name: np.concatenate(means) for name, means in agreement.items()},
         )
@@ -157,19 +157,19 @@ def _of_images(units: Float64) -> tuple[Interval, Interval]:
     return interval(_mean(units, (0, 1)), overall), interval(_mean(units, (0,)), by_mask)
 
 
-def correlation(one: Float64, other: Float64, coefficient: str) -> Float64:
+def correlation(values: Float64, other: Float64, coefficient: str) -> Float64:
     """Kendall's tau-b or Spearman's rho of ranks along the last axis; NaN where one of the two does
     not vary, or is not there."""
     if coefficient == KENDALL:
-        first, second = (np.sign(x[..., :, None] - x[..., None, :]) for x in (one, other))
+        first, second = (np.sign(x[..., :, None] - x[..., None, :]) for x in (values, other))
         axes: tuple[int, ...] = (-2, -1)
     else:
-        first, second = (x - x.mean(axis=-1, keepdims=True) for x in (one, other))
+        first, second = (x - x.mean(axis=-1, keepdims=True) for x in (values, other))
         axes = (-1,)
     under = np.sqrt((first**2).sum(axis=axes) * (second**2).sum(axis=axes))
-    found = divided((first * second).sum(axis=axes), np.nan_to_num(under))
-    found[np.isnan(under)] = np.nan
-    return found
+    result = divided((first * second).sum(axis=axes), np.nan_to_num(under))
+    result[np.isnan(under)] = np.nan
+    return result
 
 
 def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
@@ -179,8 +179,8 @@ def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
         of_draws = correlation(_order(people.draws), its, coefficient)
         yield _row(OVERALL, coefficient, its.size, interval(value, of_draws))
         units = correlation(people.ranks, model, coefficient)
-        found = _around(_mean(units, (0, 1)), people.agreement[coefficient], (-1, 1))
-        yield _row(UNITS, coefficient, int(np.isfinite(units).sum()), found)
+        rounded = _around(_mean(units, (0, 1)), people.agreement[coefficient], (-1, 1))
+        yield _row(UNITS, coefficient, int(np.isfinite(units).sum()), rounded)
 
 
 def _order(averages: Float64) -> Float64:
@@ -189,15 +189,15 @@ def _order(averages: Float64) -> Float64:
     return ranked(-np.round(averages, 9))
 
 
-def _row(over: str, coefficient: str, n: int, found: Interval) -> dict[str, object]:
-    value = float(found.value)
+def _row(over: str, coefficient: str, n: int, interval: Interval) -> dict[str, object]:
+    value = float(interval.value)
     why = "" if np.isfinite(value) else "one of the two rankings has only ties, or is not there"
     return {
         "over": over,
         "coefficient": coefficient,
         "n": n,
         "value": value,
-        "low": float(found.low),
-        "high": float(found.high),
+        "low": float(interval.low),
+        "high": float(interval.high),
         "why": why,
     }

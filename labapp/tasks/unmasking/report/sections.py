@@ -44,18 +44,18 @@ METHODS = (
 )
 
 
-def of_study(study: str, found: Sequence[Found], anchor: str) -> Iterator[Html]:
+def of_study(study: str, results: Sequence[Found], anchor: str) -> Iterator[Html]:
     """Everything about the unmasked images of one study; nothing where it has none. anchor: prefix
     of the page's ids."""
-    own = [one for one in found if one.group.study == study]
-    for number, one in enumerate(own, start=1):
-        name = one.group.name.removeprefix(study).lstrip(", ")
+    own = [result for result in results if result.group.study == study]
+    for number, item in enumerate(own, start=1):
+        name = item.group.name.removeprefix(study).lstrip(", ")
         yield heading(3, f"Unmasked images: {name}" if name else "Unmasked images")
-        yield from _of(one, f"{anchor}-u{number}")
+        yield from _of(item, f"{anchor}-u{number}")
 
 
-def _of(found: Found, anchor: str) -> Iterator[Html]:
-    group = found.group
+def _of(result: Found, anchor: str) -> Iterator[Html]:
+    group = result.group
     yield paragraph(unbroken(told(group)))
     if group.participants == 0:
         yield paragraph("No annotation counts, so there is nothing of people here.", "note")
@@ -64,18 +64,18 @@ def _of(found: Found, anchor: str) -> Iterator[Html]:
     if not group.has_model:
         yield paragraph(NO_MODEL, "note")
     means = overall(group)
-    if results := list(main_results(found, means)):
+    if results := list(main_results(result, means)):
         yield shown.results(results)
         yield paragraph(paper.NOT_OURS, "quiet")
     if not means.methods.empty:
-        yield shown.by_method(found, means)
-    yield from _plates(found, anchor)
-    yield from _compared(found)
+        yield shown.by_method(result, means)
+    yield from _plates(result, anchor)
+    yield from _compared(result)
     yield heading(3, "The model and its images")
-    yield shown.classes(found)
+    yield shown.classes(result)
     yield (
-        shown.model(found)
-        if len(found.report)
+        shown.model(result)
+        if len(result.report)
         else paragraph(
             "The stimulus set does not say how the model does on the images that these are from.",
             "quiet",
@@ -93,7 +93,7 @@ def told(group: Group) -> str:
         shown_images = group.annotations.drop_duplicates("image")
     wrong = int((~shown_images["correct_prediction"].astype(bool)).sum())
     names = ", ".join(group.methods.values())
-    percents = ", ".join(f"{one:g}" for one in group.percents)
+    percents = ", ".join(f"{percent:g}" for percent in group.percents)
     rows, columns = group.grid
     model = f"{group.classifier}: " if group.classifier else ""
     return (
@@ -108,31 +108,31 @@ def told(group: Group) -> str:
     )
 
 
-def _plates(found: Found, anchor: str) -> Iterator[Html]:
+def _plates(result: Found, anchor: str) -> Iterator[Html]:
     """The figures; matplotlib is loaded here."""
     from labapp.tasks.unmasking.report.figures import plates
 
-    for plate in plates(found):
+    for plate in plates(result):
         yield heading(3, plate.label)
         yield plate.html(anchor)
 
 
-def _compared(found: Found) -> Iterator[Html]:
+def _compared(result: Found) -> Iterator[Html]:
     """The tests between methods, which the paper has none of."""
-    compared = found.comparisons
-    if len(found.fits.pooled):
+    compared = result.comparisons
+    if len(result.fits.pooled):
         yield heading(3, "Psychometric functions, fitted (ours)")
-        yield ours.fits(found)
+        yield ours.fits(result)
     if not len(compared.friedman):
         return
     yield heading(3, "Methods compared (ours)")
     if compared.friedman["p"].notna().any() or compared.pairs["p"].notna().any():
-        yield ours.tests(found)
+        yield ours.tests(result)
     else:
         # Said once, not at every mask and pair.
         yield paragraph(f"No tests: {' and '.join(_reasons(compared))}.", "quiet")
     yield (
-        ours.mixed(found)
+        ours.mixed(result)
         if len(compared.mixed)
         else paragraph(f"No mixed logistic model: {compared.mixed_why}.", "quiet")
     )

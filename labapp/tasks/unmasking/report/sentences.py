@@ -33,7 +33,7 @@ NO_RANKS = "There are none: no image was seen with every method at the same mask
 ONE_METHOD = "There are none: there is one method."
 
 
-def main_results(found: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
+def main_results(result: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
     """Of each result its name, what was found here and what the paper says (empty where that is
     ours alone); what has no values is left out."""
     makers: tuple[tuple[str, Callable[[Found, Overall], str], str], ...] = (
@@ -47,107 +47,107 @@ def main_results(found: Found, overall: Overall) -> Iterator[tuple[str, str, str
         ("Methods compared (ours)", _tests, ""),
     )
     for name, make, key in makers:
-        if said := make(found, overall):
-            yield name, said, paper.SAID.get(key, "")
+        if sentence := make(result, overall):
+            yield name, sentence, paper.SAID.get(key, "")
 
 
-def _confidence(found: Found, overall: Overall) -> str:
-    counts = found.labels[found.labels["n"] > 0].sort_values("percent")
+def _confidence(result: Found, overall: Overall) -> str:
+    counts = result.labels[result.labels["n"] > 0].sort_values("percent")
     if counts.empty:
         return ""
     ends = [
         f"{_interval(row, 'share')} of annotations at {row['percent']:g} % of the pixels"
         for row in (rows_of(counts)[0], rows_of(counts)[-1])
     ]
-    said = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
+    text = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
     for row in rows_of(counts[counts["percent"] == paper.LABELS_AT]):
-        said += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
-    return f"{said} Over all masks, {_ordered(found, overall.methods, 'labels', 'most with')}."
+        text += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
+    return f"{text} Over all masks, {_ordered(result, overall.methods, 'labels', 'most with')}."
 
 
-def _times(found: Found, overall: Overall) -> str:
+def _times(result: Found, overall: Overall) -> str:
     means = overall.by_mask.dropna()
     if means.empty:
         return ""
     longest = max(rows_of(means), key=lambda row: row["ms"])
-    said = (
+    text = (
         f"The mean is longest at {longest['percent']:g} % ({ms(longest['ms'])}, all methods)"
         if len(means) > 1
         else f"The mean is {ms(longest['ms'])} over all methods"
     )
     each = "; ".join(
-        f"{found.group.methods[row['method']]} mean {_interval(row, 'ms', ms)}, median "
+        f"{result.group.methods[row['method']]} mean {_interval(row, 'ms', ms)}, median "
         f"{ms(row['median_ms'])}"
         for row in rows_of(overall.methods)
         if np.isfinite(row["ms"])
     )
-    return f"{said}. Over all masks: {each}."
+    return f"{text}. Over all masks: {each}."
 
 
-def _accuracy(found: Found, overall: Overall) -> str:
+def _accuracy(result: Found, overall: Overall) -> str:
     if overall.methods.empty:
         return ""
-    counted = _ordered(found, overall.methods, "accuracy", "highest with")
-    left = _ordered(found, overall.methods, "of_labels")
-    guess = f"{100 / len(found.group.classes):.3g} %"
-    said = f"Over all masks, {counted}."
+    counted = _ordered(result, overall.methods, "accuracy", "highest with")
+    left = _ordered(result, overall.methods, "of_labels")
+    guess = f"{100 / len(result.group.classes):.3g} %"
+    text = f"Over all masks, {counted}."
     if left:
-        said += f" Without “I don't know” (ours; guessing gets {guess}): {left}."
-    return said
+        text += f" Without “I don't know” (ours; guessing gets {guess}): {left}."
+    return text
 
 
-def _model(found: Found, _: Overall) -> str:
-    if not found.group.has_model:
+def _model(result: Found, _: Overall) -> str:
+    if not result.group.has_model:
         return ""
-    whole = found.whole[found.whole["n"] > 0]
-    said = "".join(
+    whole = result.whole[result.whole["n"] > 0]
+    listed = "".join(
         f"On the whole images it is right on {round(row['share'] * row['n'])} of {row['n']:g} "
         f"({percent(row['share'])}). "
         for row in rows_of(whole)
     )
-    means = found.model.dropna(subset=["share"]).groupby("method")["share"].mean()
+    means = result.model.dropna(subset=["share"]).groupby("method")["share"].mean()
     names = ", ".join(
-        f"{found.group.methods[str(method)]} {percent(share)}"
+        f"{result.group.methods[str(method)]} {percent(share)}"
         for method, share in means.sort_values(ascending=False, kind="stable").items()
     )
-    return f"{said}On the masked ones, mean over all masks: {names}."
+    return f"{listed}On the masked ones, mean over all masks: {names}."
 
 
-def _ranks(found: Found, _: Overall) -> str:
-    if len(found.group.methods) == 1:
+def _ranks(result: Found, _: Overall) -> str:
+    if len(result.group.methods) == 1:
         return ONE_METHOD
-    said = []
+    sentences = []
     for who, name in ((PEOPLE, "people"), (MODEL, "the model")):
-        own = found.ranks.overall
+        own = result.ranks.overall
         own = own[(own["who"] == who) & own["rank"].notna()].sort_values("rank", kind="stable")
         if not own.empty:
             each = ", ".join(
-                f"{found.group.methods[row['method']]} {_interval(row, 'rank', two_digits)}"
+                f"{result.group.methods[row['method']]} {_interval(row, 'rank', two_digits)}"
                 for row in rows_of(own)
             )
-            said.append(f"by {name} {each}")
-    if not said:
-        return NO_RANKS if found.group.participants else ""
-    agreed = found.ranks.agreement
+            sentences.append(f"by {name} {each}")
+    if not sentences:
+        return NO_RANKS if result.group.participants else ""
+    agreed = result.ranks.agreement
     agreed = agreed[(agreed["over"] == "units") & agreed["value"].notna()]
     between = "; ".join(
         f"{row['coefficient']} {_interval(row, 'value', two_digits)}" for row in rows_of(agreed)
     )
     more = f" Agreement of the two within an image and mask, on average: {between}." * bool(between)
-    return f"Average ranks, 1 is best: {'; '.join(said)}.{more}"
+    return f"Average ranks, 1 is best: {'; '.join(sentences)}.{more}"
 
 
-def _bias(found: Found, overall: Overall) -> str:
-    shares = found.bias.shares
+def _bias(result: Found, overall: Overall) -> str:
+    shares = result.bias.shares
     wrong = shares[(shares["wrong"] == WHOLE) & (shares["n"] > 0)]
     if wrong.empty:
         return ""
-    said = (
+    text = (
         f"On {images(int(wrong['n_images'].max()))} the model is wrong. Its wrong prediction is "
-        f"repeated {_ordered(found, overall.methods, 'repeated', 'most with')} of all annotations "
+        f"repeated {_ordered(result, overall.methods, 'repeated', 'most with')} of all annotations "
         "of them, over all masks."
     )
-    times = found.bias.times
+    times = result.bias.times
     own = times[(times["wrong"] == WHOLE) & times["mean"].notna()]
     names = {AGREED: "it is repeated", OTHER: "another class is named"}
     each = ", ".join(
@@ -156,48 +156,48 @@ def _bias(found: Found, overall: Overall) -> str:
         for row in rows_of(own)
         if row["answer"] in names
     )
-    return f"{said} On average {each}." if each else said
+    return f"{text} On average {each}." if each else text
 
 
-def _thresholds(found: Found, _: Overall) -> str:
-    own = found.fits.pooled
+def _thresholds(result: Found, _: Overall) -> str:
+    own = result.fits.pooled
     own = own[own["of"] == CORRECT].sort_values("threshold", kind="stable")
     each = ", ".join(
-        f"{found.group.methods[row['method']]} {_interval(row, 'threshold', _of_pixels)}"
+        f"{result.group.methods[row['method']]} {_interval(row, 'threshold', _of_pixels)}"
         for row in rows_of(own[own["why"] == ""])
     )
     without = "; ".join(
-        f"{found.group.methods[row['method']]} ({row['why']})"
+        f"{result.group.methods[row['method']]} ({row['why']})"
         for row in rows_of(own[own["why"] != ""])
     )
-    said = (
+    text = (
         f"The function of naming the true class is half-way between its ends at {each} of the "
         "pixels."
         if each
         else ""
     )
-    return f"{said} No threshold: {without}.".strip() if without else said
+    return f"{text} No threshold: {without}.".strip() if without else text
 
 
-def _tests(found: Found, _: Overall) -> str:
-    friedman = found.comparisons.friedman
+def _tests(result: Found, _: Overall) -> str:
+    friedman = result.comparisons.friedman
     whole = friedman[friedman["percent"].isna() & friedman["p"].notna()]
     if whole.empty:
         return ""
     row = rows_of(whole)[0]
-    said = (
+    text = (
         "Accuracy of the participants over all masks, by method: Friedman's χ²"
         f"({row['df']:g}) = {decimal(row['statistic'], 1)}, {p_value(row['p'])} "
         f"(n = {row['n']:g})."
     )
-    pairs = found.comparisons.pairs
+    pairs = result.comparisons.pairs
     pairs = pairs[pairs["percent"].isna() & pairs["p_holm"].notna()]
     each = "; ".join(
-        f"{found.group.methods[one['method']]} less {found.group.methods[one['other']]} "
-        f"{decimal(100 * one['mean_difference'], 1, sign=True)} points, {p_value(one['p_holm'])}"
-        for one in rows_of(pairs)
+        f"{result.group.methods[row['method']]} less {result.group.methods[row['other']]} "
+        f"{decimal(100 * row['mean_difference'], 1, sign=True)} points, {p_value(row['p_holm'])}"
+        for row in rows_of(pairs)
     )
-    return f"{said} Pairs (Wilcoxon, Holm): {each}." if each else said
+    return f"{text} Pairs (Wilcoxon, Holm): {each}." if each else text
 
 
 def p_value(p: float) -> str:
@@ -207,12 +207,12 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _ordered(found: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
+def _ordered(result: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
     """Methods by a measure, highest first: Guided backpropagation 63 % [60, 66]. most: said before
     the first of several."""
     known = methods[methods[measure].notna()].sort_values(measure, ascending=False, kind="stable")
     each = ", ".join(
-        f"{found.group.methods[row['method']]} {_interval(row, measure)}" for row in rows_of(known)
+        f"{result.group.methods[row['method']]} {_interval(row, measure)}" for row in rows_of(known)
     )
     return f"{most if len(known) > 1 else 'with'} {each}" if most else each
 

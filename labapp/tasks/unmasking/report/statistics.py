@@ -22,21 +22,21 @@ FIT, MIXED = "maximum likelihood", "mixed logistic model"
 _ENDS = ("low", "high")
 
 
-def rows(found: Found) -> list[Row]:
+def rows(result: Found) -> list[Row]:
     """The rows of a group, in the order of the items."""
-    about = {"study": found.group.name, "design": DESIGN}
+    about = {"study": result.group.name, "design": DESIGN}
     makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
-    return [about | row for make in makers for row in make(found)]
+    return [about | row for make in makers for row in make(result)]
 
 
-def _model_tables(found: Found) -> Iterator[Row]:
-    for row in _records(found.classes):
+def _model_tables(result: Found) -> Iterator[Row]:
+    for row in _records(result.classes):
         if not pd.isna(row["n"]):
-            said = paper.IMAGES.get(row["class"])
+            printed = paper.IMAGES.get(row["class"])
             yield _row(1, f"photos of {row['class']}", PHOTOS, "count", row["n"], n=row["n"]) | {
-                "published": None if said is None else str(said)
+                "published": None if printed is None else str(printed)
             }
-    for row in _records(found.report):
+    for row in _records(result.report):
         known = paper.MODEL.get(row["class"])
         for name in ("precision", "recall", "f1"):
             of = row["class"] or "average weighted by class"
@@ -45,47 +45,49 @@ def _model_tables(found: Found) -> Iterator[Row]:
             }
 
 
-def _people(found: Found) -> Iterator[Row]:
+def _people(result: Found) -> Iterator[Row]:
     """Figures 3 to 6."""
-    for row in _records(found.labels):
-        said = None
+    for row in _records(result.labels):
+        printed = None
         if row["percent"] == paper.LABELS_AT:
             asked = paper.LABELS + paper.DONT_KNOW
-            said = f"{paper.LABELS / asked:.3f} ({paper.LABELS:,} of {asked:,})"
-        yield _of_people(found, row, 3, "a class is named", SHARE, "share") | {"published": said}
-    for row in _records(found.labels_by_method):
-        yield _of_people(found, row, 4, "a class is named", SHARE, "share")
-    for row in _records(found.times):
+            printed = f"{paper.LABELS / asked:.3f} ({paper.LABELS:,} of {asked:,})"
+        yield _of_people(result, row, 3, "a class is named", SHARE, "share") | {
+            "published": printed
+        }
+    for row in _records(result.labels_by_method):
+        yield _of_people(result, row, 4, "a class is named", SHARE, "share")
+    for row in _records(result.times):
         for kind in ("mean", "median"):
             ends = (f"{kind}_low", f"{kind}_high")
-            yield _of_people(found, row, 5, "reaction time", MS, kind, kind, ends)
-    for row in _records(found.accuracy):
+            yield _of_people(result, row, 5, "reaction time", MS, kind, kind, ends)
+    for row in _records(result.accuracy):
         name = "correct, “I don't know” is not"
-        yield _of_people(found, row, 6, name, SHARE, "share")
+        yield _of_people(result, row, 6, name, SHARE, "share")
         labelled = row | {"n": row["n_labels"]}
         name, ends = "correct, of named classes", ("labels_low", "labels_high")
-        yield _of_people(found, labelled, 6, name, SHARE, "share", "share_of_labels", ends)
+        yield _of_people(result, labelled, 6, name, SHARE, "share", "share_of_labels", ends)
 
 
-def _model(found: Found) -> Iterator[Row]:
+def _model(result: Found) -> Iterator[Row]:
     """Figure 7."""
-    for row in _records(found.whole):
-        said = paper.MODEL[""].recall
+    for row in _records(result.whole):
+        printed = paper.MODEL[""].recall
         whole = _row(7, "model correct, whole images", SHARE, "share", row["share"], n=row["n"])
-        yield whole | {"published": f"{said:.2f} (all {paper.MODEL[''].support} images)"}
-    for row in _records(found.model):
+        yield whole | {"published": f"{printed:.2f} (all {paper.MODEL[''].support} images)"}
+    for row in _records(result.model):
         yield _row(7, "model correct, masked images", SHARE, "share", row["share"], row)
         name = "model's cross-entropy, masked images"
         yield _row(7, name, "nats", "mean", row["cross_entropy"], row) | dict.fromkeys(_ENDS)
 
 
-def _ranks(found: Found) -> Iterator[Row]:
+def _ranks(result: Found) -> Iterator[Row]:
     """Figure 8."""
-    for frame in (found.ranks.overall, found.ranks.by_mask):
+    for frame in (result.ranks.overall, result.ranks.by_mask):
         for row in _records(frame):
             name = f"rank by {row['who']}, 1 is best"
             yield _row(8, name, "rank", "mean", row["rank"], row)
-    for row in _records(found.ranks.agreement):
+    for row in _records(result.ranks.agreement):
         name = f"ranks by people and model, {row['over']}"
         yield _row(8, name, "", row["coefficient"], None, row) | {
             "statistic": row["value"],
@@ -93,21 +95,21 @@ def _ranks(found: Found) -> Iterator[Row]:
         }
 
 
-def _bias(found: Found) -> Iterator[Row]:
+def _bias(result: Found) -> Iterator[Row]:
     """Figure 9."""
-    for row in _records(found.bias.shares):
+    for row in _records(result.bias.shares):
         name = f"wrong prediction named, {row['wrong']} image"
-        yield _of_people(found, row, 9, name, SHARE, "mean of the images' shares", "share")
-    for row in _records(found.bias.times):
+        yield _of_people(result, row, 9, name, SHARE, "mean of the images' shares", "share")
+    for row in _records(result.bias.times):
         for kind in ("mean", "median"):
             name = f"reaction time, wrong prediction of the {row['wrong']} image: {row['answer']}"
             ends = (f"{kind}_low", f"{kind}_high")
-            yield _of_people(found, row, 9, name, MS, kind, kind, ends)
+            yield _of_people(result, row, 9, name, MS, kind, kind, ends)
 
 
-def _fits(found: Found) -> Iterator[Row]:
+def _fits(result: Found) -> Iterator[Row]:
     """Empty where there is no fit, or its threshold means nothing."""
-    for row in _records(found.fits.pooled):
+    for row in _records(result.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
         for name, unit in (
             ("threshold", "% shown"),
@@ -122,8 +124,8 @@ def _fits(found: Found) -> Iterator[Row]:
             yield fitted | {"n_participants": row["n_participants"], "ours": True} | nothing
 
 
-def _tests(found: Found) -> Iterator[Row]:
-    for row in _records(found.comparisons.friedman):
+def _tests(result: Found) -> Iterator[Row]:
+    for row in _records(result.comparisons.friedman):
         test = _row(11, "correct, “I don't know” is not", SHARE, FRIEDMAN, None, row)
         yield test | {
             "n_participants": row["n"],
@@ -132,7 +134,7 @@ def _tests(found: Found) -> Iterator[Row]:
             "df": row["df"],
             "p": row["p_holm"],
         }
-    for row in _records(found.comparisons.pairs):
+    for row in _records(result.comparisons.pairs):
         name = f"correct, “I don't know” is not: less that with {row['other']}"
         yield _row(11, name, SHARE, WILCOXON, row["mean_difference"], row) | {
             "n_participants": row["n"],
@@ -142,13 +144,13 @@ def _tests(found: Found) -> Iterator[Row]:
             "p": row["p_holm"],
             "significant": None if pd.isna(row["p_holm"]) else bool(row["significant"]),
         }
-    for row in _records(found.comparisons.mixed):
+    for row in _records(result.comparisons.mixed):
         effect = _row(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
-        yield effect | {"sd": row["sd"], "ours": True, "n_participants": found.group.participants}
+        yield effect | {"sd": row["sd"], "ours": True, "n_participants": result.group.participants}
 
 
 def _of_people(
-    found: Found,
+    result: Found,
     row: Mapping[str, Any],
     item: int,
     name: str,
@@ -159,7 +161,7 @@ def _of_people(
 ) -> Row:
     """A row about participants."""
     made = _row(item, name, unit, test, row[value], row, ends=ends)
-    return made | {"n_participants": found.group.participants}
+    return made | {"n_participants": result.group.participants}
 
 
 def _row(

@@ -17,16 +17,16 @@ OF = {LABEL: "a class is named", CORRECT: "the true class is named"}
 RATES = ("guess", "lapse")
 
 
-def fits(found: Found) -> Html:
+def fits(result: Found) -> Html:
     """The parameters of the psychometric functions."""
     rows = []
-    for row in rows_of(found.fits.pooled):
+    for row in rows_of(result.fits.pooled):
         ends = {
             name: with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
             for name, form in (("threshold", one_digit), ("slope", two_digits))
         }
         rates = [decimal(row[name], 3) if np.isfinite(row[name]) else NONE for name in RATES]
-        name = two_lines(found.group.methods[row["method"]], OF[row["of"]])
+        name = two_lines(result.group.methods[row["method"]], OF[row["of"]])
         rows.append(
             [name, f"{row['n']:,}", ends["threshold"], ends["slope"], *rates, row["why"] or NONE]
         )
@@ -49,9 +49,9 @@ def fits(found: Found) -> Html:
     )
 
 
-def tests(found: Found) -> Html:
+def tests(result: Found) -> Html:
     """Friedman's test by mask, and each pair of methods by Wilcoxon's."""
-    compared = found.comparisons
+    compared = result.comparisons
     pairs = list(dict.fromkeys(zip(compared.pairs["method"], compared.pairs["other"], strict=True)))
     by_pair = {
         (_mask(row["percent"]), row["method"], row["other"]): row for row in rows_of(compared.pairs)
@@ -59,22 +59,22 @@ def tests(found: Found) -> Html:
     rows = []
     for row in rows_of(compared.friedman):
         known = np.isfinite(row["p"])
-        said: object = NONE
+        printed: object = NONE
         if known:
             chi = f"χ²({row['df']:g}) = {decimal(row['statistic'], 1)}"
-            said = two_lines(chi, p_value(row["p_holm"]))
+            printed = two_lines(chi, p_value(row["p_holm"]))
         elif row["why"]:
-            said = two_lines(NONE, row["why"])
-        cells: list[object] = [_mask(row["percent"]), row["n"], said]
+            printed = two_lines(NONE, row["why"])
+        cells: list[object] = [_mask(row["percent"]), row["n"], printed]
         cells += [_pair(by_pair.get((_mask(row["percent"]), *pair))) for pair in pairs]
         rows.append(cells)
-    methods = found.group.methods
+    methods = result.group.methods
     return table(
         (
             "Mask",
             two_lines("n", "participants"),
             two_lines("Friedman", "p by Holm"),
-            *(two_lines(f"{methods[one]} –", methods[other]) for one, other in pairs),
+            *(two_lines(f"{methods[pair]} –", methods[other]) for pair, other in pairs),
         ),
         rows,
         numeric=range(1, 3 + len(pairs)),
@@ -85,17 +85,17 @@ def tests(found: Found) -> Html:
     )
 
 
-def mixed(found: Found) -> Html:
+def mixed(result: Found) -> Html:
     """The mixed logistic model."""
     rows = [
         (
-            _effect(found, row["effect"]),
+            _effect(result, row["effect"]),
             f"{row['n']:,}",
             decimal(row["estimate"], 2),
             decimal(row["sd"], 2),
             f"{decimal(row['low'], 2)} to {decimal(row['high'], 2)}",
         )
-        for row in rows_of(found.comparisons.mixed)
+        for row in rows_of(result.comparisons.mixed)
     ]
     return table(
         (
@@ -113,18 +113,18 @@ def mixed(found: Found) -> Html:
     )
 
 
-def _effect(found: Found, name: str) -> str:
-    methods = found.group.methods
+def _effect(result: Found, name: str) -> str:
+    methods = result.group.methods
     return f"{methods[name]}, against {next(iter(methods.values()))}" if name in methods else name
 
 
 def _pair(row: Row | None) -> object:
     if row is None or not np.isfinite(row["mean_difference"]):
         return NONE
-    said = decimal(100 * row["mean_difference"], 1, sign=True)
+    text = decimal(100 * row["mean_difference"], 1, sign=True)
     if not np.isfinite(row["p_holm"]):
-        return two_lines(said, row["why"] or NONE)
-    return two_lines(said, f"{p_value(row['p_holm'])}{'*' if row['significant'] else ''}")
+        return two_lines(text, row["why"] or NONE)
+    return two_lines(text, f"{p_value(row['p_holm'])}{'*' if row['significant'] else ''}")
 
 
 def _mask(value: float) -> str:

@@ -16,27 +16,27 @@ from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, Found
 from labapp.tasks.unmasking.report.words import ms, rows_of, two_digits, unbroken, with_interval
 
 
-def results(found: Iterable[tuple[str, str, str]]) -> Html:
+def results(sentences: Iterable[tuple[str, str, str]]) -> Html:
     """What was found, beside what the paper says."""
-    rows = [(name, unbroken(here), unbroken(said) or NONE) for name, here, said in found]
+    rows = [(name, unbroken(here), unbroken(result) or NONE) for name, here, result in sentences]
     return table(
         ("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"),
         rows,
     )
 
 
-def by_method(found: Found, means: Overall) -> Html:
+def by_method(result: Found, means: Overall) -> Html:
     """A row a method, over all masks and images."""
-    ranks = found.ranks.overall
+    ranks = result.ranks.overall
     rows = []
     for row in rows_of(means.methods):
         own = {
-            one["who"]: with_interval(one["rank"], one["low"], one["high"], two_digits)
-            for one in rows_of(ranks[ranks["method"] == row["method"]])
+            rank["who"]: with_interval(rank["rank"], rank["low"], rank["high"], two_digits)
+            for rank in rows_of(ranks[ranks["method"] == row["method"]])
         }
         rows.append(
             (
-                two_lines(found.group.methods[row["method"]], f"n = {row['n']:,}"),
+                two_lines(result.group.methods[row["method"]], f"n = {row['n']:,}"),
                 *(_ends(row, name) for name in ("labels", "accuracy", "of_labels")),
                 two_lines(_value(row["ms"], ms), f"median {_value(row['median_ms'], ms)}"),
                 own.get(PEOPLE, NONE),
@@ -62,7 +62,7 @@ def by_method(found: Found, means: Overall) -> Html:
     )
 
 
-def classes(found: Found) -> Html:
+def classes(result: Found) -> Html:
     """Table 1: how many images there are of each class."""
     rows = [
         (
@@ -71,7 +71,7 @@ def classes(found: Found) -> Html:
             row["n_shown"],
             paper.IMAGES.get(row["class"], NONE),
         )
-        for row in records(found.classes)
+        for row in records(result.classes)
     ]
     return table(
         (
@@ -86,10 +86,10 @@ def classes(found: Found) -> Html:
     )
 
 
-def model(found: Found) -> Html:
+def model(result: Found) -> Html:
     """Table 2: how the model does on the images that these were chosen from."""
     rows = []
-    for row in rows_of(found.report):
+    for row in rows_of(result.report):
         printed = paper.MODEL.get(row["class"])
         cells: list[object] = [row["class"] or "average, weighted by support"]
         for name in ("precision", "recall", "f1"):

@@ -41,15 +41,15 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         ("timed_by", TIMED_BY, "Response timed by"),
     ):
         for value, n in counted[column].value_counts().items():
-            said = f"{what}: {names.get(str(value), str(value))}"
-            yield said, percent(n / len(counted)), f"{n:,}"
+            text = f"{what}: {names.get(str(value), str(value))}"
+            yield text, percent(n / len(counted)), f"{n:,}"
     # The first one of a part waits for its screen, and one that is shown again for the participant.
     waited = counted[(counted["attempt"] == 1) & (counted["trial"] > 1)]
     late = waited["due_to_paint_ms"].dropna().to_numpy(np.float64)
     if late.size:
-        median, p95, p99 = (decimal(float(one), 1) for one in np.percentile(late, (50, 95, 99)))
-        said = f"median {median} ms, 95th percentile {p95} ms, 99th {p99} ms"
-        yield "From when it was due to its first painted frame", said, f"{late.size:,}"
+        median, p95, p99 = (decimal(float(value), 1) for value in np.percentile(late, (50, 95, 99)))
+        text = f"median {median} ms, 95th percentile {p95} ms, 99th {p99} ms"
+        yield "From when it was due to its first painted frame", text, f"{late.size:,}"
     for value, n in counted["refresh_ms"].round(2).value_counts().items():
         shown = f"{value:.2f} ms ({1000 / float(str(value)):.0f} Hz)"
         yield "Refresh interval of the display", shown, f"{n:,}"
@@ -61,8 +61,8 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
     away = truths(counted["keyboard_away"])
     if away.any():
-        said = "Keyboard away, reaction time left out"
-        yield said, percent(float(away.mean())), f"{int(away.sum()):,}"
+        text = "Keyboard away, reaction time left out"
+        yield text, percent(float(away.mean())), f"{int(away.sum()):,}"
     if again := int((counted["prior_exposures"] > 0).sum()):
         yield "Picture seen before in the session", percent(again / len(counted)), f"{again:,}"
     ms = counted["reaction_time_ms"].mask(away).dropna().to_numpy(np.float64)
@@ -73,9 +73,9 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
 
 def _left_out(group: Group) -> str:
     every = group.every_annotation
-    said = f"{labelled(len(group.annotations))} count."
+    text = f"{labelled(len(group.annotations))} count."
     reasons = every.loc[every["excluded"], "excluded_because"].value_counts()
     if reasons.empty:
-        return f"{said} None was left out."
+        return f"{text} None was left out."
     each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
-    return f"{said} Attempts that do not count: {each}."
+    return f"{text} Attempts that do not count: {each}."

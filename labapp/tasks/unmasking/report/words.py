@@ -56,9 +56,9 @@ def rows_of(frame: pd.DataFrame) -> list[Row]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def unbroken(said: str) -> str:
+def unbroken(text: str) -> str:
     """Never a line break between a number and its percent sign."""
-    return said.replace(" %", "\u00a0%")
+    return text.replace(" %", "\u00a0%")
 
 
 def percent(share: float) -> str:

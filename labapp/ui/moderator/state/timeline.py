@@ -179,7 +179,7 @@ class Timeline:
         mark = self._first.get(seq)
         if mark is None:
             return False
-        self.marks = [one for one in self.marks if one.seq != seq]
+        self.marks = [mark for mark in self.marks if mark.seq != seq]
         if text:
             words = text if mark.kind in ("note", "deviation") else mark.text
             self.marks.append(_worded(replace(mark, text=words)))

@@ -50,8 +50,8 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
         return Agreement(raters, 0, None, None, None, None, 0, "there is no name to agree on")
     percent = 100 * float(np.mean((votes == votes[0]).all(axis=0)))
     if (votes == votes[0, 0]).all():
-        said = "consistent" if votes[0, 0] else "not consistent"
-        why = f"every rater calls every name {said}, so that agreement by chance is certain"
+        text = "consistent" if votes[0, 0] else "not consistent"
+        why = f"every rater calls every name {text}, so that agreement by chance is certain"
         return Agreement(raters, n, percent, None, None, None, 0, why)
     kappa = _cohen(votes) if raters == 2 else _fleiss(votes)
     drawn = _bootstrap(votes)
@@ -86,8 +86,8 @@ def _bootstrap(votes: NDArray[np.bool_]) -> NDArray[np.float64]:
     yes = kinds.sum(axis=1)
     if raters == 2:
         observed = drawn @ (kinds[:, 0] == kinds[:, 1]) / n
-        one, other = drawn @ kinds[:, 0] / n, drawn @ kinds[:, 1] / n
-        chance = one * other + (1 - one) * (1 - other)
+        first, other = drawn @ kinds[:, 0] / n, drawn @ kinds[:, 1] / n
+        chance = first * other + (1 - first) * (1 - other)
     else:
         same = (yes * (yes - 1) + (raters - yes) * (raters - yes - 1)) / (raters * (raters - 1))
         observed = drawn @ same / n

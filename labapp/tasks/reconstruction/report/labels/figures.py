@@ -20,37 +20,40 @@ SIDE_BY_SIDE = 3
 _HATCH = "////"
 
 
-def plates(found: Found) -> list[Plate]:
+def plates(result: Found) -> list[Plate]:
     """A figure for each study with names and number of sliders, in the order of the tables."""
-    return [plate for study in found.studies for plate in of_study(study, found)]
+    return [plate for study in result.studies for plate in of_study(study, result)]
 
 
-def of_study(study: str, found: Found) -> list[Plate]:
+def of_study(study: str, result: Found) -> list[Plate]:
     """Its figures; see `plates`."""
-    models = found.of_study(study)
+    models = result.of_study(study)
     return [
-        _plate(f"labels-{study}-{sliders}", list(some), found)
-        for sliders, some in groupby(models, key=lambda one: one[0].sliders)
+        _plate(f"labels-{study}-{sliders}", list(some), result)
+        for sliders, some in groupby(models, key=lambda pair: pair[0].sliders)
     ]
 
 
-def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plate:
+def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> Plate:
     dials = max(len(model.dials) for model, _ in models)
     with mpl.rc_context(STYLE):
         height = 0.85 + 0.26 * dials
         figure, axes = kit.panels(len(models), SIDE_BY_SIDE, height, more_in=0.25)
         for ax, (model, effects) in zip(axes, models, strict=True):
-            _panel(ax, model, effects, found)
+            _panel(ax, model, effects, result)
             ax.set_ylim(dials - 0.4, -0.6)  # a bar is as thick in every panel
         people, programs = (
             frozenset[str]().union(*some)
-            for some in ([one.met for one, _ in models], [one.programs for one, _ in models])
+            for some in (
+                [model.met for model, _ in models],
+                [model.programs for model, _ in models],
+            )
         )
         study = models[0][0].study
         headed(figure, "Coverage of each dial", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
-    agreed = "; in brackets names that every rater calls consistent" if found.ratings else ""
-    hatched = any(one.little for _, effects in models for one in effects.of)
+    agreed = "; in brackets names that every rater calls consistent" if result.ratings else ""
+    hatched = any(effect.little for _, effects in models for effect in effects.of)
     return Plate(
         name,
         figure,
@@ -62,8 +65,8 @@ def _plate(name: str, models: list[tuple[Model, Effects]], found: Found) -> Plat
     )
 
 
-def _panel(ax: Axes, model: Model, effects: Effects, found: Found) -> None:
-    little = [one.little for one in effects.of] or [False] * len(model.dials)
+def _panel(ax: Axes, model: Model, effects: Effects, result: Found) -> None:
+    little = [effect.little for effect in effects.of] or [False] * len(model.dials)
     ax.axvline(100 * COVERED, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     for place, (dial, faint) in enumerate(zip(model.dials, little, strict=True)):
         share = 100 * coverage(model, dial)
@@ -76,10 +79,10 @@ def _panel(ax: Axes, model: Model, effects: Effects, found: Found) -> None:
             hatch=_HATCH if faint else None,
             linewidth=0.6,
         )
-        agreed = found.n_consistent(dial)
-        said = str(len(dial.people)) + (f" ({agreed} ✓)" if agreed else "")
+        agreed = result.n_consistent(dial)
+        text = str(len(dial.people)) + (f" ({agreed} ✓)" if agreed else "")
         ax.annotate(
-            said,
+            text,
             (share, place),
             xytext=(4, 0),
             textcoords="offset points",

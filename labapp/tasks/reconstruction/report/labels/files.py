@@ -16,14 +16,14 @@ NAMES = (SHEET, HELP, PAGE)
 """Every file that `write` makes."""
 
 
-def write(found: Found, out: Path, made: datetime | None = None) -> list[Path]:
+def write(result: Found, out: Path, made: datetime | None = None) -> list[Path]:
     """The files, where any dial was named. Nothing is overwritten; raises OSError."""
-    if found.sheet is None:
+    if result.sheet is None:
         return []
     contents = {
-        SHEET: found.sheet.text(),
+        SHEET: result.sheet.text(),
         HELP: INSTRUCTIONS.format(sheet=SHEET),
-        PAGE: tables_page(found, made or datetime.now(UTC)),
+        PAGE: tables_page(result, made or datetime.now(UTC)),
     }
     for name, content in contents.items():
         with (out / name).open("x", encoding="utf-8", newline="") as file:
@@ -31,16 +31,16 @@ def write(found: Found, out: Path, made: datetime | None = None) -> list[Path]:
     return [out / name for name in contents]
 
 
-def tables_page(found: Found, made: datetime) -> str:
+def tables_page(result: Found, made: datetime) -> str:
     """The tables of names alone, to be copied or printed."""
-    studies = found.studies
+    studies = result.studies
     title = f"Names given to dials: {', '.join(studies)}"
     when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
     header = joined([heading(1, title), when])
     body = joined(
         part
         for study in studies
-        for part in (heading(2, f"Study {study}"), *of_study(study, found))
+        for part in (heading(2, f"Study {study}"), *of_study(study, result))
     )
     footer = paragraph(f"Analysed with labapp {__version__}.", "quiet")
     return page(title, header, body, footer)

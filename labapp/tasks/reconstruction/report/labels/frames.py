@@ -16,18 +16,18 @@ from labapp.tasks.reconstruction.report.labels.results import Found, coverage, c
 Row = dict[str, Any]
 
 
-def frames(found: Found) -> dict[str, pd.DataFrame]:
+def frames(result: Found) -> dict[str, pd.DataFrame]:
     """By name, in the order they are written; without names they have no rows."""
     rows: dict[str, list[Row]] = {
         "label_names": [
-            _name(found, model, dial, name)
-            for model in found.models
+            _name(result, model, dial, name)
+            for model in result.models
             for dial in model.dials
             for name in dial.names
         ],
-        "label_dials": list(_dials(found)),
-        "label_models": list(_models(found)),
-        "label_agreement": list(_agreement(found)),
+        "label_dials": list(_dials(result)),
+        "label_models": list(_models(result)),
+        "label_agreement": list(_agreement(result)),
     }
     return {name: typed(rows[name], columns) for name, columns in LABEL_TABLES.items()}
 
@@ -42,9 +42,9 @@ def _dial(model: Model, dial: Dial) -> Row:
     }
 
 
-def _name(found: Found, model: Model, dial: Dial, name: Name) -> Row:
-    votes = [rating.says[name.id] for rating in found.ratings]
-    said = (f"{r.rater}: {'yes' if r.says[name.id] else 'no'}" for r in found.ratings)
+def _name(result: Found, model: Model, dial: Dial, name: Name) -> Row:
+    votes = [rating.says[name.id] for rating in result.ratings]
+    texts = (f"{r.rater}: {'yes' if r.says[name.id] else 'no'}" for r in result.ratings)
     return _dial(model, dial) | {
         "label": name.id,
         "participant": name.participant,
@@ -53,13 +53,13 @@ def _name(found: Found, model: Model, dial: Dial, name: Name) -> Row:
         "n_others": len(dial.others(name)),
         "n_raters": len(votes),
         "n_yes": sum(votes) if votes else None,
-        "consistent": found.consistent(name),
-        "ratings": "; ".join(said) or None,
+        "consistent": result.consistent(name),
+        "ratings": "; ".join(texts) or None,
     }
 
 
-def _dials(found: Found) -> Iterator[Row]:
-    for model, effects in zip(found.models, found.effects, strict=True):
+def _dials(result: Found) -> Iterator[Row]:
+    for model, effects in zip(result.models, result.effects, strict=True):
         theirs = published(model.model)
         for at, dial in enumerate(model.dials):
             effect = effects.of[at] if effects.of else None
@@ -74,15 +74,15 @@ def _dials(found: Found) -> Iterator[Row]:
                 "n_named": len(dial.people),
                 "coverage": coverage(model, dial),
                 "n_names": len(dial.names),
-                "n_consistent": found.n_consistent(dial),
+                "n_consistent": result.n_consistent(dial),
                 "published_names": theirs.names[at] if theirs and known else None,
             }
 
 
-def _models(found: Found) -> Iterator[Row]:
-    for model, effects in zip(found.models, found.effects, strict=True):
+def _models(result: Found) -> Iterator[Row]:
+    for model, effects in zip(result.models, result.effects, strict=True):
         theirs = published(model.model)
-        agreed = [found.n_consistent(dial) for dial in model.dials]
+        agreed = [result.n_consistent(dial) for dial in model.dials]
         yield {
             "study": model.study,
             "model": model.model,
@@ -93,14 +93,14 @@ def _models(found: Found) -> Iterator[Row]:
             "n_dials": len(model.dials),
             "n_covered": covered(model),
             "published_n_covered": theirs.covered if theirs else None,
-            "n_little_effect": sum(one.little for one in effects.of) if effects.of else None,
+            "n_little_effect": sum(effect.little for effect in effects.of) if effects.of else None,
             "n_names": sum(len(dial.names) for dial in model.dials),
-            "n_consistent": sum(n or 0 for n in agreed) if found.ratings else None,
+            "n_consistent": sum(n or 0 for n in agreed) if result.ratings else None,
         }
 
 
-def _agreement(found: Found) -> Iterator[Row]:
-    if (both := found.agreement) is not None:
+def _agreement(result: Found) -> Iterator[Row]:
+    if (both := result.agreement) is not None:
         yield {
             "n_raters": both.raters,
             "n_names": both.n,

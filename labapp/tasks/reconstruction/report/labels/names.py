@@ -56,7 +56,7 @@ class Dial:
 
     def others(self, name: Name) -> tuple[Name, ...]:
         """The names that other participants gave it."""
-        return tuple(one for one in self.names if one.participant != name.participant)
+        return tuple(other for other in self.names if other.participant != name.participant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def named(counted: Tables) -> Named:
     given = _final(counted, hidden)
     simulated = counted.participants[counted.participants["simulated"]]
     programs = {study: frozenset(of["participant"]) for study, of in simulated.groupby("study")}
-    found = []
+    result = []
     for (study, model), who in met.items():
         dials = counted.dials[
             (counted.dials["study"] == study)
@@ -128,9 +128,9 @@ def named(counted: Tables) -> Named:
         ]
         if not dials.empty:
             made = _model(study, model, frozenset(p for p, _ in who), dials, given)
-            found.append(replace(made, programs=made.met & programs.get(study, frozenset())))
-    found.sort(key=lambda one: (one.study, one.sliders, order(one.model)))
-    return Named(tuple(found), {study: len(people) for study, people in withheld.items()})
+            result.append(replace(made, programs=made.met & programs.get(study, frozenset())))
+    result.sort(key=lambda model: (model.study, model.sliders, order(model.model)))
+    return Named(tuple(result), {study: len(people) for study, people in withheld.items()})
 
 
 _Given = dict[tuple[str, str, int], list[Name]]

@@ -57,8 +57,8 @@ class Published:
 
 def published(model: str) -> Published | None:
     """Of the model that is named like ours, if there is one."""
-    found = _MODEL.fullmatch(model)
-    if found is None:
+    match = _MODEL.fullmatch(model)
+    if match is None:
         return None
-    own = found[2]
-    return Published(_NAMES[own], _NAMED_ANY[own[:2]], found[1] is None)
+    own = match[2]
+    return Published(_NAMES[own], _NAMED_ANY[own[:2]], match[1] is None)

@@ -48,10 +48,10 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     changed, or says something other than yes or no.
     """
     check_files(paths)
-    found: list[Rating] = []
+    result: list[Rating] = []
     for path in paths:
-        found.append(Rating(_rater(path, found), _read(path, sheet)))
-    return tuple(found)
+        result.append(Rating(_rater(path, result), _read(path, sheet)))
+    return tuple(result)
 
 
 def check_files(paths: Sequence[Path]) -> None:
@@ -72,7 +72,7 @@ def check_files(paths: Sequence[Path]) -> None:
 
 def _rater(path: Path, before: Sequence[Rating]) -> str:
     """The name of the file; with its folder where another rater's is called the same."""
-    taken = {one.rater for one in before}
+    taken = {rating.rater for rating in before}
     return path.stem if path.stem not in taken else f"{path.parent.name}/{path.stem}"
 
 
@@ -82,10 +82,10 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
     lines: dict[str, int] = {}
     for place in _rows(path):
         label = place.cell("label")
-        if (found := place.cell("sheet")) != sheet.id:
+        if (cell := place.cell("sheet")) != sheet.id:
             place.refuse(
                 "sheet",
-                found,
+                cell,
                 f"{sheet.id}, the sheet of these sessions",
                 "It was rated for another analysis: with other sessions, or before names were "
                 f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
@@ -118,11 +118,11 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
 
 
 def _same_name(place: _Place, line: Line) -> None:
-    found = place.cell("name")
-    if _plain(line.name.text) not in map(_plain, names_in(found)):
+    cell = place.cell("name")
+    if _plain(line.name.text) not in map(_plain, names_in(cell)):
         place.refuse(
             "name",
-            found,
+            cell,
             MARK + line.name.text,
             "A program has changed the name, or somebody has. Put it back from "
             f"{SHEET}; save as CSV in UTF-8.",
@@ -131,18 +131,18 @@ def _same_name(place: _Place, line: Line) -> None:
 
 def _word(place: _Place, line: Line) -> bool:
     """yes or no; a name without others beside it can agree with none."""
-    found = place.cell(RATED)
-    said = WORDS.get(found.casefold())
-    if said is None:
-        place.refuse(RATED, found, ", ".join(WORDS), "Every name needs an answer.")
-    if said and line.alone:
+    cell = place.cell(RATED)
+    rating = WORDS.get(cell.casefold())
+    if rating is None:
+        place.refuse(RATED, cell, ", ".join(WORDS), "Every name needs an answer.")
+    if rating and line.alone:
         place.refuse(
             RATED,
-            found,
+            cell,
             ALONE,
             "Nobody else named this dial, so that the name can agree with none.",
         )
-    return said
+    return rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +156,9 @@ class _Place:
     def cell(self, column: str) -> str:
         return self.cells[column].strip()
 
-    def refuse(self, column: str, found: str, allowed: str, todo: str) -> NoReturn:
+    def refuse(self, column: str, text: str, allowed: str, todo: str) -> NoReturn:
         raise RatingError(
-            f"{self.path}, line {self.line}, column {column}: found {found or 'nothing'}; "
+            f"{self.path}, line {self.line}, column {column}: found {text or 'nothing'}; "
             f"allowed: {allowed}.",
             safe=_SAFE,
             todo=todo,

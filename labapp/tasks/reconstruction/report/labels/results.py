@@ -35,7 +35,7 @@ class Found:
     @property
     def studies(self) -> list[str]:
         """Those in which a dial was named, by id."""
-        named = (one for one in self.models if any(dial.names for dial in one.dials))
+        named = (model for model in self.models if any(dial.names for dial in model.dials))
         return sorted({model.study for model in named})
 
     def of_study(self, study: str) -> list[tuple[Model, Effects]]:

@@ -21,27 +21,27 @@ LITTLE = "little effect"
 _Both = tuple[Model, Effects]
 
 
-def of_study(study: str, found: Found) -> Iterator[Html]:
+def of_study(study: str, result: Found) -> Iterator[Html]:
     """Nothing where no dial was named."""
-    if study not in found.studies:
+    if study not in result.studies:
         return
     from labapp.tasks.reconstruction.report.labels import figures
 
-    models = found.of_study(study)
+    models = result.of_study(study)
     yield heading(3, "Names given to dials")
     yield paragraph(
         "As in Tables 1 and A.4 of the paper: the names that dials had at the end of their stage, "
         "of the sessions that count. The order of the names is drawn."
     )
-    if said := _provenance([model for model, _ in models]):
-        yield paragraph(said, "note")
-    for line in legend(study, found):
+    if provenance := _provenance([model for model, _ in models]):
+        yield paragraph(provenance, "note")
+    for line in legend(study, result):
         yield paragraph(line, "quiet")
-    for sliders, some in groupby(models, key=lambda one: one[0].sliders):
-        yield names_table(list(some), found, f"Models with {count(sliders, 'slider')}.")
-    for plate in figures.of_study(study, found):
+    for sliders, some in groupby(models, key=lambda pair: pair[0].sliders):
+        yield names_table(list(some), result, f"Models with {count(sliders, 'slider')}.")
+    for plate in figures.of_study(study, result):
         yield plate.html("names")
-    yield models_table(models, found)
+    yield models_table(models, result)
     if any(published(model.model) for model, _ in models):
         yield paragraph(TEXT, "quiet")
         others = [m.model for m, _ in models if (p := published(m.model)) and not p.same_model]
@@ -67,10 +67,10 @@ def _provenance(models: Sequence[Model]) -> str:
     )
 
 
-def legend(study: str, found: Found) -> Iterator[str]:
+def legend(study: str, result: Found) -> Iterator[str]:
     """How to read the marks of the tables, and how far raters agree."""
-    yield from _raters(found)
-    models = found.of_study(study)
+    yield from _raters(result)
+    models = result.of_study(study)
     if any(effects.of for _, effects in models):
         from labapp.representations import effects as measured
 
@@ -92,59 +92,59 @@ def legend(study: str, found: Found) -> Iterator[str]:
         "Named by: participants who named the dial, of those who met the model (its coverage). "
         "A name that was taken away again does not count."
     )
-    if hidden := found.withheld.get(study):
+    if hidden := result.withheld.get(study):
         yield (
             f"Left out: {count(hidden, 'participant')} of whom there is a de-identified copy only; "
             "it holds no names."
         )
 
 
-def _raters(found: Found) -> Iterator[str]:
-    if not found.ratings:
+def _raters(result: Found) -> Iterator[str]:
+    if not result.ratings:
         yield (
             f"Nobody has said yet which names are consistent: {SHEET} beside this page is for that."
         )
         return
     bold = f"Bold, underlined and with {AGREED.strip()}: names that "
-    if len(found.ratings) == 1:
+    if len(result.ratings) == 1:
         yield (
-            f"{bold}one rater ({found.ratings[0].rater}) calls consistent between participants. "
+            f"{bold}one rater ({result.ratings[0].rater}) calls consistent between participants. "
             "How far raters agree cannot be told from one."
         )
         return
-    who = ", ".join(rating.rater for rating in found.ratings)
-    every = "both raters" if len(found.ratings) == 2 else f"all {len(found.ratings)} raters"
+    who = ", ".join(rating.rater for rating in result.ratings)
+    every = "both raters" if len(result.ratings) == 2 else f"all {len(result.ratings)} raters"
     yield (
         f"{bold}{every} ({who}) call consistent between participants; where they differ, it is "
         "said how many do. The paper: “labels experimenters identified as consistent between "
         "participants” (Table 1)."
     )
-    both = found.agreement
+    both = result.agreement
     if both is None or both.percent is None:
         yield "No dial was named by two participants: there is nothing for raters to agree on."
         return
-    said = f"The raters say the same of {decimal(both.percent, 0)} % of {count(both.n, 'name')} "
-    said += "that another participant's name stands beside. "
+    text = f"The raters say the same of {decimal(both.percent, 0)} % of {count(both.n, 'name')} "
+    text += "that another participant's name stands beside. "
     if both.kappa is None:
-        yield f"{said}{both.name} is undefined: {both.why_not}."
+        yield f"{text}{both.name} is undefined: {both.why_not}."
         return
-    said += f"{both.name} = {decimal(both.kappa, 2)}"
+    text += f"{both.name} = {decimal(both.kappa, 2)}"
     if both.low is None or both.high is None:
-        yield f"{said}, with no interval: it is undefined in most bootstrap draws."
+        yield f"{text}, with no interval: it is undefined in most bootstrap draws."
         return
     left_out = f", {both.undefined} of them without a kappa left out" if both.undefined else ""
     yield (
-        f"{said}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
+        f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
         f"{DRAWS:,} bootstrap draws of names{left_out}; names of one dial hang together, so that "
         "it may be too narrow)."
     )
 
 
-def names_table(models: Sequence[_Both], found: Found, caption: str) -> Html:
+def names_table(models: Sequence[_Both], result: Found, caption: str) -> Html:
     """A row a dial, with its effect, its coverage and its names; models one below the other."""
     return render(
         "labapp.tasks.reconstruction.report.labels:names.html",
-        models=[_model(*both, found) for both in models],
+        models=[_model(*both, result) for both in models],
         caption=caption,
         little=LITTLE,
         agreed=AGREED,
@@ -152,7 +152,7 @@ def names_table(models: Sequence[_Both], found: Found, caption: str) -> Html:
     )
 
 
-def _model(model: Model, effects: Effects, found: Found) -> dict[str, object]:
+def _model(model: Model, effects: Effects, result: Found) -> dict[str, object]:
     known = effects.of or [None] * len(model.dials)
     dials = [
         {
@@ -160,7 +160,7 @@ def _model(model: Model, effects: Effects, found: Found) -> dict[str, object]:
             "little": effect is not None and effect.little,
             "share": NONE if effect is None else _percent(effect.share),
             "by": f"{len(dial.people)}, {decimal(100 * coverage(model, dial), 0)} %",
-            "names": [_name(name, found) for name in dial.names],
+            "names": [_name(name, result) for name in dial.names],
         }
         for dial, effect in zip(model.dials, known, strict=True)
     ]
@@ -172,16 +172,16 @@ def _percent(share: float) -> str:
     return "< 1" if 0 < share < 0.005 else decimal(100 * share, 0)
 
 
-def _name(name: Name, found: Found) -> dict[str, object]:
+def _name(name: Name, result: Found) -> dict[str, object]:
     """votes: how many raters call it consistent, where they differ."""
     votes = ""
-    if found.ratings and found.disputed(name):
-        yes = sum(rating.says[name.id] for rating in found.ratings)
-        votes = f"{yes} of {len(found.ratings)} raters"
-    return {"text": quoted(name.text), "agreed": found.consistent(name), "votes": votes}
+    if result.ratings and result.disputed(name):
+        yes = sum(rating.says[name.id] for rating in result.ratings)
+        votes = f"{yes} of {len(result.ratings)} raters"
+    return {"text": quoted(name.text), "agreed": result.consistent(name), "votes": votes}
 
 
-def models_table(models: Sequence[_Both], found: Found) -> Html:
+def models_table(models: Sequence[_Both], result: Found) -> Html:
     """Who named anything at all, and how many dials most participants named."""
     theirs = any(published(model.model) for model, _ in models)
     rows = []
@@ -196,8 +196,8 @@ def models_table(models: Sequence[_Both], found: Found) -> Html:
         cells.append(sum(len(dial.names) for dial in model.dials))
         if theirs:
             cells.append(sum(paper.names) if paper else NONE)
-        if found.ratings:
-            cells.append(sum(found.n_consistent(dial) or 0 for dial in model.dials))
+        if result.ratings:
+            cells.append(sum(result.n_consistent(dial) or 0 for dial in model.dials))
         rows.append(cells)
     paper_says: list[object] = [two_lines("Paper", "D = 5 and 10")] if theirs else []
     counted: list[object] = [two_lines("Paper", "n = 5")] if theirs else []
@@ -209,7 +209,7 @@ def models_table(models: Sequence[_Both], found: Found) -> Html:
         *counted,
         "Names",
         *counted,
-        *(["Consistent names"] if found.ratings else []),
+        *(["Consistent names"] if result.ratings else []),
     ]
     return table(
         names,

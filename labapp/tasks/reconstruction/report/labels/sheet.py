@@ -110,13 +110,15 @@ def names_in(cell: str) -> tuple[str, ...]:
     return cell.removeprefix(MARK), cell.removeprefix(OPEN).removesuffix(CLOSE)
 
 
-def draw(found: Named) -> tuple[Named, Sheet]:
+def draw(named_models: Named) -> tuple[Named, Sheet]:
     """The names with their ids, and the sheet.
 
     The order of the dials, and that of the names of each, are drawn by a hash of all names: the
     same sessions always give the same sheet.
     """
-    keys = {_key(model, dial, name): (model, dial, name) for model, dial, name in found.names}
+    keys = {
+        _key(model, dial, name): (model, dial, name) for model, dial, name in named_models.names
+    }
     mark = _hash(*sorted(keys))[:12]
 
     def drawn(key: str) -> tuple[str, str]:
@@ -133,10 +135,10 @@ def draw(found: Named) -> tuple[Named, Sheet]:
 
     models = tuple(
         replace(model, dials=tuple(_drawn(model, dial, with_id) for dial in model.dials))
-        for model in found.models
+        for model in named_models.models
     )
-    named = Named(models, found.withheld)
-    lines = sorted((Line(*one) for one in named.names), key=lambda line: line.name.id)
+    named = Named(models, named_models.withheld)
+    lines = sorted((Line(*name) for name in named.names), key=lambda line: line.name.id)
     return named, Sheet(f"S-{mark}", tuple(lines))
 
 
