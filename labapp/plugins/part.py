@@ -124,6 +124,12 @@ class PlannedPart(Strict):
         return False
 
     @property
+    def picture_px(self) -> int | None:
+        """Logical pixels of the longer side of a picture whose size matters, as where people are to
+        see it alike; None where it may be as large as there is room for."""
+        return None
+
+    @property
     def solvable(self) -> int:
         """How many of its trials count where a study includes by questions that were solved."""
         return 0

@@ -69,6 +69,7 @@ class HomeController(QObject):
         self._warm_problem = ""
         self.microphone = HomeMicrophone(self.view, self)
         self._screen: str | None = None
+        self._picture_px: int | None = None
         self.shelf = StudyShelf()
         self._cards = NumberCards(self)
         self._sheets = SheetMaker(self)
@@ -248,6 +249,11 @@ class HomeController(QObject):
             return
         self._preview.choose(self.shelf.chosen, participant, drawn)
         self.view.set_plan(made.parts, drawn=drawn)
+        sizes = (part.picture_px for part in made.parts)
+        largest = max((size for size in sizes if size is not None), default=None)
+        if largest != self._picture_px:
+            self._picture_px = largest
+            self._show_screens()
         needed = models_of(made.parts)
         if self._needed is None or set(needed) != set(self._needed):
             self._needed = needed
@@ -312,7 +318,7 @@ class HomeController(QObject):
         if self._screen not in [screen.name for screen in options]:
             self._screen = preferred(screens, QGuiApplication.primaryScreen())
         self.view.set_screens(options, self._screen)
-        self.view.set_checklist([checklist.screen_row(options, self._screen)])
+        self.view.set_checklist([checklist.screen_row(options, self._screen, self._picture_px)])
 
     def _choose_screen(self, name: str) -> None:
         self._screen = name

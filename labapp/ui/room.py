@@ -6,10 +6,18 @@ PARTICIPANT = CONSOLE = HOME = (900, 560)
 """The least width and height of each window: displays of 1366 × 768 at 150 % and of 1920 × 1080 at
 200 % have about that."""
 
+AROUND_PICTURE, BESIDE_PICTURE = 256, 24
+"""Logical pixels of height that bars, question and buttons take, and of width on either side."""
+
 
 def fits(width: float, height: float, *windows: tuple[int, int]) -> bool:
     """Whether each of the windows has room on a screen of this size."""
     return all(width >= wide and height >= high for wide, high in windows)
+
+
+def for_picture(side: int) -> tuple[int, int]:
+    """What the participant's window needs to show a picture of this size."""
+    return side + 2 * BESIDE_PICTURE, side + AROUND_PICTURE
 
 
 def needed(*windows: tuple[int, int]) -> str:

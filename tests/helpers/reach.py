@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QLabel, QScrollArea, QWidget
 
 
 def out_of_reach(window: QWidget) -> list[str]:
@@ -44,6 +44,9 @@ def _cut(label: QLabel) -> str:
 def _outside(widget: QWidget, window: QWidget) -> Iterator[str]:
     """Within what a widget lies outside, up to what scrolls there."""
     place, inner = widget.rect(), widget
+    if isinstance(widget, QAbstractButton) and not widget.text():
+        # Options of a scale take clicks beside their mark, too, up to each other and over the ends.
+        place = QRect(place.center(), place.center())
     while inner is not window:
         outer = inner.parentWidget()
         place = place.translated(inner.pos())

@@ -75,6 +75,7 @@ def rows_of(participants: int, percents: Sequence[float], images: int = 10) -> p
             "device": "keyboard",
             "refresh_ms": 1000 / 60,
             "side_px": 384 if person % 3 else 768,
+            "too_small": False,
             "due_to_paint_ms": 4.0 + image,
             "excluded": False,
             "excluded_because": None,

@@ -136,7 +136,7 @@ def test_times_are_those_of_a_person(run: Run) -> None:
             if before_ns is not None and event.trial != 1:
                 assert due_ns == before_ns + BLANK_MS * 1_000_000
         elif event.kind == "stimulus.shown":
-            nothing = {"refresh_ms": None, "side_px": None}
+            nothing = {"refresh_ms": None, "side_px": None, "too_small": None}
             assert said == {"painted_ns": due_ns, "shown_by": "simulated", **nothing}
             painted_ns = said["painted_ns"]
         elif event.kind == "response.given":

@@ -108,6 +108,10 @@ def test_screens() -> None:
         small = checklist.screen_row(screens, chosen)
         assert (small.state, small.blocks) == ("warn", False)
         assert "eDP-1 has room for 911 × 512 points" in small.text
+    assert checklist.screen_row([one], "eDP-1", 384).state == "ok"
+    small = checklist.screen_row([one], "eDP-1", 800)
+    assert (small.state, small.required) == ("warn", False)
+    assert "pictures of 800 points" in small.text
     gone = checklist.screen_row([one], "DP-1")
     assert gone.blocks
     assert "DP-1 is not there" in gone.text

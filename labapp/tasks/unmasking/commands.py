@@ -16,6 +16,7 @@ class StimulusPainted(Command):
     shown_by: str
     refresh_ms: float | None
     side_px: int | None = None
+    too_small: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,15 @@ class StimulusShown(Body):
     painted_ns: session time of the first painted frame. shown_by: what says so: `frame`, the window
     system confirmed the frame; `flush`, it was handed to the window system; `simulated`.
     refresh_ms: the display's refresh interval, None where it says none. side_px: the longer side of
-    the picture in the display's own pixels, None where nothing was drawn.
+    the picture in the display's own pixels, None where nothing was drawn. too_small: whether the
+    window had less room for it than the study says, None where that was not looked at.
     """
 
     painted_ns: int
     shown_by: str
     refresh_ms: float | None
     side_px: int | None = None
+    too_small: bool | None = None
 
 
 @kind("response.given", durable=True, of_trial=True)

@@ -98,7 +98,9 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         painted = min(command.painted_ns, now_ns)
         if painted < trial.due_ns - self.part.blank_ms * MS:
             return ()
-        shown = StimulusShown(painted, command.shown_by, command.refresh_ms, command.side_px)
+        shown = StimulusShown(
+            painted, command.shown_by, command.refresh_ms, command.side_px, command.too_small
+        )
         return (stage.draft(self.part, trial, shown),)
 
     def _respond(

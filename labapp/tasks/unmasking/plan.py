@@ -125,6 +125,10 @@ class UnmaskingPart(TrialsPart):
         return self.unmasked.classifier or self.unmasked.stimuli
 
     @property
+    def picture_px(self) -> int:
+        return self.size_px
+
+    @property
     def without_keyboard(self) -> bool:
         return self.keyboard_away == "repeat"
 

@@ -219,6 +219,7 @@ def annotation_row(record: StimulusRecord) -> Row:
         "device": None if response is None else response.device,
         "refresh_ms": None if shown is None else shown.refresh_ms,
         "side_px": None if shown is None else shown.side_px,
+        "too_small": None if shown is None else shown.too_small,
         "due_s": record.due_ns / NS,
         "painted_s": None if painted_ns is None else painted_ns / NS,
         "input_s": None if response is None else response.input_ns / NS,

@@ -53,6 +53,7 @@ class UnmaskingScreen(Screen):
         self._stage = words("unmasking_example") if example else several
         self._following: tuple[int, int] | None = None
         self._away = False
+        self._too_small = False
         self._settling = False
         self.field = StimulusField(part.unmasked.level, session.palette, words("unmasking_picture"))
         if not session.read_only:
@@ -161,7 +162,8 @@ class UnmaskingScreen(Screen):
 
     def _shown(self, perf_ns: int, shown_by: str) -> None:
         at = self.session.clock.from_perf_ns(perf_ns)
-        self.send(StimulusPainted(at, shown_by, refresh_ms(self.field), self.field.picture_px))
+        side, refresh = self.field.picture_px, refresh_ms(self.field)
+        self.send(StimulusPainted(at, shown_by, refresh, side, self._too_small))
         self._idle.start()
 
     def _take_off(self) -> None:
@@ -269,6 +271,7 @@ class UnmaskingScreen(Screen):
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
         room = min(wide, self.part.size_px, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
+        self._too_small = room < self.part.size_px
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))
         left = (self.height() - beneath + 2 * EDGE - self.field.height()) // 2
         margin = min(max(left, theme.SPACE_XS), theme.SPACE_XL)

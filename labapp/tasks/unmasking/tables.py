@@ -88,6 +88,11 @@ ANNOTATIONS = (
     text("device", "what answered: keyboard, mouse, touch or simulated"),
     number("refresh_ms", "refresh interval of the display, where it says one", "ms"),
     whole("side_px", "longer side of the picture as it was shown, in pixels of the display", "px"),
+    yes(
+        "too_small",
+        "the window had less room for the picture than the study says; empty where that was not "
+        "looked at",
+    ),
     seconds("due_s", "session time (pauses included) at which it was to appear"),
     seconds("painted_s", "session time of its first painted frame"),
     seconds("input_s", "session time of the input event"),

@@ -203,8 +203,11 @@ class ScreenChoice:
         )
 
 
-def screen_row(screens: Sequence[ScreenChoice], chosen: str | None) -> Row:
-    """chosen: name of the screen the participant gets."""
+def screen_row(
+    screens: Sequence[ScreenChoice], chosen: str | None, picture_px: int | None = None
+) -> Row:
+    """chosen: name of the screen the participant gets; picture_px: of the largest picture whose
+    size matters, see `PlannedPart.picture_px`."""
     names = [screen.name for screen in screens]
     if chosen not in names:
         gone = tr("{screen} is not there any more.", screen=chosen)
@@ -212,6 +215,17 @@ def screen_row(screens: Sequence[ScreenChoice], chosen: str | None) -> Row:
         return Row("screen", "missing", text)
     if (small := _too_small(screens, chosen)) is not None:
         return small
+    screen = next(screen for screen in screens if screen.name == chosen)
+    width, height = screen.width / screen.scale, screen.height / screen.scale
+    if picture_px is not None and not room.fits(width, height, room.for_picture(picture_px)):
+        text = tr(
+            "{screen} has too little room for pictures of {side} points: they would be smaller "
+            "than the study says, and every trial is marked. Choose another display, or a "
+            "smaller scale.",
+            screen=screen.name,
+            side=picture_px,
+        )
+        return Row("screen", "warn", text, required=False)
     if len(screens) == 1:
         text = tr("One screen: your console waits behind it (Ctrl+Shift+M).")
         return Row("screen", "ok", text)

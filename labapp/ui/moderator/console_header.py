@@ -25,7 +25,7 @@ from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
-HEIGHT = 52
+HEIGHT, ROOMY = 52, 1100
 PAUSE_KEY = "F9"
 RUN, CONFIRM, SKIPPING = range(3)
 
@@ -77,8 +77,7 @@ class ConsoleHeader(QFrame):
         self.pages.addWidget(self.questions)
         self.skipping = SkipLine()
         self.pages.addWidget(self.skipping)
-        # A question needs the room: what it asks is never cut.
-        self.pages.currentChanged.connect(lambda page: self.recording.setVisible(page != CONFIRM))
+        self.pages.currentChanged.connect(self._fit)
         row = QHBoxLayout(self)
         row.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_M, 0)
         row.setSpacing(theme.SPACE_L)
@@ -99,12 +98,19 @@ class ConsoleHeader(QFrame):
         return handled
 
     def _fit(self) -> None:
-        """Be higher where a question has more lines, as in a narrow window."""
+        """In a narrow window a question takes the place of the clock, and more lines."""
+        asked = self.pages.currentIndex() == CONFIRM or not self.reasons.isHidden()
+        self.elapsed.setVisible(not asked or self.width() >= ROOMY)
+        confirms = self.pages.currentIndex() == CONFIRM
+        self.recording.setWordWrap(self.width() < ROOMY)
+        self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
         needed = 0
-        if page is not None and layout is not None and layout.hasHeightForWidth():
-            needed = layout.minimumHeightForWidth(page.width())
+        if page is not None and layout is not None:
+            needed = layout.totalMinimumSize().height()
+            if layout.hasHeightForWidth():
+                needed = max(needed, layout.minimumHeightForWidth(page.width()))
         self.setFixedHeight(max(HEIGHT, needed))
 
     def _run_page(self) -> QWidget:
@@ -193,6 +199,7 @@ class ConsoleHeader(QFrame):
         self.reasons.setVisible(asked)
         for widget in (self.study, self.others):
             widget.setVisible(not asked)
+        self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         page = self.pages.currentWidget()

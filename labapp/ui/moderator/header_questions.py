@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -149,15 +149,29 @@ class Questions(QWidget):
         words.addWidget(self.question)
         words.addWidget(self.detail)
         words.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
-        row.addLayout(words, 1)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme.SPACE_S)
+        self._row.addLayout(words, 1)
+        self._answering = QHBoxLayout()
+        self._answering.setSpacing(theme.SPACE_S)
+        self._row.addLayout(self._answering)
         for widget in (self.reason, self.yes, self.other, self.no):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._answering.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self.yes.clicked.connect(lambda: self._answer(0))
         self.other.clicked.connect(lambda: self._answer(1))
         self.no.clicked.connect(self.left)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The answers come below the question where there is no room beside it."""
+        beside = self.question.sizeHint().width() + self._answering.sizeHint().width()
+        narrow = beside + theme.SPACE_S > self.width()
+        way = QBoxLayout.Direction
+        self._row.setDirection(way.TopToBottom if narrow else way.LeftToRight)
 
     def ask_skip(self, title: str, index: int) -> None:
         """Whether to skip the rest of a part; index: its place in the plan."""
@@ -225,6 +239,7 @@ class Questions(QWidget):
             grave = isinstance(answer.then, Command) and not keeps
             bits.set_property(button, "role", "danger" if grave else "")
         self.other.setVisible(len(answers) > 1)
+        self._fit()
 
     def _answer(self, place: int) -> None:
         then = self._answers[place].then

@@ -21,6 +21,7 @@ from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui import presentation
 from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.room import fits, for_picture
 from labapp.ui.widgets.photo_view import image_of
 from tests.helpers.hands import LEFT, MS, key, now_ms, press
 from tests.helpers.rooms import Room, skip_to
@@ -485,3 +486,15 @@ def test_a_window_that_changes_its_size_while_a_picture_waits_for_a_frame(
     assert screen.field.side < before
     qtbot.waitUntil(lambda: trial_of(room).open)
     assert screen.field.shown == screen.part.stimulus(2)[1].picture
+
+
+@pytest.mark.parametrize(("high", "small"), [(640, False), (620, True)])
+def test_a_trial_is_marked_whose_window_is_too_small(stage: Open, qtbot, high, small) -> None:
+    room, window, screen = stage(size_px=384)
+    window.showNormal()
+    window.resize(900, high)
+    qtbot.wait(20)
+    key(Qt.Key.Key_F)
+    qtbot.waitUntil(lambda: trial_of(room).number == 2 and trial_of(room).open)
+    assert room.last("stimulus.shown")["too_small"] is small
+    assert fits(900, high, for_picture(screen.part.picture_px)) is not small

@@ -57,6 +57,10 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield "Refresh interval of the display", "not told", f"{unknown:,}"
     for side, n in counted["side_px"].value_counts().items():
         yield "Side of the pictures on the display", f"{side} of its pixels", f"{n:,}"
+    small = truths(counted["too_small"])
+    if small.any():
+        said = "Window too small for the study's size of the picture"
+        yield said, percent(float(small.mean())), f"{int(small.sum()):,}"
     for device, n in counted["device"].value_counts().items():
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
     away = truths(counted["keyboard_away"])
