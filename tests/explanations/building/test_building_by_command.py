@@ -21,8 +21,9 @@ from labapp.stimuli import importing, library
 @pytest.fixture
 def model(resnet: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of a classifier that has learned nothing, for a set of two times two photos."""
-    small = replace(sets.specs()["birds-gradcam"], wanted=Wanted(1, 1, sets=2))
-    monkeypatch.setitem(sets.specs(), "birds-gradcam", small)
+    spec, explainer = sets._known()["birds-gradcam"]
+    small = replace(spec, wanted=Wanted(1, 1, sets=2))
+    monkeypatch.setitem(sets._known(), "birds-gradcam", (small, explainer))
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
     weights = {
         name: value.numpy()
