@@ -185,6 +185,7 @@ def test_where_nothing_opens_a_report_its_place_is_told(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outside.QDesktopServices, "openUrl", lambda url: False)
+    monkeypatch.setattr(outside.shutil, "which", lambda name: None)
     told: list[str] = []
     path = tmp_path / "a.png"
     picture = Picture(path)

@@ -204,7 +204,6 @@ class HomeView(QWidget):
         layout.addWidget(bits.hairline())
         layout.addWidget(self.reader, 1)
         layout.addStretch(0)
-        self.reader.setAccessibleName(tr("Consent text"))
         return page
 
     def _connect(self) -> None:
@@ -335,6 +334,7 @@ class HomeView(QWidget):
         self.reader_title.setText(title)
         self.ready.read.setVisible(markdown is not None)
         self.reader.show_text(markdown or "")
+        self.reader.setAccessibleName(tr("Consent text"))  # not the study's own heading
         if markdown is None and self.pages.currentIndex() == READER:
             self._close_reader()
 
