@@ -232,7 +232,7 @@ class FruitTree(Picture):
         self._name = name
         self._answers: tuple[str, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setMinimumSize(420, 190)
+        self.setMinimumSize(500, 190)  # so that no answer lies over another
         self.setAccessibleName(name)
 
     @property
