@@ -3,6 +3,7 @@ drawn tree of errors is the real one."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -142,3 +143,23 @@ def test_the_walls_hold() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+NO_NAMES = ("one", "found", "said")
+"""A variable is named for what it holds, and not for how it came."""
+MOST_OF_THEM = 20
+
+
+def test_variables_are_named_for_what_they_hold() -> None:
+    places = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case (
+                    ast.Name(id=name, ctx=ast.Store())
+                    | ast.arg(arg=name)
+                    | ast.MatchAs(name=name)
+                    | ast.ExceptHandler(name=name)
+                ) if name in NO_NAMES:
+                    places.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")
+    assert len(places) <= MOST_OF_THEM, places
