@@ -3,7 +3,7 @@
 python -m benchmarks.bids_readers
 
 Two simulated participants a study, in a temporary folder. Prints what each program lists, and
-ends with 1 where one of them finds an error. `tests/bundle/test_bids_readers.py` does the same with
+ends with 1 where one of them finds an error. `tests/bids/test_bids_readers.py` does the same with
 one study of each kind.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import ancpbids
 import bids
 
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.simulation.at_scale import simulate_at_scale
 from labapp.study import loading
 from tests.helpers.bids import validator_errors

@@ -23,10 +23,11 @@ import torch
 from numpy.typing import NDArray
 
 from labapp.representations import card as cards
-from labapp.representations import distance, files, networks, package, torch_backend
+from labapp.representations import distance, networks, package, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, Architecture, Trained
 from labapp.representations.space import Continuous, LatentSpace
 from labapp.representations.warmup import random_states
+from labapp.training import files
 
 Float32 = NDArray[np.float32]
 Decode = Callable[[Float32], Float32]

@@ -26,8 +26,8 @@ from labapp.audio.writer import WavWriter
 from labapp.clock import SessionClock
 from labapp.events import Draft, Source
 from labapp.events.questionnaires import ResponseChanged
-from labapp.records.journal import read_rows
-from labapp.session.journal import Journal
+from labapp.journal.read import read_rows
+from labapp.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded
 
 DURABLE_EVERY = 500

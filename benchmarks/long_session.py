@@ -116,10 +116,10 @@ def session(folder: Path, minutes: float) -> dict[str, Any]:
     """Run the session and say what was measured; times in ms, memory in MB."""
     from PySide6.QtCore import QTimer
 
-    from labapp.bundle.verify import verify
+    from labapp.bids.verify import verify
     from labapp.events import Source
     from labapp.events.commands import AddNote
-    from labapp.records.opening import open_record
+    from labapp.journal.opening import open_record
     from labapp.simulation.pace import Pace
     from labapp.ui.controller import SessionController
     from labapp.ui.qtapp import make_app

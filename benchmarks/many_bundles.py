@@ -56,7 +56,7 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
     """The rows of a session as those of participant `label`, with errors times `factor`."""
     from labapp.events import GENESIS, row_hash
     from labapp.events.event import payload_text
-    from labapp.records.layout import COLUMNS
+    from labapp.journal.layout import COLUMNS
 
     head = GENESIS
     for row in rows:
@@ -74,9 +74,9 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
 
 def bundle(source: Path, number: int, out: Path) -> None:
     """Bundle `number`, of the session folder `source`."""
-    from labapp.bundle.export import export
-    from labapp.records.journal import read_rows
-    from labapp.records.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION, FolderName
+    from labapp.bids.export import export
+    from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION, FolderName
+    from labapp.journal.read import read_rows
 
     label = f"S{number:05d}"
     name = FolderName.parse(source.name)

@@ -33,8 +33,8 @@ import yaml
 
 from labapp import resources
 from labapp.analysis.tables import load
+from labapp.journal.read import read_rows
 from labapp.profiles.interactive_reconstruction import published
-from labapp.records.journal import read_rows
 from labapp.representations.package import find
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.mixtures import SHARES

@@ -1,5 +1,5 @@
 """`python -m labapp` is `labapp`."""
 
-from labapp.cli import main
+from labapp.cli.main import main
 
 main()

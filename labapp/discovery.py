@@ -24,7 +24,7 @@ T = TypeVar("T")
 CATALOGUES = {
     "labapp.tasks": "labapp.plugins.registry:TASKS",
     "labapp.metrics": "labapp.metrics.registry:METRICS",
-    "labapp.exporters": "labapp.bundle.exporters:EXPORTERS",
+    "labapp.exporters": "labapp.bids.exporters:EXPORTERS",
     "labapp.decoders": "labapp.representations.architectures:ARCHITECTURES",
     "labapp.explanations": "labapp.explanations.methods:METHODS",
     "labapp.instruments": "labapp.study.instruments.files:QUESTIONNAIRES",

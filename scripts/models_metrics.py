@@ -16,11 +16,11 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from labapp import resources
+from labapp.metrics.evaluation.scores import compute_all
 from labapp.metrics.registry import METRICS
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.scored import encoded
-from labapp.scoring.scores import compute_all
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",

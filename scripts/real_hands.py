@@ -28,7 +28,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, QTimer
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from labapp import cli
+from labapp.cli import main as cli
 from labapp.clock import NS
 from labapp.tasks.unmasking.observer import Annotator, Reply
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart

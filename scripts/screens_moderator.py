@@ -27,7 +27,7 @@ from labapp.events.commands import (
 )
 from labapp.events.lifecycle import AlarmRaised, ScreenChanged
 from labapp.events.voice import AudioDeviceLost, AudioState
-from labapp.records.sessions import ListedState, SessionSummary
+from labapp.journal.sessions import ListedState, SessionSummary
 from labapp.representations.decoding import Decoder
 from labapp.representations.package import load_package
 from labapp.representations.sheets import traversals

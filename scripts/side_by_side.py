@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from labapp.figure_style import SECONDARY, STYLE
+from labapp.metrics.evaluation.figures import CELL_IN, SHADES
 from labapp.report import kit
-from labapp.scoring.figures import CELL_IN, SHADES
 
 Float64 = NDArray[np.float64]
 

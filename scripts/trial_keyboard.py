@@ -309,8 +309,8 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
 
     import labapp.analysis
     from labapp.analysis.rows import spans_away, within
-    from labapp.records.opening import open_record
-    from labapp.records.rows import bodies
+    from labapp.journal.opening import open_record
+    from labapp.journal.rows import bodies
 
     wrong: list[str] = []
     record = open_record(folder)

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp import cli, console
+from labapp import console
+from labapp.cli import main as cli
 from labapp.console import say_json, shown
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -16,7 +17,7 @@ import typer
 
 from labapp import discovery
 from labapp.analysis.writing import dictionary
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.events import registered
 from labapp.plugins.registry import task_files
 from labapp.study.schema import Study
@@ -28,8 +29,6 @@ NAME = re.compile(r"(?<![\w./-])labapp(?:\.\w+)+")
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./<>*-]*)(?: [^`]*)?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#[^)]*)?\)")
 HEADED = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)")
-IMPORT = re.compile(r"^ *from labapp(?:\.| import )(\w+)", re.MULTILINE)
-FOR_TYPES = re.compile(r"^( *)if TYPE_CHECKING:\n(?:\1 .*\n|\n)+", re.MULTILINE)
 CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 
@@ -86,20 +85,17 @@ def test_every_room_is_in_the_table_once() -> None:
     assert sorted(rooms()) == sorted(folders)
 
 
-NAMES_A_TASK = {("planning", "tasks"), ("profiles", "tasks")}
-READS_WEIGHTS = {("training", "representations")}
-
-
-def test_no_room_imports_a_higher_one() -> None:
-    floor = {room: number for number, room in enumerate(rooms())}
-    upward = {
-        (room, imported)
-        for room in floor
-        for path in (ROOT / "labapp" / room).rglob("*.py")
-        for imported in IMPORT.findall(FOR_TYPES.sub("", path.read_text("utf-8")))
-        if floor.get(imported, 0) > floor[room]
+def test_the_table_has_the_order_of_the_floors() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (floors,) = (
+        contract["layers"]
+        for contract in project["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+    )
+    height = {
+        room: number for number, floor in enumerate(reversed(floors)) for room in floor.split(" | ")
     }
-    assert upward == NAMES_A_TASK | READS_WEIGHTS, "and the table says so"
+    assert [height[room] for room in rooms()] == sorted(height[room] for room in rooms())
 
 
 @pages()

@@ -13,7 +13,7 @@ import pytest
 
 from labapp import leftovers
 from labapp.analysis.analyze import staged
-from labapp.records.journal import read_rows
+from labapp.journal.read import read_rows
 from labapp.session.folder import check_data_root
 from labapp.session.private import check_private
 from tests.helpers.journals import golden_session
@@ -33,7 +33,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 KILLED = """
 import os, signal
 from pathlib import Path
-from labapp.records.journal import opened
+from labapp.journal.read import opened
 from labapp.ui.display import offscreen
 offscreen()
 with opened(Path({folder!r})):

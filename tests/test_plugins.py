@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from labapp import __version__, discovery, resources
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import ModelError, StudyError
 from labapp.explanations.approach import approach
 from labapp.explanations.recipe import ClassifierRecipe
+from labapp.metrics.evaluation import scores
 from labapp.plugins import registry
 from labapp.representations.package import load_package
-from labapp.scoring import scores
 from labapp.session import environment
 from labapp.session.opening import SessionDependencies, resume
 from labapp.study import loading
@@ -98,7 +98,7 @@ GOOD = {
         "IT = Metric('spread', 'Spread', 'How far apart', 'higher', 'Ours', 'good:spread')"
     ),
     "labapp.exporters": (
-        "from labapp.bundle.exporters import Exporter\n"
+        "from labapp.bids.exporters import Exporter\n"
         "class Names(Exporter):\n"
         "    name = 'names'\n"
         "    def write(self, sessions, folder, *, audio):\n"
@@ -133,7 +133,7 @@ GOOD = {
 WRONG = {
     "labapp.metrics": ("IT = 3", "it is int, and no Metric"),
     "labapp.exporters": (
-        "from labapp.bundle.dataset import BidsDataset\nIT = BidsDataset()",
+        "from labapp.bids.dataset import BidsDataset\nIT = BidsDataset()",
         "an exporter 'bids' is there already",
     ),
     "labapp.decoders": (

@@ -10,12 +10,12 @@ import pytest
 
 from labapp import resources
 from labapp.explanations import recipe as classifiers
+from labapp.metrics.evaluation.scores import compute_all
 from labapp.metrics.information import mutual_information
 from labapp.metrics.r4 import r4
 from labapp.metrics.registry import METRICS
 from labapp.representations import card, package, recipe
 from labapp.representations.scored import encoded
-from labapp.scoring.scores import compute_all
 from scripts import models_metrics, models_picture
 from scripts.models_table import classifiers_table, faces_table, faces_told, metrics_table, table
 

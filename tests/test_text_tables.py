@@ -19,8 +19,8 @@ from labapp.analysis.folding.snapshots import SCHEMA
 from labapp.analysis.tables import load
 from labapp.analysis.writing import _to_csv, write
 from labapp.analysis.writing_snapshots import write_snapshots
-from labapp.bundle.export import export
-from labapp.bundle.tsv import Table
+from labapp.bids.export import export
+from labapp.bids.tsv import Table
 from labapp.events.lifecycle import NoteAdded
 from labapp.plugins.bids import Column
 from labapp.tasks.reconstruction.events import LabelEdited

@@ -53,16 +53,16 @@ SHOWN = re.compile(r"\.((screen|report)(\..*)?|beside)$")
 """Files of a task that are loaded when they are shown: the participant's screen, what stands beside
 the mirror, and the sections of the report."""
 LIGHT = {
-    "labapp.cli": ["labapp.cli"],
+    "labapp.cli.main": ["labapp.cli.main"],
     "labapp.events": modules("events"),
     "labapp.study": modules("study"),
     "labapp.tasks": [m for m in modules("tasks") if not SHOWN.search(m)],
-    "labapp.records": [m for m in modules("records") if m != "labapp.records.arrow"],
+    "labapp.journal": [m for m in modules("records") if m != "labapp.journal.arrow"],
     "labapp.session": modules("session"),
     "labapp.simulation": modules("simulation"),
     "labapp.audio": modules("audio"),
     "labapp.stimuli": modules("stimuli"),
-    "labapp.cli_metrics": ["labapp.cli_metrics", "labapp.metrics.registry"],
+    "labapp.cli.metrics": ["labapp.cli.metrics", "labapp.metrics.registry"],
 }
 
 
@@ -84,7 +84,7 @@ def test_the_home_comes_without_the_plots_of_a_session() -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom labapp.cli import main\nsys.argv = ['labapp', '--help']\n"
+        "import sys\nfrom labapp.cli.main import main\nsys.argv = ['labapp', '--help']\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
     )
     assert loaded_after(code) == set()

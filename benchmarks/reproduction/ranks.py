@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.reproduction.printing import Table
+from labapp.metrics.evaluation.scores import compute_all
 from labapp.representations.scored import encoded
-from labapp.scoring.scores import compute_all
 from scripts import models_metrics
 
 Float64 = NDArray[np.float64]

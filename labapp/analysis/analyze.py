@@ -24,7 +24,7 @@ from labapp.analysis.writing import (
     write_small,
 )
 from labapp.analysis.writing_snapshots import write_snapshots
-from labapp.computing.processes import processes
+from labapp.parallel.processes import processes
 
 REPORT = "report.html"
 FIGURES = "figures"

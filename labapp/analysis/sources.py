@@ -13,7 +13,7 @@ from labapp.analysis.folding.workers import fold_all
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
-from labapp.records.opening import places, session_places
+from labapp.journal.opening import places, session_places
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""

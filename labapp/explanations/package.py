@@ -19,7 +19,8 @@ from labapp.datasets.split import Float32
 from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
-from labapp.representations import document, files, package
+from labapp.representations import document, package
+from labapp.training import files
 
 if TYPE_CHECKING:
     from labapp.explanations.classifier import Classifier

@@ -7,7 +7,7 @@ from pathlib import Path
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
 from labapp.events.dials import Comparison
-from labapp.records.opening import open_record
+from labapp.journal.opening import open_record
 
 BEST = "best_alignment"
 KEPT = ("trials", "stages", "scores", "participants")

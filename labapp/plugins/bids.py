@@ -15,7 +15,7 @@ from labapp.text_tables import AsItIs
 
 if TYPE_CHECKING:
     from labapp.events import Body, Event
-    from labapp.records.record import Record
+    from labapp.journal.record import Record
 
 Cells = dict[str, Any]
 """The cells of a row, by the names of their columns."""

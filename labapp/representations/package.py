@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations import document, files
+from labapp.representations import document
 from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, Decoder, percentiles_of
 from labapp.representations.recipe import ID_PATTERN
 from labapp.representations.space import Continuous
+from labapp.training import files
 
 Float32 = NDArray[np.float32]
 

@@ -25,12 +25,12 @@ from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionErro
 from labapp.events import Event
 from labapp.events.agreement import Refusal
 from labapp.events.registry import kinds_of
+from labapp.journal.layout import FolderName
+from labapp.journal.lock import held
+from labapp.journal.read import read_rows
+from labapp.journal.rows import bodies
+from labapp.journal.withdrawn import withdrawals
 from labapp.reading.values import json_value
-from labapp.records.journal import read_rows
-from labapp.records.layout import FolderName
-from labapp.records.lock import held
-from labapp.records.rows import bodies
-from labapp.records.withdrawn import withdrawals
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
 from labapp.study.assignment import shuffled

@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 from labapp import __version__, access, durable
 from labapp.clock import utc_text
 from labapp.errors import BundleError, DataFolderError
-from labapp.records.layout import EXPORTS, LOCK
-from labapp.records.sessions import BEGUN, DONE, GIVEN_UP, exports, there
+from labapp.journal.layout import EXPORTS, LOCK
+from labapp.journal.sessions import BEGUN, DONE, GIVEN_UP, exports, there
 
 PATIENCE_S = 0.1
 NOT_MADE = "No bundle was made: a withdrawal would not know of it."

@@ -16,11 +16,11 @@ from filelock import FileLock, Timeout
 
 from labapp import access, durable, leftovers
 from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
+from labapp.journal.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp.journal.sessions import exported_from
+from labapp.journal.withdrawn import withdrawals
 from labapp.reading import files
 from labapp.reading.values import json_value
-from labapp.records.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
-from labapp.records.sessions import exported_from
-from labapp.records.withdrawn import withdrawals
 from labapp.session.relations import related
 from labapp.study.schema import Study
 

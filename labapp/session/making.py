@@ -17,8 +17,7 @@ from filelock import FileLock, Timeout
 from labapp import access, durable
 from labapp.clock import Clock, utc_label
 from labapp.errors import LabappError, ParticipantTaken, SessionBusy
-from labapp.records.journal import extent
-from labapp.records.layout import (
+from labapp.journal.layout import (
     AUDIO,
     CREATING,
     ENVIRONMENT,
@@ -29,7 +28,8 @@ from labapp.records.layout import (
     STUDY,
     FolderName,
 )
-from labapp.records.lock import held
+from labapp.journal.lock import held
+from labapp.journal.read import extent
 from labapp.session import folder
 from labapp.session.folder import SessionFolder, data_error
 from labapp.study.loading import LoadedStudy

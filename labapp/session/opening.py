@@ -28,6 +28,7 @@ from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
 from labapp.events.stimuli import StimuliStored
 from labapp.events.voice import AudioBlock, AudioOff
+from labapp.journal.write import Journal
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
@@ -44,7 +45,6 @@ from labapp.session import (
 )
 from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
-from labapp.session.journal import Journal
 from labapp.session.network import network_drive, network_warning
 from labapp.session.runner import Runner, SoundRecorder
 from labapp.session.scheduling import Scheduler

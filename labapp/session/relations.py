@@ -13,8 +13,8 @@ from pathlib import Path
 from labapp import resources
 from labapp.documents import parse_yaml
 from labapp.errors import StudyError
+from labapp.journal.layout import STUDY, FolderName, study_files_of
 from labapp.reading import files
-from labapp.records.layout import STUDY, FolderName, study_files_of
 from labapp.study.schema import Study
 
 

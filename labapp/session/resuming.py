@@ -10,11 +10,11 @@ from labapp import __version__
 from labapp.errors import LabappError, ModelError, SessionError
 from labapp.events import Event, body_of
 from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
+from labapp.journal.layout import STUDY, study_files_of
+from labapp.journal.rows import missing_packages
+from labapp.journal.withdrawn import withdrawal_of
 from labapp.plugins import registry
 from labapp.reading import files
-from labapp.records.layout import STUDY, study_files_of
-from labapp.records.rows import missing_packages
-from labapp.records.withdrawn import withdrawal_of
 from labapp.session.folder import SessionFolder
 from labapp.session.verified_events import finished
 from labapp.study import loading

@@ -26,9 +26,9 @@ from labapp.events.lifecycle import (
     SessionPaused,
 )
 from labapp.events.undoing import CloseRequested, SkipRequested
+from labapp.journal.write import Journal, Receipt
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
-from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.session.scheduling import Scheduler, Timer

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.events import Event
-from labapp.records.integrity import check_rows
-from labapp.records.journal import read_rows
-from labapp.records.layout import JOURNAL
-from labapp.records.rows import bodies
+from labapp.journal.integrity import check_rows
+from labapp.journal.layout import JOURNAL
+from labapp.journal.read import read_rows
+from labapp.journal.rows import bodies
 
 
 def read_verified_events(folder: Path) -> list[Event]:

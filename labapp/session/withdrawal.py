@@ -18,14 +18,14 @@ from labapp import durable
 from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
+from labapp.journal.comments import forget_comments
+from labapp.journal.layout import LEAVING, WITHDRAWN, FolderName
+from labapp.journal.plausible import plausible
+from labapp.journal.read import read_rows
+from labapp.journal.rows import bodies
+from labapp.journal.sessions import export_problems, exports_of
+from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
-from labapp.records.comments import forget_comments
-from labapp.records.journal import read_rows
-from labapp.records.layout import LEAVING, WITHDRAWN, FolderName
-from labapp.records.plausible import plausible
-from labapp.records.rows import bodies
-from labapp.records.sessions import export_problems, exports_of
-from labapp.records.withdrawn import Withdrawal, withdrawals
 from labapp.session import exports, private, shifts
 from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of

@@ -18,8 +18,8 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from labapp.computing.processes import cores
 from labapp.errors import StudyFull
+from labapp.parallel.processes import cores
 from labapp.reading import files
 from labapp.session import condition_assignment, folder, private
 from labapp.session.models import card_path

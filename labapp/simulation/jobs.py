@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 
 from labapp.errors import ExportExists, SessionError, StudyFull, UsageError
+from labapp.journal.read import read_rows
 from labapp.plugins.simulated import NO_OPTIONS, Options
-from labapp.records.journal import read_rows
 from labapp.session import condition_assignment
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits

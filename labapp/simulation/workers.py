@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp import leftovers
-from labapp.computing.cluster import cluster
-from labapp.computing.processes import cores, processes
+from labapp.parallel.cluster import cluster
+from labapp.parallel.processes import cores, processes
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 from labapp import discovery
 from labapp.analysis.task_records import records_class
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.plugins.bids import TaskFiles
 from labapp.plugins.task_type import TaskType
 from labapp.testing.watching import Notes

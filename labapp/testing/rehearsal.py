@@ -22,11 +22,11 @@ from labapp.events.commands import (
 )
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted, SessionPlanned
+from labapp.journal.write import Journal, Receipt
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
-from labapp.session.journal import Journal, Receipt
 from labapp.session.machine import SessionMachine
 from labapp.session.runner import Runner
 from labapp.session.scheduling import VirtualScheduler

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp.errors import ModelError
-from labapp.representations import files
+from labapp.training import files
 
 FILE = "checkpoint.safetensors"
 

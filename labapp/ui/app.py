@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from labapp import resources
 from labapp.console import say
-from labapp.records.layout import LEAVING
+from labapp.journal.layout import LEAVING
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.qtapp import make_app

@@ -23,9 +23,9 @@ from PySide6.QtGui import (
 from labapp.errors import DataFolderError, SessionError, StudyError
 from labapp.events.agreement import Agreement
 from labapp.events.registry import kinds_of
+from labapp.journal.opening import open_record
+from labapp.journal.rows import bodies
 from labapp.plugins import registry, texts
-from labapp.records.opening import open_record
-from labapp.records.rows import bodies
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of

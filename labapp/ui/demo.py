@@ -68,8 +68,8 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
 def _finish(session: Path, folder: Path, say: Callable[[str], None], started: float) -> None:
     """Export, verify and analyse; ends with the paths."""
     from labapp.analysis.analyze import analyze
-    from labapp.bundle.export import export
-    from labapp.bundle.verify import verify
+    from labapp.bids.export import export
+    from labapp.bids.verify import verify
 
     bundle = export([session], folder / "bundle")
     for path in (session, bundle):

@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from labapp.console import say
 from labapp.errors import RecordError
-from labapp.records.comments import add_comment
-from labapp.records.journal import last_utc
-from labapp.records.session_index import SessionIndex
-from labapp.records.sessions import SessionSummary
+from labapp.journal.comments import add_comment
+from labapp.journal.read import last_utc
+from labapp.journal.session_index import SessionIndex
+from labapp.journal.sessions import SessionSummary
 from labapp.session import resuming
 from labapp.session.withdrawal import withdraw
 from labapp.ui import mistakes

@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import conditions, fold_standing, kinds_of_standing
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import (
     InclusionDecided,

@@ -13,7 +13,7 @@ import pytest
 from labapp import resources
 from labapp.analysis import load
 from labapp.analysis.report import report
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.events.lifecycle import InclusionDecided, PartEnded, PartStarted, SessionCompleted
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.study.loading import files_digest

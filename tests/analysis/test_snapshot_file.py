@@ -18,8 +18,8 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.folding.pieces import packed
 from labapp.analysis.folding.snapshots import SCHEMA
 from labapp.analysis.snapshots import SnapshotFile
-from labapp.computing.processes import processes
 from labapp.errors import DataFolderError
+from labapp.parallel.processes import processes
 from tests.analysis.folding.test_workers import small
 
 TABLES = [

@@ -19,7 +19,7 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.findings import derived_columns
 from labapp.analysis.tables import frames
 from labapp.analysis.writing import DICTIONARY, file_names, write
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.errors import DataFolderError, ExportExists, RecordError
 from labapp.events.lifecycle import NoteAdded, SessionCompleted
 from tests.analysis.sessions import begin_trial, builder, end_trial

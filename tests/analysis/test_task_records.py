@@ -25,8 +25,8 @@ from labapp.analysis.task_records import (
     records_class,
 )
 from labapp.analysis.writing import write
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, SetupError
 from labapp.events import Body, Event
 from labapp.events import registry as kinds

@@ -26,9 +26,9 @@ from labapp.audio.recorder import Recorder
 from labapp.clock import Clock
 from labapp.events import Body, Draft, Source
 from labapp.events.commands import Resume
+from labapp.journal.write import Journal, Receipt
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
-from labapp.session.journal import Journal, Receipt
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST, Pace

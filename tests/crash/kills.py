@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from labapp.records.integrity import check_journal
-from labapp.records.journal import read_rows
-from labapp.records.layout import JOURNAL
-from labapp.records.rows import Row
+from labapp.journal.integrity import check_journal
+from labapp.journal.layout import JOURNAL
+from labapp.journal.read import read_rows
+from labapp.journal.rows import Row
 from labapp.session.recovery import recover
 from tests.audio.fakes import RATE
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import load
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
-from labapp.records.sessions import list_sessions
+from labapp.bids.export import export
+from labapp.bids.verify import verify
+from labapp.journal.sessions import list_sessions
 from labapp.session.verified_events import read_verified_events
 from tests.crash.kills import kinds_of, tell
 

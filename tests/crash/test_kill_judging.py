@@ -11,7 +11,7 @@ import pytest
 
 from labapp.events import Event, body_of
 from labapp.events.stimuli import StimuliStored
-from labapp.records.journal import read_rows
+from labapp.journal.read import read_rows
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask
 from tests.crash.kills import tell

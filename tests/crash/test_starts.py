@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.errors import ParticipantTaken
-from labapp.records.layout import MAKING
-from labapp.records.sessions import list_sessions
+from labapp.journal.layout import MAKING
+from labapp.journal.sessions import list_sessions
 from labapp.session import opening
 from labapp.session.folder import taken
 from labapp.session.opening import OpenSession

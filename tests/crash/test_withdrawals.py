@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from labapp.records.comments import add_comment
-from labapp.records.sessions import list_sessions
-from labapp.records.withdrawn import withdrawals
+from labapp.journal.comments import add_comment
+from labapp.journal.sessions import list_sessions
+from labapp.journal.withdrawn import withdrawals
 from labapp.session import shifts
 from labapp.session.folder import taken
 from labapp.session.private import consents

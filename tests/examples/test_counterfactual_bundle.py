@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.errors import RecordError
 from labapp.simulation.jobs import simulate_study
 from tests.helpers.bids import validator_errors

@@ -18,10 +18,10 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.writing import write
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, StudyError, UsageError
+from labapp.journal.integrity import check_journal
 from labapp.plugins import registry
-from labapp.records.integrity import check_journal
 from labapp.report.formats import decimal
 from labapp.session.opening import resume
 from labapp.session.verified_events import finished, read_verified_events

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import StimuliError, StudyError
 from labapp.explanations import masked, package
 from labapp.explanations.building.scored import scored_of

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import DatasetError, ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import evaluation, package, training

@@ -12,7 +12,7 @@ import safetensors.numpy
 from typer.testing import CliRunner
 
 from labapp import models_catalog
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as cards
 from labapp.explanations import evaluation, package, training

@@ -13,9 +13,9 @@ import pytest
 
 from labapp.analysis.walk import Parts, walk
 from labapp.events.lifecycle import SessionPlanned
-from labapp.records.integrity import check_rows
-from labapp.records.outline import outline
-from labapp.records.rows import Row, bodies
+from labapp.journal.integrity import check_rows
+from labapp.journal.outline import outline
+from labapp.journal.rows import Row, bodies
 from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import GOLDEN
 

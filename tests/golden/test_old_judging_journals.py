@@ -15,9 +15,9 @@ import pytest
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.errors import RecordError
+from labapp.journal.integrity import check_rows
+from labapp.journal.rows import Row, bodies
 from labapp.plugins import registry
-from labapp.records.integrity import check_rows
-from labapp.records.rows import Row, bodies
 from tests.helpers.journals import GOLDEN
 
 FOLDER = GOLDEN / "journals" / "judging"

@@ -16,9 +16,9 @@ import pytest
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.errors import RecordError
+from labapp.journal.integrity import check_rows
+from labapp.journal.rows import Row, bodies
 from labapp.plugins import registry
-from labapp.records.integrity import check_rows
-from labapp.records.rows import Row, bodies
 from labapp.session.machine import SessionMachine
 from labapp.study.parts import BreakPart
 from labapp.study.plan import parts_of

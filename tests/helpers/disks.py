@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from labapp.session import journal
+from labapp.journal import write as journal
 
 
 @dataclass

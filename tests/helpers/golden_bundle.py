@@ -12,9 +12,9 @@ import shutil
 from pathlib import Path
 
 from labapp import __version__
-from labapp.bundle.export import export
-from labapp.records.arrow import rows_of
-from labapp.records.layout import MANIFEST
+from labapp.bids.export import export
+from labapp.journal.arrow import rows_of
+from labapp.journal.layout import MANIFEST
 from tests.helpers.journals import GOLDEN, golden_session
 
 TREE = GOLDEN / "bundle"

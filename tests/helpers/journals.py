@@ -26,7 +26,7 @@ from labapp.events import GENESIS, Body, Draft, Event, Source, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted, SessionPlanned
 from labapp.events.voice import AudioBlock
-from labapp.records.layout import (
+from labapp.journal.layout import (
     AUDIO,
     COLUMNS,
     ENVIRONMENT,

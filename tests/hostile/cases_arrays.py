@@ -34,7 +34,7 @@ NPY: dict[str, tuple[bytes, str]] = {
 for _name, (_content, _words) in NPY.items():
 
     def _scored(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.scoring.files import read
+        from labapp.metrics.evaluation.files import read
 
         (tmp / "codes.npy").write_bytes(content)
         return read(tmp / "codes.npy", "c")
@@ -50,7 +50,7 @@ for _name, (_content, _words) in NPY.items():
 
 @case("codes: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.scoring.files import read
+    from labapp.metrics.evaluation.files import read
 
     os.mkfifo(tmp / "codes.npy")
     return read(tmp / "codes.npy", "c")
@@ -58,7 +58,7 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a sparse file of 8 GiB", "more than the")
 def _(tmp: Path) -> Any:
-    from labapp.scoring.files import read
+    from labapp.metrics.evaluation.files import read
 
     with (tmp / "codes.csv").open("wb") as stream:
         stream.truncate(8 * 1024 * MIB)
@@ -67,14 +67,14 @@ def _(tmp: Path) -> Any:
 
 @case("codes: a cell of 200 KB", "no CSV text")
 def _(tmp: Path) -> Any:
-    from labapp.scoring.files import read
+    from labapp.metrics.evaluation.files import read
 
     (tmp / "codes.csv").write_text("1," + "9" * 200_000)
     return read(tmp / "codes.csv", "c")
 
 
 def latents(tmp: Path, content: bytes) -> Any:
-    from labapp.representations import files
+    from labapp.training import files
 
     (tmp / "latents.npz").write_bytes(content)
     return files.read_arrays(tmp / "latents.npz", files.digest(content))
@@ -108,7 +108,7 @@ def _(tmp: Path) -> Any:
 
 @case("model: weights are a loop of links", "cannot be read")
 def _(tmp: Path) -> Any:
-    from labapp.representations import files
+    from labapp.training import files
 
     (tmp / "decoder.safetensors").symlink_to("decoder.safetensors")
     return files.read_weights(tmp / "decoder.safetensors", "0" * 64)
@@ -116,7 +116,7 @@ def _(tmp: Path) -> Any:
 
 @case("model: a header that lies", "not a whole safetensors")
 def _(tmp: Path) -> Any:
-    from labapp.representations import files
+    from labapp.training import files
 
     content = struct.pack("<Q", 2**62) + b"{}"
     (tmp / "decoder.safetensors").write_bytes(content)

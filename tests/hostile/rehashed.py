@@ -14,8 +14,8 @@ from typing import Any
 
 from labapp.events import GENESIS, registered
 from labapp.events.event import payload_text
-from labapp.records.layout import COLUMNS, ENVIRONMENT, JOURNAL, SCHEMA, SCHEMA_VERSION, STUDY
-from labapp.records.rows import Row
+from labapp.journal.layout import COLUMNS, ENVIRONMENT, JOURNAL, SCHEMA, SCHEMA_VERSION, STUDY
+from labapp.journal.rows import Row
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals").rglob("*.jsonl"))

@@ -114,7 +114,7 @@ def _latents() -> bytes:
 
 @target("latents", _latents)
 def _(data: bytes) -> None:
-    from labapp.representations import files
+    from labapp.training import files
 
     with placed("latents.npz", data) as path:
         files.read_arrays(path, files.digest(data))
@@ -122,7 +122,7 @@ def _(data: bytes) -> None:
 
 @target("weights", *sorted(MODELS.glob("sinelines/*/decoder.safetensors"))[:1])
 def _(data: bytes) -> None:
-    from labapp.representations import files
+    from labapp.training import files
 
     with placed("decoder.safetensors", data) as path:
         files.read_weights(path, files.digest(data))
@@ -194,7 +194,7 @@ def _npy() -> bytes:
 
 @target("scores", _npy)
 def _(data: bytes) -> None:
-    from labapp.scoring.files import read
+    from labapp.metrics.evaluation.files import read
     from labapp.stimuli.score_files import decode_scores
 
     with suppress(LabappError):
@@ -205,7 +205,7 @@ def _(data: bytes) -> None:
 
 @target("codes", b"a,b\n1,2\n3.5,-4e5\n", b"1;2\n")
 def _(data: bytes) -> None:
-    from labapp.scoring.files import read
+    from labapp.metrics.evaluation.files import read
 
     with placed("codes.csv", data) as path:
         read(path, "c")
@@ -228,7 +228,7 @@ def _session() -> Path:
 
 @cache
 def _bundle() -> Path:
-    from labapp.bundle.export import export
+    from labapp.bids.export import export
 
     return export([_session()], _session().parents[1] / "bundle", audio=False)
 
@@ -239,7 +239,7 @@ def _in_bundle(name: str) -> Callable[[], bytes]:
 
 @target("journal", lambda: (_session() / "journal.sqlite").read_bytes())
 def _(data: bytes) -> None:
-    from labapp.records.sessions import summary
+    from labapp.journal.sessions import summary
     from labapp.session.recovery import recover
 
     with placed(f"golden/{rehashed.NAME}/journal.sqlite", data) as path:
@@ -249,23 +249,23 @@ def _(data: bytes) -> None:
 
 @target("parquet", _in_bundle("sub-P01/ses-1/journal.parquet"))
 def _(data: bytes) -> None:
-    from labapp.records.arrow import rows_of
-    from labapp.records.integrity import check_rows
+    from labapp.journal.arrow import rows_of
+    from labapp.journal.integrity import check_rows
 
     check_rows(rows_of(data, "journal.parquet"), "journal.parquet")
 
 
 @target("manifest", _in_bundle("manifest.json"))
 def _(data: bytes) -> None:
-    from labapp.bundle.manifest import read_manifest
+    from labapp.bids.manifest import read_manifest
 
     read_manifest(data)
 
 
 @target("session facts", _in_bundle("sub-P01/ses-1/session.json"))
 def _(data: bytes) -> None:
-    from labapp.records.opening import bundled_record
-    from labapp.records.tree import FolderTree
+    from labapp.journal.opening import bundled_record
+    from labapp.journal.tree import FolderTree
 
     with placed("session.json", data) as path:
         (path.parent / "journal.parquet").write_bytes(_in_bundle("sub-P01/ses-1/journal.parquet")())
@@ -283,8 +283,8 @@ def _zip() -> bytes:
 
 @target("zip", _zip)
 def _(data: bytes) -> None:
-    from labapp.bundle.verify import verify
-    from labapp.records.describe import describe
+    from labapp.bids.verify import verify
+    from labapp.journal.describe import describe
 
     with placed("bundle.zip", data) as path:
         verify(path)
@@ -296,7 +296,7 @@ LINE = f'{{"session": "{rehashed.NAME}", "utc": "", "data": "kept", "cells": []}
 
 @target("withdrawn", LINE)
 def _(data: bytes) -> None:
-    from labapp.records.withdrawn import withdrawal_problems, withdrawals
+    from labapp.journal.withdrawn import withdrawal_problems, withdrawals
 
     with placed("withdrawn.jsonl", data) as path:
         withdrawal_problems(path.parent)
@@ -305,7 +305,7 @@ def _(data: bytes) -> None:
 
 @target("exports", f'{{"bundle": "/x", "sessions": ["{rehashed.NAME}"]}}\n'.encode())
 def _(data: bytes) -> None:
-    from labapp.records.sessions import exported_from, exports_of
+    from labapp.journal.sessions import exported_from, exports_of
 
     with placed("exports.jsonl", data) as path:
         exports_of(path.parent / rehashed.NAME)
@@ -330,10 +330,10 @@ def _(data: bytes) -> None:
 def _(data: bytes) -> None:
     """A journal with something changed, chosen by the bytes, and hashed anew."""
     from labapp.analysis.folding.folded import fold
-    from labapp.bundle.export import export
-    from labapp.bundle.verify import verify
-    from labapp.records.describe import describe
-    from labapp.records.opening import SessionPlace
+    from labapp.bids.export import export
+    from labapp.bids.verify import verify
+    from labapp.journal.describe import describe
+    from labapp.journal.opening import SessionPlace
     from labapp.session.recovery import recover
 
     chance = random.Random(data)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp import cli
+from labapp.cli import main as cli
 from labapp.errors import UsageError
+from labapp.journal.read import read_rows
 from labapp.planning import needs, pairs
 from labapp.planning import plan as planned
 from labapp.planning.folding import BEST, fold
 from labapp.planning.pairs import pairs_of, targets_of
 from labapp.planning.people import out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
-from labapp.records.journal import read_rows
 from labapp.representations.package import load_package
 from labapp.simulation.jobs import simulate_study
 from labapp.study import conditions
@@ -183,7 +183,7 @@ def test_strategies_that_can_do_a_study_of_both_kinds_are_named(
 def test_a_plan_that_fails_leaves_no_folder(
     labapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labapp.computing.cluster.ANSWERS_S", 0.3)
+    monkeypatch.setattr("labapp.parallel.cluster.ANSWERS_S", 0.3)
     monkeypatch.setattr(pairs, "PAIRS", 2)
     out = tmp_path / "plan"
     status, _, err = labapp("quickstart", "--dask", "tcp://127.0.0.1:9", "--out", str(out))

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 from labapp.errors import StudyError
+from labapp.journal.integrity import check_journal
 from labapp.plugins.part import TrialsPart
-from labapp.records.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate

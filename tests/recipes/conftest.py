@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.cli import main
+from labapp.cli.main import main
 from tests.helpers.recipes import Recipe
 
 Follow = Callable[[str], AbstractContextManager[Recipe]]

@@ -22,7 +22,8 @@ from labapp import models_catalog, resources
 from labapp.datasets.split import ArrayRows
 from labapp.errors import ModelError
 from labapp.explanations.card import CARD
-from labapp.representations import card, evaluation, files, heldout, package
+from labapp.representations import card, evaluation, heldout, package
+from labapp.training import files
 
 DSPRITES = [f"dsprites/{name}" for name in ("ae", "gt", "vae")]
 DIGITS = [

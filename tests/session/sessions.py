@@ -10,9 +10,9 @@ from typing import Any
 from labapp.clock import Clock, FakeClock
 from labapp.events import Draft, Event, Source
 from labapp.events.lifecycle import SessionPlanned
+from labapp.journal.write import Journal
 from labapp.session import making, opening
 from labapp.session.folder import SessionFolder
-from labapp.session.journal import Journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
 from labapp.study.loading import LoadedStudy, load

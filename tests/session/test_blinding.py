@@ -9,10 +9,10 @@ import pytest
 from labapp.errors import SessionError
 from labapp.events import Source
 from labapp.events.commands import EndSession, Unblind
-from labapp.records.describe import describe
-from labapp.records.journal import read_rows
-from labapp.records.outline import outline
-from labapp.records.sessions import summary
+from labapp.journal.describe import describe
+from labapp.journal.outline import outline
+from labapp.journal.read import read_rows
+from labapp.journal.sessions import summary
 from labapp.session.opening import OpenSession, resume
 from labapp.session.verified_events import read_verified_events
 from tests.session.sessions import opened, surroundings

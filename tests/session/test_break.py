@@ -8,9 +8,9 @@ import pytest
 
 from labapp.events import Source
 from labapp.events.commands import Command, Next, Pause, Resume, SkipStage
-from labapp.records.integrity import check_journal
-from labapp.records.journal import read_rows
-from labapp.records.outline import outline
+from labapp.journal.integrity import check_journal
+from labapp.journal.outline import outline
+from labapp.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
 from tests.helpers.skips import skip_stage

@@ -21,7 +21,7 @@ from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.events import Event
 from labapp.events.commands import DeclineConsent, EndSession, Resume
-from labapp.records.layout import MAKING
+from labapp.journal.layout import MAKING
 from labapp.session import condition_assignment, folder, making, opening
 from labapp.session.condition_assignment import cell_assignments, held_counts, outcome, preview
 from labapp.session.coverage import coverage

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from labapp import durable
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.clock import NS, FakeClock
 from labapp.errors import (
     DataFolderError,
@@ -27,11 +27,11 @@ from labapp.errors import (
 )
 from labapp.events import Source
 from labapp.events.commands import Pause, Resume
-from labapp.records.layout import MAKING
-from labapp.records.sessions import list_sessions
+from labapp.journal.layout import MAKING
+from labapp.journal.sessions import list_sessions
+from labapp.journal.write import Journal
 from labapp.session import folder, making, opening
 from labapp.session.folder import SessionFolder
-from labapp.session.journal import Journal
 from labapp.session.overview import next_free
 from labapp.session.private import Consent, check_private, consents, store_consent
 from labapp.session.recovery import recover

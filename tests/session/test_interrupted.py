@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis.tables import load as load_tables
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.errors import SessionError
 from labapp.events import Event, Source
 from labapp.events.commands import HandIn, Next, Resume
-from labapp.records.describe import describe
-from labapp.records.integrity import check_journal
+from labapp.journal.describe import describe
+from labapp.journal.integrity import check_journal
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import recover

@@ -16,10 +16,10 @@ from labapp.errors import JournalError, JournalFull
 from labapp.events import Draft, Event, Source
 from labapp.events.lifecycle import NoteAdded, WindowFocus
 from labapp.events.questionnaires import ResponseChanged
-from labapp.records.integrity import check_chain
-from labapp.records.journal import LONGEST, read_rows
-from labapp.session import journal as module
-from labapp.session.journal import Journal
+from labapp.journal import write as module
+from labapp.journal.integrity import check_chain
+from labapp.journal.read import LONGEST, read_rows
+from labapp.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.disks import SmallDisk
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import load
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.clock import NS, Clock, FakeClock
 from labapp.errors import AudioError, SessionError
 from labapp.events import Source
 from labapp.events.commands import AddNote, EndSession, Reopen, Resume, Skip, StayHere, TakeBackSkip
 from labapp.events.lifecycle import InclusionDecided
-from labapp.records.opening import open_record
-from labapp.records.sessions import list_sessions
-from labapp.records.withdrawn import withdrawals
+from labapp.journal.opening import open_record
+from labapp.journal.sessions import list_sessions
+from labapp.journal.withdrawn import withdrawals
 from labapp.session import opening
 from labapp.session.condition_assignment import cell_assignments
 from labapp.session.opening import EmitBody, OpenSession

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from labapp.audio.writer import WavWriter
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.errors import RecordError, SessionError, StudyError
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.events.voice import AudioBlock, AudioStarted
-from labapp.records.integrity import check_journal
-from labapp.records.opening import open_record
-from labapp.records.sessions import list_sessions
+from labapp.journal.integrity import check_journal
+from labapp.journal.opening import open_record
+from labapp.journal.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.opening import OpenSession
 from labapp.session.recovery import recover

@@ -17,9 +17,9 @@ from labapp.errors import AudioError, JournalError, NoMicrophone
 from labapp.events import Source
 from labapp.events.commands import AddNote, Command, DeclineConsent, EndSession, Next, Pause, Resume
 from labapp.events.lifecycle import WindowFocus
-from labapp.records.integrity import check_journal
-from labapp.records.journal import read_rows
-from labapp.session import journal as journal_module
+from labapp.journal import write as journal_module
+from labapp.journal.integrity import check_journal
+from labapp.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
 from labapp.tasks.reconstruction.commands import MoveDial

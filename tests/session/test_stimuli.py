@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import body_of
 from labapp.events.commands import Next
 from labapp.events.stimuli import StimuliStored
-from labapp.records.journal import read_rows
+from labapp.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
 from labapp.events import Event, Source, body_of
 from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import InclusionDecided
 from labapp.events.stimuli import StimuliStored
-from labapp.records.integrity import check_journal
-from labapp.records.journal import read_rows
+from labapp.journal.integrity import check_journal
+from labapp.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.opening import OpenSession

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
-from labapp.records.layout import EXPORTS, LEAVING, WITHDRAWN
-from labapp.records.sessions import list_problems, list_sessions
-from labapp.records.withdrawn import withdrawal_problems, withdrawals
+from labapp.journal.layout import EXPORTS, LEAVING, WITHDRAWN
+from labapp.journal.sessions import list_problems, list_sessions
+from labapp.journal.withdrawn import withdrawal_problems, withdrawals
 from labapp.session import folder, opening
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents

@@ -10,9 +10,9 @@ import pytest
 
 import labapp.analysis
 from labapp import resources
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
-from labapp.records.opening import iter_records, open_record
+from labapp.bids.export import export
+from labapp.bids.verify import verify
+from labapp.journal.opening import iter_records, open_record
 from labapp.simulation.answers import REMARK, answer
 from labapp.simulation.jobs import simulate_study
 from labapp.study.instruments import Instrument

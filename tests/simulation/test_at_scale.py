@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from labapp import cli
+from labapp.cli import main as cli
 from labapp.errors import ModelError, SessionError
-from labapp.records.integrity import check_journal
-from labapp.records.journal import read_rows
+from labapp.journal.integrity import check_journal
+from labapp.journal.read import read_rows
 from labapp.session import condition_assignment
 from labapp.session.private import consents
 from labapp.simulation import at_scale, jobs

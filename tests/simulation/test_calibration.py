@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from labapp.analysis.tables import load as load_tables
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.report.calibration import suggestions

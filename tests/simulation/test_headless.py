@@ -8,7 +8,7 @@ import pytest
 
 from labapp.errors import ExportExists, SessionError, UsageError
 from labapp.events import Event
-from labapp.records.integrity import check_journal
+from labapp.journal.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
 from labapp.session.verified_events import finished, read_verified_events

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.events.lifecycle import InclusionDecided, PaymentComputed, SessionPlanned
-from labapp.records.opening import open_record
+from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.study import plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged

@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from labapp.events import Body
 from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
-from labapp.records.opening import open_record
+from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet
 from labapp.study import plan

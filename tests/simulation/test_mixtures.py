@@ -9,7 +9,7 @@ import pytest
 
 from labapp import analysis
 from labapp.errors import UsageError
-from labapp.records.integrity import check_journal
+from labapp.journal.integrity import check_journal
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.mixtures import SHARES, drawn, members, parse

@@ -10,7 +10,7 @@ import pytest
 from labapp.analysis import load as load_tables
 from labapp.clock import NS
 from labapp.events import Event
-from labapp.records.integrity import check_journal
+from labapp.journal.integrity import check_journal
 from labapp.representations.space import LatentSpace
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation import watch

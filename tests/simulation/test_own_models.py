@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.simulation.jobs import simulate_study
 from tests.helpers.packages import copied
 from tests.helpers.studies import write_study

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.events.lifecycle import SessionPlanned
-from labapp.records.opening import open_record
+from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli import importing, library
 from labapp.study import loading, plan

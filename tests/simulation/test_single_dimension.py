@@ -12,13 +12,13 @@ import pytest
 from labapp import analysis
 from labapp.analysis.report import report
 from labapp.analysis.writing import write
-from labapp.bundle.export import export
-from labapp.bundle.tables_check import check_tables
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.tables_check import check_tables
+from labapp.bids.verify import verify
 from labapp.clock import Clock, FakeClock
 from labapp.events import Source
 from labapp.events.commands import HandIn, Resume
-from labapp.records.opening import bundle_tree, open_record, open_records
+from labapp.journal.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
 from labapp.session.models import load_warm
 from labapp.session.opening import SessionDependencies

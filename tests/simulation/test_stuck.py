@@ -9,8 +9,8 @@ import pytest
 
 from labapp.events import Source
 from labapp.events.commands import Pause
+from labapp.journal.integrity import check_journal
 from labapp.plugins.task_type import TaskType
-from labapp.records.integrity import check_journal
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.driver import Driver
 from labapp.simulation.headless import simulate

@@ -14,8 +14,8 @@ import pytest
 from scipy.stats import binomtest
 
 from labapp.analysis.tables import Tables, load
-from labapp.bundle.verify import verify
-from labapp.records.opening import open_record
+from labapp.bids.verify import verify
+from labapp.journal.opening import open_record
 from labapp.session.verified_events import read_verified_events
 from labapp.simulation.jobs import simulate_study
 from labapp.stimuli.library import StimulusSet

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 from typer.testing import CliRunner, Result
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import LabappError, StimuliError, UsageError
 from labapp.stimuli.manifest import Manifest
 from tests.helpers import stimuli

@@ -11,10 +11,10 @@ import yaml
 from typer.testing import CliRunner
 
 from labapp import resources
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import StudyError
+from labapp.journal.integrity import check_journal
 from labapp.plugins import texts
-from labapp.records.integrity import check_journal
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST

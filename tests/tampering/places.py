@@ -13,16 +13,16 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from labapp.bundle.export import export
-from labapp.bundle.folder import write_zip
-from labapp.bundle.manifest import FileEntry, hash_stream, manifest_text
+from labapp.bids.export import export
+from labapp.bids.folder import write_zip
+from labapp.bids.manifest import FileEntry, hash_stream, manifest_text
 from labapp.events.lifecycle import DecoderWarmed, SessionPlanned
 from labapp.events.stimuli import StimuliStored
-from labapp.records.arrow import parquet_bytes, rows_of
-from labapp.records.journal import read_rows
-from labapp.records.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA
-from labapp.records.rows import Row
-from labapp.records.tree import FolderTree
+from labapp.journal.arrow import parquet_bytes, rows_of
+from labapp.journal.layout import COLUMNS, JOURNAL, JOURNAL_PARQUET, MANIFEST, SESSION, SOURCEDATA
+from labapp.journal.read import read_rows
+from labapp.journal.rows import Row
+from labapp.journal.tree import FolderTree
 from labapp.representations import package
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.errors import RecordError
 from tests.tampering.catalogue import catalogue
 from tests.tampering.places import copied, make

@@ -199,7 +199,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
     "an answer that is not kept": (
         "machine",
         (
-            ("return ConfidenceRated(confidence, device)", "return ConfidenceRated(3, device)"),
+            ("ConfidenceRated(confidence, device),)", "ConfidenceRated(3, device),)"),
             ("confidence != question.confidence", "question.confidence is None"),
         ),
         (

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labapp.errors import LabappError
-from labapp.records.journal import read_rows
+from labapp.journal.read import read_rows
 from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
 from labapp.simulation.decoders import Decoders

@@ -32,11 +32,11 @@ from labapp.events.commands import (
     TakeBackSkip,
     Unblind,
 )
+from labapp.journal.layout import JOURNAL, LOCK
+from labapp.journal.read import read_rows
+from labapp.journal.write import Receipt
 from labapp.plugins.part import PlannedPart, TrialsPart
-from labapp.records.journal import read_rows
-from labapp.records.layout import JOURNAL, LOCK
 from labapp.session import condition_assignment
-from labapp.session.journal import Receipt
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events

@@ -15,7 +15,7 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.events import Event, Source
 from labapp.events.commands import (
     Command,
@@ -27,7 +27,7 @@ from labapp.events.commands import (
     SkipStage,
     StayHere,
 )
-from labapp.records.journal import read_rows
+from labapp.journal.read import read_rows
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events

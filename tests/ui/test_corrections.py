@@ -34,7 +34,7 @@ def double_click(found: TimedList, place: int) -> None:
     """On a line, counted from the oldest."""
     item = found.item(found.count() - 1 - place)
     at = found.visualItemRect(item).center()
-    for click in (QTest.mouseClick, QTest.mouseDClick):
+    for click in (QTest.mouseClick, QTest.mouseDClick, QTest.mouseRelease):
         click(found.viewport(), LEFT, pos=at)
 
 

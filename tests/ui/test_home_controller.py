@@ -14,12 +14,12 @@ from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
 from labapp.audio import devices
-from labapp.bundle.export import export
-from labapp.bundle.verify import verify
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.errors import DataFolderError, NoMicrophone
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
-from labapp.records.sessions import list_sessions
+from labapp.journal.sessions import list_sessions
 from labapp.session import private
 from labapp.session.private import consents
 from labapp.session.verified_events import read_verified_events

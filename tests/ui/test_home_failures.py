@@ -19,8 +19,8 @@ from labapp.errors import LabappError, NoMicrophone, ProgramError
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
 from labapp.events.lifecycle import DecoderWarmed
-from labapp.records.session_index import SessionIndex
-from labapp.records.sessions import list_sessions
+from labapp.journal.session_index import SessionIndex
+from labapp.journal.sessions import list_sessions
 from labapp.resources import log_root
 from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders

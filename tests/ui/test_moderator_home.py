@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import DataFolderError
-from labapp.records.sessions import SessionSummary
+from labapp.journal.sessions import SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui.moderator import checklist

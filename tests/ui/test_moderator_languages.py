@@ -20,8 +20,8 @@ import labapp.ui
 from labapp import models_catalog, resources
 from labapp.errors import SetupError
 from labapp.events.lifecycle import AlarmRaised
+from labapp.journal.withdrawn import Withdrawal
 from labapp.messages import FORMS, Message, coded
-from labapp.records.withdrawn import Withdrawal
 from labapp.session.withdrawal import WithdrawalReport
 from labapp.study.loading import find
 from labapp.tasks.judging.commands import Judge, OpenDescription

@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 from typer.testing import CliRunner
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import SetupError, UsageError
 from labapp.events.commands import Next, SkipStage
 from labapp.study.loading import load

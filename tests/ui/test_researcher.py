@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.errors import RecordError
+from labapp.journal.describe import duration
+from labapp.journal.layout import JOURNAL
+from labapp.journal.sessions import SessionSummary, list_sessions
 from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
-from labapp.records.describe import duration
-from labapp.records.layout import JOURNAL
-from labapp.records.sessions import SessionSummary, list_sessions
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.comparisons import findings

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp.records.comments import comments
-from labapp.records.sessions import SessionSummary
+from labapp.journal.comments import comments
+from labapp.journal.sessions import SessionSummary
 from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import PALETTE

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from labapp.analysis.tables import load
-from labapp.bundle.verify import verify
+from labapp.bids.verify import verify
 from labapp.events.commands import Next
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.tasks.unmasking.commands import Respond

@@ -13,13 +13,13 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.rows import SessionRecords
-from labapp.computing.collector import collector_at_rest
 from labapp.errors import RecordError
-from labapp.records.guard import readable
-from labapp.records.integrity import check_chain
-from labapp.records.opening import SessionPlace
-from labapp.records.record import Record
-from labapp.records.rows import Row
+from labapp.journal.guard import readable
+from labapp.journal.integrity import check_chain
+from labapp.journal.opening import SessionPlace
+from labapp.journal.record import Record
+from labapp.journal.rows import Row
+from labapp.parallel.collector import collector_at_rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Protocol
 
 from labapp.analysis.folding.folded import Folded, fold
-from labapp.computing.cluster import cluster
-from labapp.computing.processes import cores, processes
-from labapp.records.opening import SessionPlace
+from labapp.journal.opening import SessionPlace
+from labapp.parallel.cluster import cluster
+from labapp.parallel.processes import cores, processes
 
 AHEAD = 4
 """Sessions a worker has waiting, so that it is never idle and few results lie about."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from labapp.errors import ModelError
-from labapp.representations import files
+from labapp.training import files
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of a JSON file. The largest published one has a tenth of a megabyte."""

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from labapp import resources
 from labapp.naming import reserved
-from labapp.representations import files, package
+from labapp.representations import package
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import HeldOutError, ModelCard, Origin
 from labapp.representations.recipe import ID_PATTERN
@@ -20,6 +20,7 @@ from labapp.representations.tfjs import document, layouts, manifest
 from labapp.representations.tfjs.config import CONFIG, Config
 from labapp.representations.tfjs.document import refuse
 from labapp.representations.tfjs.manifest import MANIFEST
+from labapp.training import files
 
 WEB = "decoder_web"
 """The folder inside a published package that holds manifest and shards."""

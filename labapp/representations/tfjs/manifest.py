@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, TypeAdapter
 
 from labapp.reading import files as reading
-from labapp.representations import files
 from labapp.representations.tfjs import document
 from labapp.representations.tfjs.document import listed, refuse
+from labapp.training import files
 
 MANIFEST = "weights_manifest.json"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from labapp.events import Body, Event
 from labapp.events.trials import StageTimeExpired
+from labapp.journal.record import Record
 from labapp.plugins.bids import (
     STAGE_TYPE,
     TIME_EXPIRED_TYPE,
@@ -15,7 +16,6 @@ from labapp.plugins.bids import (
     TaskFiles,
     TaskRows,
 )
-from labapp.records.record import Record
 from labapp.tasks.judging.events import (
     DescriptionClosed,
     DescriptionOpened,

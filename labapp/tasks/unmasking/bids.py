@@ -12,10 +12,10 @@ from typing import Any
 
 from labapp.events import Body, Event
 from labapp.events.stimuli import StimuliStored
+from labapp.journal.layout import STIMULI
+from labapp.journal.record import Record
+from labapp.journal.rows import bodies
 from labapp.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
-from labapp.records.layout import STIMULI
-from labapp.records.record import Record
-from labapp.records.rows import bodies
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import ANSWERED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from labapp.records.sessions import SessionSummary
+from labapp.journal.sessions import SessionSummary
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 

@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import LabappError
+from labapp.journal.sessions import SessionSummary
 from labapp.plugins.part import PlannedPart
-from labapp.records.sessions import SessionSummary
 from labapp.representations.sheets import Sheet
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme

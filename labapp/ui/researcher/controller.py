@@ -17,8 +17,8 @@ from PySide6.QtCore import QObject
 
 from labapp import leftovers
 from labapp.errors import LabappError
+from labapp.journal.sessions import SessionSummary
 from labapp.reading.values import json_value
-from labapp.records.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
 from labapp.ui.outside import open_outside

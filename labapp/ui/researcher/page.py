@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.records.sessions import SessionSummary
+from labapp.journal.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtWidgets import QAbstractItemView
 
-from labapp.records.sessions import SessionSummary
+from labapp.journal.sessions import SessionSummary
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.session_model import Column

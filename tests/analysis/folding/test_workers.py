@@ -14,7 +14,7 @@ import pytest
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.folding import workers
-from labapp.bundle.export import export
+from labapp.bids.export import export
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionCompleted
 from tests.analysis.sessions import begin_trial, builder, end_trial

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import StimuliError
 from labapp.explanations import package
 from labapp.explanations.building import sets

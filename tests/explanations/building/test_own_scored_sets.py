@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import DatasetError, LabappError, ModelError, StimuliError, UsageError
 from labapp.explanations import masked
 from labapp.stimuli import importing, library

@@ -12,7 +12,7 @@ import pytest
 from labapp.representations import load_package
 from tests.representations.tfjs import published
 
-MAIN = "from labapp.cli import main; main()"
+MAIN = "from labapp.cli.main import main; main()"
 WITHOUT_TORCH = f"""
 import atexit, sys
 atexit.register(lambda: print("torch" if "torch" in sys.modules else "no torch"))

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from labapp import resources
 from labapp.analysis.analyze import analyze
-from labapp.cli import app
+from labapp.cli.main import app
 from labapp.errors import ExportExists, RatingError
 from labapp.events import Source
 from labapp.representations.effects import Effect

@@ -1,0 +1,52 @@
+"""The BIDS dataset that `labapp export` writes: a bundle that stands on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from labapp import __version__
+from labapp.bids.contents import add_sourcedata
+from labapp.bids.derived import README, TABLE_FORMAT, Derived, packages
+from labapp.bids.exporters import BIDS, Exporter, Given
+from labapp.bids.folder import BundleFolder
+from labapp.bids.manifest import manifest_text
+from labapp.clock import utc_text
+from labapp.journal.guard import readable
+from labapp.journal.layout import MANIFEST, SOURCEDATA
+
+
+class BidsDataset(Exporter):
+    """Sessions as a BIDS dataset, with all that labapp needs to read them again."""
+
+    name = BIDS
+
+    def write(self, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
+        derived = Derived(folder, __version__)
+        unshared: list[str] = []
+        order: list[str] = []
+        for given in sessions:
+            record = given.record
+            with readable(record.source):
+                derived.add(record, given.instruments, audio=given.sound)
+                add_sourcedata(folder, record, audio=given.sound)
+                if given.unshared:
+                    unshared.append(record.name.bids)
+                order.append(record.name.bids)
+        derived.finish()
+        folder.add_text(README, derived.readme(audio=audio, unshared=unshared))
+        made_with = packages()
+        facts = {
+            "labapp": __version__,
+            **({} if derived.reduced else {"created": utc_text(datetime.now(UTC))}),
+            "study": derived.study,
+            "deidentified": derived.reduced,
+            "sound": derived.heard,
+            "table_format": TABLE_FORMAT,
+            **({"packages": made_with} if made_with else {}),
+            "sessions": order,
+        }
+        folder.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, folder.files))
+
+
+BIDS_DATASET = BidsDataset()

@@ -1,0 +1,208 @@
+"""What of a bundle is made of its sessions' journals: tables, descriptions, codebook, README.
+
+An export writes these files, and a check makes them anew and compares them (`remade`). Whoever
+changes what stands in them raises `TABLE_FORMAT`, so that nobody compares what cannot be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from labapp import discovery, resources
+from labapp.bids.contents import Target, add_tables
+from labapp.bids.people import PARTICIPANTS, SESSIONS, by_participant, participants, session_line
+from labapp.bids.phenotype import Phenotypes
+from labapp.bids.readme import readme
+from labapp.bids.session_timeline import session_columns
+from labapp.bids.task_timeline import event_columns
+from labapp.bids.tasks import trial_columns
+from labapp.bids.tsv import Table, described, json_text
+from labapp.documents import parse_yaml
+from labapp.errors import RecordError, StudyError
+from labapp.events import describe
+from labapp.journal.layout import SOURCEDATA, STUDY, study_files_of
+from labapp.journal.record import Record
+from labapp.plugins import registry
+from labapp.study.instruments import Instrument
+from labapp.text_tables import SAID
+
+JOURNAL_COLUMNS = {
+    "seq": "Number of the event, from 1 without holes.",
+    "segment": "Run of the program on this session, from 1.",
+    "t_ns": "Session time in nanoseconds, never decreasing.",
+    "utc": "The wall clock when it was stored, for people; durations are differences of t_ns.",
+    "source": "Who caused it: participant, moderator, system or simulated.",
+    "kind": "Kind of event, see events.",
+    "v": "Version of the kind.",
+    "stage": "Id of the plan's part.",
+    "trial": "Number of the question in its stage, from 1.",
+    "attempt": "Attempt at the question, from 1.",
+    "payload": "The fields of the kind as canonical JSON, verbatim.",
+    "hash": (
+        "SHA-256 (hexadecimal) of the hash of the row before (64 zeros before the first) and the "
+        "row: the JSON array [seq, segment, t_ns, utc, source, kind, v, stage, trial, attempt] "
+        "without spaces, followed by the payload."
+    ),
+    "redacted": "True where the payload was reduced for a de-identified copy.",
+}
+
+
+def codebook() -> dict[str, Any]:
+    """As plain values for codebook.json."""
+    return {
+        "text in tables": SAID,
+        "events": describe(),
+        "journal.parquet": JOURNAL_COLUMNS,
+        "participants.tsv": described(PARTICIPANTS),
+        "sessions.tsv": described(SESSIONS),
+        "task-session_events.tsv": described(session_columns()),
+        **{
+            f"task-{files.label}_{suffix}.tsv": described(columns(files))
+            for files in registry.task_files()
+            for suffix, columns in (("events", event_columns), ("beh", trial_columns))
+        },
+    }
+
+
+TABLE_FORMAT = 1
+"""Raised by one whenever these files come out otherwise, be it a word in a description."""
+BIDS_VERSION = "1.10.1"
+README = "README"
+
+
+class Derived:
+    """Makes these files, one session after another.
+
+    Attributes
+    ----------
+    lines : list
+        The sessions so far, as sessions.tsv has them.
+    reduced : bool
+        Whether one of them is de-identified.
+    heard : bool
+        Whether the bundle has sound of one of them.
+    titles : list of str
+        Of the study, as the sessions have it.
+    """
+
+    def __init__(self, bundle: Target, version: str) -> None:
+        self.lines: list[Mapping[str, object]] = []
+        self.reduced = False
+        self.heard = False
+        self.titles: list[str] = []
+        self._bundle = bundle
+        self._version = version
+        self._phenotypes = Phenotypes()
+
+    def add(self, record: Record, instruments: Mapping[str, Instrument], *, audio: bool) -> None:
+        """The files of one session; instruments: its own, by id; audio: whether the bundle has its
+        sound."""
+        add_tables(self._bundle, record, self._version, audio=audio)
+        self._phenotypes.add(record, instruments)
+        self.lines.append(session_line(record))
+        self.titles.append(_title(record))
+        self.reduced |= record.redacted
+        self.heard |= audio
+
+    @property
+    def study(self) -> str:
+        """The study's id."""
+        return str(self.lines[0]["study"])
+
+    def finish(self) -> None:
+        """The files of all sessions together, but for the README."""
+        self._add_table("participants", participants(self.lines))
+        for participant, own in by_participant(self.lines).items():
+            name = f"sub-{participant}/sub-{participant}_sessions"
+            self._add_table(name, Table(SESSIONS, own))
+        for phenotype in self._phenotypes.finished():
+            tool = {"MeasurementToolMetadata": phenotype.tool}
+            self._add_table(f"phenotype/{phenotype.instrument}", phenotype.table, **tool)
+        description = _description(self.titles[0], self._version)
+        self._bundle.add_text("dataset_description.json", json_text(description))
+        self._bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook()))
+
+    def readme(self, *, audio: bool, unshared: Sequence[str]) -> str:
+        """The README. audio: whether sound was to be in the bundle; unshared: the sessions whose
+        sound may not be passed on."""
+        return readme(
+            study=self.study,
+            title=self.titles[0],
+            sessions=len(self.lines),
+            participants=len(by_participant(self.lines)),
+            audio=audio,
+            heard=self.heard,
+            deidentified=self.reduced,
+            unshared=unshared,
+            version=self._version,
+        )
+
+    def _add_table(self, name: str, table: Table, **facts: Any) -> None:
+        self._bundle.add_text(f"{name}.tsv", table.text())
+        self._bundle.add_text(f"{name}.json", table.sidecar(**facts))
+
+
+def packages() -> list[dict[str, str]]:
+    """The installed packages whose tasks have a share in these files, with their versions."""
+    versions = {
+        plugin.package: plugin.version
+        for plugin, state in registry.TASKS.installed
+        if state == discovery.READY
+    }
+    return [{"package": name, "version": versions[name]} for name in sorted(versions)]
+
+
+def instruments_of(record: Record) -> dict[str, Instrument]:
+    """The instruments in the record's study folder, by id, in the session's language."""
+    folder = f"{STUDY}/instruments/"
+    names = [name for name in record.tree.names() if name.startswith(folder)]
+    language = record.planned.language
+    read = [_instrument(name, record.tree.read(name), language) for name in names]
+    return {instrument.id: instrument for instrument in read}
+
+
+@lru_cache(maxsize=64)
+def _instrument(name: str, content: bytes, language: str) -> Instrument:
+    """Read once: the sessions of a study all have the same files.
+
+    Where a session was recorded before items declared whether they identify, and its instrument
+    has the items of the shipped one word for word, the shipped declarations hold.
+    """
+    instrument = Instrument.parse(Path(name), content, language)
+    shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
+    if not shipped.is_file() or all(item.identifying is not None for item in instrument.items):
+        return instrument
+    try:
+        declared = Instrument.parse(shipped, shipped.read_bytes(), language).items
+    except StudyError:  # a language of the study's own
+        return instrument
+    undeclared = tuple(item.model_copy(update={"identifying": None}) for item in declared)
+    same = undeclared == instrument.items
+    return instrument.model_copy(update={"items": declared}) if same else instrument
+
+
+def _title(record: Record) -> str:
+    below = record.tree.below(STUDY)
+    for name in study_files_of(below.names()):
+        title = parse_yaml(Path(name), below.read(name), RecordError).value.get("title")
+        if isinstance(title, str):
+            return title
+    return record.study
+
+
+def _description(title: str, version: str) -> dict[str, Any]:
+    return {
+        "Name": title,
+        "BIDSVersion": BIDS_VERSION,
+        "DatasetType": "raw",
+        "GeneratedBy": [
+            {
+                "Name": "labapp",
+                "Version": version,
+                "Description": "Recorded and exported by labapp.",
+            }
+        ],
+    }

@@ -1,0 +1,201 @@
+"""`labapp export`: checked sessions become one bundle, in a format of `exporters`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from labapp.bids.contents import deidentified, has_sound
+from labapp.bids.derived import instruments_of
+from labapp.bids.exporters import BIDS, EXPORTERS, Exporter, Given, exporter
+from labapp.bids.folder import BundleFolder, placed, refuse_existing
+from labapp.bids.stimuli_check import split_manifests
+from labapp.errors import BundleError, LabappError
+from labapp.journal.guard import readable
+from labapp.journal.integrity import check_chain
+from labapp.journal.layout import STUDY
+from labapp.journal.opening import is_session, iter_records, places
+from labapp.journal.record import Record
+from labapp.parallel.collector import collector_at_rest
+from labapp.resources import private_root
+from labapp.session.exports import clear
+from labapp.study.loading import files_digest
+
+Progress = Callable[[int, int, str], None]
+"""Called with the sessions done, the sessions given and the name of the one that follows."""
+
+_log = logging.getLogger(__name__)
+
+
+def export(
+    sessions: Sequence[Path],
+    out: Path,
+    *,
+    zip: bool = False,  # noqa: A002 - the name of the option
+    deidentify: bool = False,
+    audio: bool | None = None,
+    withdrawn: bool = False,
+    private: Path | None = None,
+    format: str = BIDS,  # noqa: A002 - the name of the option
+    progress: Progress | None = None,
+) -> Path:
+    """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
+    further) and return its path.
+
+    out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
+    deidentify: withhold what identifies people and move all dates (see bundle.redaction). audio:
+    with sound; where that is not said, with sound unless the bundle is de-identified, for a voice
+    identifies. withdrawn: sessions too whose participants withdrew and let the data be kept.
+    private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
+    there by how many days it moved the dates of each participant. format: see `exporters`.
+
+    The bundle is written beside its place and renamed at the end. Nothing in a session folder is
+    touched; the export is noted in `exports.jsonl` beside it before it begins and when it is done.
+
+    Raises
+    ------
+    ExportExists : there is something at the place of the bundle.
+    BundleError : a session is running, not whole or withdrawn, two have the same labels, or they
+        are of different studies; the disk is full or cannot be written.
+    DataFolderError : others could read the private folder.
+    RecordError : a session cannot be read.
+    UsageError : nobody knows the format.
+    """
+    how = exporter(format)
+    if zip and out.suffix != ".zip":
+        out = out.with_name(out.name + ".zip")
+    refuse_existing(out)
+    if not sessions:
+        raise BundleError("No session was given to export.", todo="Name at least one session.")
+    audio = not deidentify if audio is None else audio
+    places_found = [place for path in sessions for place in places(path)]
+    folders = [place for place in places_found if is_session(place)]
+    facts = {"deidentified": deidentify, "audio": audio, "format": format}
+    _clear(folders)
+    with placed(out, folders, facts, zipped=zip) as bundle, collector_at_rest():
+        records = _records(places_found, withdrawn, progress)
+        secret = private_root(private) if deidentify else None
+        _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)
+    return out
+
+
+def _clear(folders: Sequence[Path]) -> None:
+    """Take away what killed exports of the same studies left."""
+    for study in dict.fromkeys(folder.resolve().parent for folder in folders):
+        try:
+            for removed in clear(study):
+                _log.warning("Removed what a killed export had left: %s", removed)
+        except LabappError as error:
+            _log.warning("%s", error)
+
+
+def _given(
+    records: Iterable[Record], private: Path | None, folder: BundleFolder, *, audio: bool
+) -> Iterator[Given]:
+    """Each session as an exporter may have it. private: the lab's private folder where the bundle
+    is to be de-identified, else None."""
+    before: list[tuple[str, str, str]] = []
+    for record in records:
+        with readable(record.source):
+            _refuse(record, before)
+            instruments = instruments_of(record)
+            before.append((record.study, record.participant, record.session))
+            if private is not None:
+                record = deidentified(record, instruments, private)
+            # A session took place before its export: the day of that says something of its own.
+            folder.undated |= record.redacted
+            sounds, shared = audio and has_sound(record), record.may("share_audio")
+            given = Given(record, instruments, sounds and shared, sounds and not shared)
+        yield given
+
+
+def _write(how: Exporter, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
+    """Have an exporter write. One of another package that fails is named."""
+    try:
+        how.write(sessions, folder, audio=audio)
+    except (LabappError, OSError):
+        raise
+    except Exception as error:
+        if how.name in EXPORTERS.shipped:
+            raise
+        raise BundleError(
+            f"The exporter {how.name!r} of an installed package failed: "
+            f"{type(error).__name__}: {error}.",
+            safe="The sessions are untouched, and the unfinished bundle was removed.",
+            todo="Tell its authors; `labapp plugins list` names the package.",
+        ) from error
+
+
+def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) -> Iterator[Record]:
+    for index, path in enumerate(paths):
+        if progress is not None:
+            progress(index, len(paths), path.name)
+        for record in iter_records(path):
+            _refuse_withdrawn(record, withdrawn)
+            yield record
+    if progress is not None:
+        progress(len(paths), len(paths), "")
+
+
+def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
+    """What a participant who withdrew did not allow leaves the lab in no bundle."""
+    if record.withdrawn == "delete":
+        raise BundleError(
+            f"The participant of {record.name} withdrew and wants the data deleted.",
+            safe="No bundle was made.",
+            todo=f"Delete them: labapp sessions withdraw {record.name} --delete",
+        )
+    if record.withdrawn and not withdrawn:
+        raise BundleError(
+            f"The participant of {record.name} withdrew; the data were kept.",
+            safe="No bundle was made.",
+            todo="Leave the session out; or, where your consent form covers it, export it with "
+            "--withdrawn.",
+        )
+
+
+def _refuse(record: Record, before: Sequence[tuple[str, str, str]]) -> None:
+    """Raises BundleError when the record cannot go into a bundle with those before it: study,
+    participant and session of each."""
+    if record.running:
+        raise BundleError(
+            f"The session {record.name} is running; only sessions that stand still are exported.",
+            safe="The session goes on; no bundle was made.",
+            todo="Export it when it is over.",
+        )
+    if labels := record.other_labels:
+        raise BundleError(
+            f"The session folder {record.name} was renamed: its journal {labels}.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo="Give the folder its name back, and export it then.",
+        )
+    if broken := check_chain(record.rows):
+        raise BundleError(
+            f"The journal of {record.name} is not what was written: {broken}.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo="Look at it with `labapp sessions verify`.",
+        )
+    files, problems = split_manifests(record)
+    if problems or (files and files_digest(files) != record.planned.study_sha256):
+        raise BundleError(
+            f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
+            "files were added, changed or taken away.",
+            safe="No bundle was made; the session folder was not touched.",
+            todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
+            "belong there, and export the session then.",
+        )
+    for study, *session in before:
+        if study != record.study:
+            raise BundleError(
+                f"{record.name} belongs to the study {record.study}, others to {study}.",
+                safe="No bundle was made.",
+                todo="Make one bundle a study.",
+            )
+        if session == [record.participant, record.session]:
+            raise BundleError(
+                f"Participant {record.participant}, session {record.session} was given twice "
+                f"({record.source}).",
+                safe="No bundle was made.",
+                todo="Give each session once; a bundle has one session of a name.",
+            )

@@ -1,0 +1,89 @@
+"""The formats that sessions can be exported to: `Exporter`, and which ones there are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from labapp.bids.folder import BundleFolder
+from labapp.discovery import Catalogue, load
+from labapp.errors import UsageError
+from labapp.journal.record import Record
+from labapp.study.instruments import Instrument
+
+BIDS = "bids"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A session as an exporter is given it: it stands still, its journal is what was written, its
+    study folder is what it was planned with, and its participant did not withdraw.
+
+    Attributes
+    ----------
+    record : Record
+        The session. A de-identified one (`record.redacted`) has nothing in its rows any more that
+        was withheld; its folder still has it.
+    instruments : dict
+        Its questionnaires by id, in the session's language.
+    sound : bool
+        Whether it has sound that belongs into the export.
+    unshared : bool
+        Whether it has sound that was asked for and that the participant does not let out.
+    """
+
+    record: Record
+    instruments: Mapping[str, Instrument]
+    sound: bool
+    unshared: bool
+
+
+class Exporter(ABC):
+    """A format. A package brings one by an entry point of the group `labapp.exporters` that names
+    an instance; `labapp export --format NAME` writes it.
+
+    What surrounds it is the same for all: sessions are checked and, where that is asked, reduced
+    before it sees them; the folder is written beside its place and put there whole, or not at all.
+    """
+
+    name: ClassVar[str]
+    """What it is called on the command line."""
+
+    @abstractmethod
+    def write(self, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
+        """Write the files of an export.
+
+        Parameters
+        ----------
+        sessions : iterable of Given
+            All of one study, each once; read as they are asked for, so that one is in memory.
+        folder : BundleFolder
+            Takes the files, by their names in the export.
+        audio : bool
+            Whether sound was asked for.
+
+        Raises
+        ------
+        BundleError : something cannot be written in this format.
+        """
+
+
+def _shipped() -> tuple[Exporter, ...]:
+    return (load("labapp.bids.dataset:BIDS_DATASET"),)
+
+
+EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
+
+
+def exporter(name: str) -> Exporter:
+    """The exporter of a name. Raises UsageError, which lists them."""
+    if name not in EXPORTERS:
+        raise UsageError(
+            f"There is no format {name!r} to export to.",
+            safe="No bundle was made.",
+            todo=f"Use one of: {', '.join(EXPORTERS)}; or install the package that brings it "
+            "(labapp plugins list shows what is installed).",
+        )
+    return EXPORTERS[name]

@@ -1,0 +1,161 @@
+"""Writing a bundle: beside its place first, put there whole at the end, never over anything."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from labapp import access
+from labapp.bids.manifest import FileEntry, hash_stream
+from labapp.errors import BundleError, ExportExists
+from labapp.journal.tree import FolderTree, Tree
+from labapp.session.exports import log_export
+
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry of a zipped bundle: equal trees make equal archives."""
+ZIP_MODE = 0o600
+"""What may be done with its files where they are unpacked: people's data are their owner's alone,
+whatever the umask there is."""
+
+
+class BundleFolder:
+    """A growing folder that knows the hash of every file in it. undated: the times of its files and
+    folders are to say nothing of when they were made."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files: dict[str, FileEntry] = {}
+        self.undated = False
+
+    def add_text(self, name: str, text: str) -> None:
+        self.add_bytes(name, text.encode())
+
+    def add_bytes(self, name: str, content: bytes) -> None:
+        with self._create(name) as target:
+            target.write(content)
+        with (self.root / name).open("rb") as written:
+            # Hashed as read back: what the manifest promises is what the disk gives.
+            self.files[name] = hash_stream(written)
+
+    def add_stream(self, name: str, source: IO[bytes]) -> None:
+        """Copy a stream of any length."""
+        with self._create(name) as target:
+            self.files[name] = hash_stream(source, target)
+
+    def _create(self, name: str) -> IO[bytes]:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")
+
+
+@contextmanager
+def placed(
+    out: Path, sessions: Sequence[Path], facts: Mapping[str, Any], *, zipped: bool
+) -> Iterator[BundleFolder]:
+    """A folder to fill; when the block ends well it (or its archive) stands at `out`.
+
+    Whatever goes wrong, nothing is left beside `out`; what a killed program leaves is known to the
+    log of exports. sessions: folders of which the bundle is made; facts: for the log. Raises
+    ExportExists when something is at `out`, BundleError when it cannot be written or noted.
+    """
+    refuse_existing(out)
+    try:
+        with log_export(sessions, out, facts) as hidden:
+            tree = hidden / "bundle"
+            access.own_folder(tree, exist_ok=False)
+            bundle = BundleFolder(tree)
+            yield bundle
+            made = tree
+            if zipped:
+                made = hidden / "bundle.zip"
+                with access.create(made) as target:
+                    write_zip(FolderTree(tree), out.stem, target)
+            if bundle.undated:
+                _undate(made)
+            _make_durable(made)
+            refuse_existing(out)
+            made.rename(out)
+            _sync(out.parent)
+    except OSError as error:
+        raise _refused(out, error) from error
+
+
+def _undate(made: Path) -> None:
+    """Give a file, or a folder and all in it, the time of the entries of an archive."""
+    stamp = datetime(*ZIP_TIME, tzinfo=UTC).timestamp()
+    for path in sorted(made.rglob("*"), reverse=True) if made.is_dir() else ():
+        os.utime(path, (stamp, stamp))
+    os.utime(made, (stamp, stamp))
+
+
+def _make_durable(made: Path) -> None:
+    """Have a file, or a folder and all in it, on the disk before it gets its name: a bundle that
+    is there after the power failed is whole."""
+    if made.is_dir():
+        for path in sorted(made.rglob("*"), reverse=True):
+            _sync(path)
+    _sync(made)
+
+
+def _sync(path: Path) -> None:
+    if os.name != "posix" and path.is_dir():
+        return  # Windows cannot open a folder
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def refuse_existing(out: Path) -> None:
+    """Raises ExportExists when there is anything at `out`."""
+    if out.exists() or out.is_symlink():
+        raise ExportExists(
+            f"{out} exists; an export never overwrites.",
+            safe="What is there was not touched, and neither were the sessions.",
+            todo="Give another --out, or move the old bundle away.",
+        )
+
+
+def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> None:
+    """The files of `tree` as a zip archive under the folder `top`. mode: the rights of each.
+
+    Stored, sorted and dated 1980, so that the same tree gives the same bytes on every machine and
+    a check can compare the whole archive. Sound, the bulk of a bundle, hardly deflates anyway.
+    """
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name in tree.names():
+            entry = zip_entry(f"{top}/{name}", tree.size(name), mode)
+            with tree.open(name) as source, archive.open(entry, "w") as member:
+                shutil.copyfileobj(source, member, 1 << 20)
+
+
+def zip_entry(name: str, size: int, mode: int) -> zipfile.ZipInfo:
+    """The header of one file in a zipped bundle."""
+    entry = zipfile.ZipInfo(name, ZIP_TIME)
+    entry.create_system = 3
+    entry.external_attr = (stat.S_IFREG | mode) << 16
+    entry.file_size = size
+    return entry
+
+
+def _refused(out: Path, error: OSError) -> BundleError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what = f"The disk is full: the bundle {out} could not be written."
+        todo = "Make room, or give an --out on another disk."
+    else:
+        what = f"The bundle {out} could not be written ({error.strerror or error})."
+        todo = f"Give an --out that you may write to ({os.fspath(out.parent)} was tried)."
+    return BundleError(
+        what,
+        safe="The sessions are untouched, and the unfinished bundle was removed.",
+        todo=todo,
+    )

@@ -1,0 +1,147 @@
+"""participants.tsv, and the sessions.tsv of each participant with the quality of the recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from labapp.analysis.inclusion import RULES, conditions, fold_standing, kinds_of_standing
+from labapp.bids.tsv import Table
+from labapp.journal.record import Record
+from labapp.journal.rows import bodies
+from labapp.plugins.bids import Column, seconds
+
+STATES = {
+    "complete": "Every part of the plan was done.",
+    "ended_early": "Ended before the plan was done; what was recorded is kept.",
+    "interrupted": "No orderly end: the program was stopped and the session not resumed.",
+}
+_RULES = "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()) + "."
+CONDITIONS = Column("conditions", "The study's variables, drawn cells in their order.")
+PARTICIPANTS = (
+    Column("participant_id", "The participant; a pseudonym of the study."),
+    Column("study", "Id of the study."),
+    Column("sessions", "Number of sessions in this bundle."),
+    Column(
+        "complete",
+        "Whether every session in this bundle is complete.",
+        levels={"true": "All are complete.", "false": "At least one is not; see sessions.tsv."},
+    ),
+    Column(
+        "included",
+        "Whether every session in this bundle counts, by the study's rules.",
+        levels={"true": "All count.", "false": "At least one does not; see sessions.tsv."},
+    ),
+    Column("excluded_because", f"Rules that were not met. {_RULES}"),
+    CONDITIONS,
+)
+SESSIONS = (
+    Column("session_id", "The session."),
+    Column("acq_time", "When it began (UTC).", format="datetime"),
+    Column("state", "How it ended.", levels=STATES),
+    Column("reason", "Why it was ended early."),
+    Column(
+        "included",
+        "Whether it counts, as the session decided at its end by the study's rules; without that "
+        "decision (no end, or recorded by an older labapp) whether it was completed. Whoever "
+        "withdrew, in the session or later, does not count.",
+        levels={"true": "It counts.", "false": "It does not; see excluded_because."},
+    ),
+    Column("excluded_because", f"Rules that were not met. {_RULES}"),
+    CONDITIONS,
+    Column("solved", "Reconstruction questions solved, practice not counted."),
+    Column("correct", "Single-dimension questions answered correctly, practice not counted."),
+    Column("photos", "Photos whose explanations were judged, practice not counted."),
+    Column("stimuli", "Masked pictures that were answered, practice not counted."),
+    Column("payment", "What the session earned, base and bonus; n/a where nothing is paid."),
+    Column("payment_currency", "Currency of the payment."),
+    Column("study_version", "Version of the study file."),
+    Column("study_sha256", "Hash over the study file and every file it names."),
+    Column("length", "Session time at the last event.", "s"),
+    Column("working_length", "Length without pauses, breaks and gaps.", "s"),
+    Column("segments", "Runs of the program on this session; more than 1 after a crash."),
+    Column("gaps", "Time between the end of a killed run and going on, summed.", "s"),
+    Column("pauses", "Number of pauses; breaks of the plan are none."),
+    Column("events", "Rows in the journal."),
+    Column(
+        "blind",
+        "Whether the console hid the representations from the moderator, from the beginning; n/a "
+        "where the journal does not say.",
+        levels={"true": "It hid them; see unblinded.", "false": "It named them."},
+    ),
+    Column("unblinded", "Session time from which it named them to a moderator who was blind.", "s"),
+    Column("sound", "Length of the sound recorded.", "s"),
+    Column("sound_lost", "Of this, lost and filled with silence.", "s"),
+    Column("sound_missing_because", "Why the session was recorded without sound."),
+)
+
+
+def session_line(record: Record) -> Mapping[str, object]:
+    """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
+    outline, planned = record.outline, record.planned
+    kinds = [pause.kind for pause in outline.pauses]
+    wanted = kinds_of_standing()
+    told = bodies([row for row in record.rows if row.kind in wanted])
+    standing = fold_standing(told, withdrawn=bool(record.withdrawn))
+    paid = standing.payment
+    return {
+        "participant": planned.participant,
+        "study": planned.study,
+        "session_id": f"ses-{record.session}",
+        "acq_time": record.rows[0].utc,
+        "state": record.state,
+        "reason": outline.reason,
+        "included": standing.included,
+        "excluded_because": ", ".join(standing.failed),
+        "conditions": conditions(planned.assignment),
+        "solved": standing.achieved.solved,
+        "correct": standing.achieved.correct,
+        "photos": standing.achieved.photos,
+        "stimuli": standing.achieved.stimuli,
+        "payment": None if paid is None else paid.total,
+        "payment_currency": None if paid is None else paid.currency,
+        "study_version": planned.study_version,
+        "study_sha256": planned.study_sha256,
+        "length": seconds(outline.last_ns),
+        "working_length": seconds(outline.working_ns),
+        "segments": len(outline.segments),
+        "gaps": seconds(outline.gap_ns),
+        "pauses": kinds.count("pause"),
+        "events": len(record.rows),
+        "blind": outline.blind,
+        "unblinded": None if outline.unblinded_ns is None else seconds(outline.unblinded_ns),
+        "sound": sum(sound.frames / sound.nominal_rate for sound in outline.audio),
+        "sound_lost": outline.lost_s,
+        "sound_missing_because": outline.silent_because,
+    }
+
+
+def by_participant(
+    lines: Sequence[Mapping[str, object]],
+) -> dict[str, list[Mapping[str, object]]]:
+    """Session lines by participant's label, each in the order they took place."""
+    result: dict[str, list[Mapping[str, object]]] = {}
+    for line in sorted(lines, key=lambda line: (str(line["participant"]), str(line["acq_time"]))):
+        result.setdefault(str(line["participant"]), []).append(line)
+    return result
+
+
+def participants(lines: Sequence[Mapping[str, object]]) -> Table:
+    """A row a participant, by their labels."""
+    rows = [
+        {
+            "participant_id": f"sub-{participant}",
+            "study": theirs[0]["study"],
+            "sessions": len(theirs),
+            "complete": all(line["state"] == "complete" for line in theirs),
+            "included": all(line["included"] for line in theirs),
+            "excluded_because": _joined(line["excluded_because"] for line in theirs),
+            "conditions": _joined(line["conditions"] for line in theirs),
+        }
+        for participant, theirs in by_participant(lines).items()
+    ]
+    return Table(PARTICIPANTS, rows)
+
+
+def _joined(values: Iterable[object]) -> str:
+    """What sessions say, each once."""
+    return "; ".join(dict.fromkeys(str(value) for value in values if value))

@@ -1,0 +1,217 @@
+"""Questionnaires as BIDS phenotype files: one table an instrument, one row a participant.
+
+BIDS allows one row a participant there, so an instrument that was asked after several stages, or in
+several sessions, has a column for each: `ses_1_stage_2_seq`. What it was asked about stands beside
+it: `ses_1_stage_2_model`. A second time about the same stage stands under its own part's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from labapp.bids.tsv import Table
+from labapp.events.lifecycle import SessionPlanned
+from labapp.events.questionnaires import QuestionnaireSubmitted
+from labapp.journal.record import Record
+from labapp.journal.rows import bodies
+from labapp.plugins import registry
+from labapp.plugins.bids import Column
+from labapp.plugins.part import RepresentationPart
+from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
+
+
+@dataclass(frozen=True)
+class Phenotype:
+    """One instrument's table, and what its sidecar says of the instrument."""
+
+    instrument: str
+    table: Table
+    tool: Mapping[str, Any]
+
+
+@dataclass
+class _Collected:
+    """owners: of what each column is, by its name."""
+
+    tool: dict[str, Any] = field(default_factory=dict)
+    versions: set[int] = field(default_factory=set)
+    columns: dict[str, Column] = field(default_factory=dict)
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    owners: dict[str, tuple[object, ...]] = field(default_factory=dict)
+
+    def name(self, wanted: str, *owner: object) -> str:
+        """The name of a column: as wanted, or with a number behind where another one has that, for
+        a study gives its items any ids."""
+        name, number = wanted, 1
+        while self.owners.setdefault(name, owner) != owner:
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where an instrument was asked. stage: which it was about, empty for the whole session; turn:
+    the first, second … part of the session that asks it about that."""
+
+    session: str
+    part: str
+    stage: str
+    model: str
+    turn: int
+
+    @property
+    def prefix(self) -> str:
+        return f"ses_{self.session}_{_snake(self.part if self.turn > 1 else self.place)}"
+
+    @property
+    def place(self) -> str:
+        return self.stage or self.part
+
+    @property
+    def words(self) -> str:
+        again = f", in part {self.part}" if self.turn > 1 else ""
+        about = f"about {self.stage} " if self.stage else ""
+        return f"{about}in session {self.session}{again}"
+
+
+class Phenotypes:
+    """Collects the submitted answers of one session after another. Instruments of which no answer
+    is there, in a de-identified copy perhaps all that ask about the person, have no table."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Collected] = {}
+
+    def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
+        """The answers of a session; instruments: of its study, by id."""
+        abouts = _abouts(record.planned)
+        submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
+        turns: dict[tuple[str, str], list[str]] = {}
+        for event, body in bodies(submitted):
+            assert isinstance(body, QuestionnaireSubmitted)
+            if event.stage is None or (record.redacted and not body.answers):
+                continue
+            known = instruments.get(body.instrument)
+            into = self._found.setdefault(body.instrument, _Collected())
+            into.tool = into.tool or _tool(body, known)
+            into.versions.add(body.instrument_version)
+            stage, model = abouts.get(event.stage, ("", ""))
+            parts = turns.setdefault((body.instrument, stage or event.stage), [])
+            if event.stage not in parts:
+                parts.append(event.stage)
+            turn = parts.index(event.stage) + 1
+            asked = _Asked(record.session, event.stage, stage, model, turn)
+            row = into.rows.setdefault(f"sub-{record.participant}", {})
+            _collect(into, row, asked, body, known)
+
+    def finished(self) -> list[Phenotype]:
+        """A table an instrument, by their ids."""
+        return [_finished(name, collected) for name, collected in sorted(self._found.items())]
+
+
+def _abouts(planned: SessionPlanned) -> dict[str, tuple[str, str]]:
+    """(stage, model) that a questionnaire part asks about, by the part's id."""
+    parts = registry.known_parts(planned.plan)
+    models = {part.id: part.model for part in parts if isinstance(part, RepresentationPart)}
+    return {
+        part.id: (about, models.get(about, ""))
+        for part in parts
+        if (about := part.belongs_to()) is not None
+    }
+
+
+def _tool(body: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, Any]:
+    described = known.title if known else body.instrument
+    tool = {"Description": described, "Version": body.instrument_version}
+    if known:
+        tool |= {"Source": known.source, "Instruction": known.instruction}
+    return tool
+
+
+def _collect(
+    into: _Collected,
+    row: dict[str, Any],
+    asked: _Asked,
+    body: QuestionnaireSubmitted,
+    known: Instrument | None,
+) -> None:
+    def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
+        name = into.name(wanted, asked.session, asked.place, asked.turn, *owner)
+        row[name] = value
+        into.columns[name] = _together(into.columns.get(name), replace(column, name=name))
+
+    if asked.stage:
+        described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
+        put(asked.model, f"{asked.prefix}_model", described)
+    for item, value in body.answers.items():
+        name = f"{asked.prefix}_{_snake(item)}"
+        column = _described(name, item, _known(known, item), asked.words)
+        if isinstance(value, dict) and "touched" in value:
+            put(value["value"], name, column, item)
+            described = Column("", f"Whether it was moved or confirmed: {column.description}")
+            put(value["touched"], f"{name}_touched", described, item, "touched")
+        elif isinstance(value, dict):
+            put(_chosen(value), name, column, item)
+            if "described" in value:
+                described = Column("", f"In their own words: {column.description}")
+                put(value["described"], f"{name}_described", described, item, "described")
+        else:
+            put(value, name, column, item)
+
+
+def _chosen(value: Mapping[str, Any]) -> str:
+    """The options of a choice, as one cell."""
+    return ";".join(value["chosen"])
+
+
+def _known(instrument: Instrument | None, item: str) -> Item | None:
+    try:
+        return instrument.item(item) if instrument else None
+    except KeyError:
+        return None
+
+
+def _described(name: str, item: str, known: Item | None, where: str) -> Column:
+    words = f"{known.title} ({where}" if known else f"The answer to {item} ({where}"
+    if isinstance(known, Rating):
+        # Not as Levels: BIDS takes those as the only values there are.
+        low, high = known.ends()
+        ends = f"{known.first} = {low}, {known.last} = {high}"
+        return Column(name, f"{known.text or known.title} ({where}; {ends})", _range(known))
+    if isinstance(known, Slider):
+        return Column(name, f"{words}; where the slider stood)", known.unit)
+    if isinstance(known, Choice):
+        levels = {option.id: option.text for option in known.options}
+        return Column(name, f"{words})", levels=levels)
+    if isinstance(known, Choices):
+        levels_said = ", ".join(f"{option.id} = {option.text}" for option in known.options)
+        return Column(name, f"{words}; all that were chosen, with ; between them; {levels_said})")
+    return Column(name, f"{words})")
+
+
+def _together(known: Column | None, column: Column) -> Column:
+    """A column of several versions of an instrument: every option that there was."""
+    if known is None or not column.levels:
+        return column
+    return replace(column, levels={**known.levels, **column.levels})
+
+
+def _range(known: Rating) -> str:
+    return f"{known.first}-{known.last}"
+
+
+def _finished(instrument: str, collected: _Collected) -> Phenotype:
+    participant = Column("participant_id", "The participant.")
+    columns = (participant, *(collected.columns[name] for name in sorted(collected.columns)))
+    rows = [{"participant_id": who} | row for who, row in sorted(collected.rows.items())]
+    tool = collected.tool
+    if len(collected.versions) > 1:
+        # Nothing here says who answered which; journal and table of answers do.
+        tool = {**tool, "Version": sorted(collected.versions)}
+    return Phenotype(instrument, Table(columns, rows), tool)
+
+
+def _snake(name: str) -> str:
+    return name.replace("-", "_")

@@ -1,0 +1,114 @@
+"""The events.tsv of a task: one row a stage, question, movement and picture, on one timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from labapp.bids.tsv import Table
+from labapp.events import Body, Event
+from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
+from labapp.events.trials import TrialEnded
+from labapp.plugins.bids import STAGE, TRIAL, Cells, Column, Key, TaskFiles, TaskRows, seconds
+
+COMMON = (
+    Column("onset", "Session time at which it happened or began.", "s", format="number"),
+    Column(
+        "duration",
+        "How long it lasted in session time, pauses and gaps included; 0 for moments, n/a where no "
+        "end was recorded.",
+        "s",
+        format="number",
+    ),
+)
+WORKING = Column(
+    "working_duration", "The duration without pauses, breaks and the gaps after crashes.", "s"
+)
+SEQ = Column("seq", "Number of the row in the session's journal (sourcedata) that begins it.")
+RESTARTED = "restarted"
+"""Outcome of a stage that was interrupted and began again: the next row of its id goes on."""
+
+
+def event_columns(files: TaskFiles) -> tuple[Column, ...]:
+    """The columns of a task's _events.tsv."""
+    return (
+        *COMMON,
+        Column("trial_type", "What happened.", levels=files.types),
+        Column("stage", "Id of the plan's part."),
+        Column("model", "Id of the representation."),
+        Column("trial", "Number of the question in its stage, from 1."),
+        Column("attempt", "Attempt at the question, from 1."),
+        WORKING,
+        Column(
+            "outcome",
+            "How the stage or question ended, restarted for a stage that was interrupted and began "
+            "again; n/a where no end was recorded.",
+        ),
+        *files.event_columns,
+        SEQ,
+    )
+
+
+class Lasting:
+    """Something that lasts: its cells, and when it began in session and working time (ns)."""
+
+    def __init__(self, cells: Cells, t_ns: int, working_ns: int) -> None:
+        self.cells, self.t_ns, self.working_ns = cells, t_ns, working_ns
+
+    def close(self, t_ns: int, working_ns: int, outcome: str | None) -> None:
+        self.cells["duration"] = seconds(t_ns - self.t_ns)
+        self.cells["working_duration"] = seconds(working_ns - self.working_ns)
+        self.cells["outcome"] = outcome
+
+
+def task_timeline(events: Iterable[tuple[Event, Body]], task: TaskRows) -> Table:
+    """The rows of the stages of one task.
+
+    events: of the whole session, with their bodies (pauses are needed too).
+    """
+    files = task.files
+    models = {stage: part.model for stage, part in task.plan.items()}
+    pauses = Pauses()
+    rows: list[Cells] = []
+    stages: dict[str, Lasting] = {}
+    trials: dict[Key, Lasting] = {}
+    for event, body in events:
+        pauses = pauses.apply(event)
+        stage = event.stage
+        if stage is None or stage not in models:
+            continue
+        task.noted(event, body)
+        working = pauses.working_ns(event.t_ns)
+        key = (stage, event.trial, event.attempt)
+        cells: Cells = {
+            "onset": seconds(event.t_ns),
+            "duration": "0",
+            "stage": stage,
+            "model": models[stage],
+            "trial": event.trial,
+            "attempt": event.attempt,
+            "seq": event.seq,
+        }
+        match body:
+            case PartStarted() | PartRestarted():
+                if stage in stages:
+                    stages[stage].close(event.t_ns, working, RESTARTED)
+                rows.append(cells | {"trial_type": STAGE, "duration": None})
+                stages[stage] = Lasting(rows[-1], event.t_ns, working)
+            case PartEnded() if stage in stages:
+                stages[stage].close(event.t_ns, working, body.outcome)
+            case TrialEnded() if key in trials:
+                trials[key].close(event.t_ns, working, body.outcome)
+            case _ if event.kind == files.shown:
+                shown_ns = task.shown_ns(event, body)
+                lasts = {"trial_type": TRIAL, "onset": seconds(shown_ns), "duration": None}
+                rows.append(cells | lasts | task.shown(event, body))
+                trials[key] = Lasting(rows[-1], shown_ns, pauses.working_ns(shown_ns))
+            case _ if event.kind in files.kinds:
+                row = {"trial_type": files.kinds[event.kind]}
+                rows.append(cells | row | task.moment(event, body))
+                if key in trials and (answer := task.answer(event, body, trials[key].t_ns)):
+                    trial = trials.pop(key)
+                    trial.cells |= answer.cells
+                    trial.close(answer.t_ns, pauses.working_ns(answer.t_ns), answer.outcome)
+    return Table(event_columns(files), rows)

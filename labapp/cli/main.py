@@ -1,0 +1,499 @@
+"""The command line: one thin command per job. Heavy imports happen inside the commands."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labapp import __version__, access
+from labapp.cli.metrics import metrics
+from labapp.cli.models import models_app
+from labapp.cli.options import (
+    Audio,
+    Blind,
+    Dask,
+    Data,
+    Format,
+    Json,
+    Mixture,
+    Out,
+    Private,
+    Ratings,
+    Screen,
+    Seed,
+    Simulate,
+    Speed,
+    Strategy,
+    Windowed,
+    Withdrawn,
+    Workers,
+    data_folder,
+    one_place,
+    positive_speed,
+    progress_bar,
+    session_path,
+    strategy_name,
+    warn_of_wide,
+)
+from labapp.cli.planning import plan
+from labapp.cli.plugins import plugins_app
+from labapp.cli.sessions import sessions_app
+from labapp.cli.stimuli import stimuli_app
+from labapp.console import say, say_json
+from labapp.errors import LabappError, SetupError, UsageError
+from labapp.parallel.stopping import stoppable
+from labapp.simulation.names import STRATEGY_NAMES
+
+if TYPE_CHECKING:
+    from labapp.study.plan import Plan
+
+app = typer.Typer(
+    invoke_without_command=True,
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+studies_app = typer.Typer(
+    help="Study files: list, show, check, consent, preview, schema.\n\n"
+    "Example: labapp studies show quickstart",
+    short_help="Study files: list, show, check, consent, preview, schema.",
+    no_args_is_help=True,
+)
+app.add_typer(studies_app, name="studies")
+app.add_typer(sessions_app, name="sessions")
+app.add_typer(models_app, name="models")
+app.add_typer(stimuli_app, name="stimuli")
+app.add_typer(plugins_app, name="plugins")
+app.command("metrics")(metrics)
+app.command("plan")(plan)
+
+
+@app.callback()
+def labapp(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """Think-aloud lab studies of how well people understand machine-learning models.
+
+    Without a command, the moderator window opens. Example: labapp
+    """
+    if version:
+        say(f"labapp {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is not None and (data or private):
+        raise UsageError(
+            "--data and --private belong behind the command.",
+            todo=f"For example: labapp {context.invoked_subcommand} … --data DIR",
+        )
+    if context.invoked_subcommand is None:
+        from labapp.ui.app import open_home
+
+        raise typer.Exit(open_home(data, private))
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder to write; must not exist.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed, another session.")] = 0,
+) -> None:
+    """A whole session with a simulated participant, then export, verify and report.
+
+    Example: labapp demo --out demo
+    """
+    from labapp.ui.demo import run_demo
+
+    raise typer.Exit(run_demo(out, seed, say))
+
+
+@app.command()
+def doctor(json_: Json = False) -> None:
+    """Check display, sound, processor, disk and fonts, and say what to do.
+
+    Example: labapp doctor
+    """
+    from labapp.ui.doctor import examine
+
+    checks = examine()
+    if json_:
+        say_json([check.to_json() for check in checks])
+    else:
+        for check in checks:
+            say(check.line())
+    raise typer.Exit(0 if all(check.ok for check in checks) else 1)
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participant: Annotated[str, typer.Option("--participant", help="For example P01.")],
+    session: Annotated[str, typer.Option("--session", help="Session label.")] = "1",
+    data: Data = None,
+    private: Private = None,
+    screen: Screen = None,
+    windowed: Windowed = False,
+    audio: Audio = None,
+    simulate: Simulate = None,
+    seed: Seed = None,
+    speed: Speed = 1.0,
+    blind: Blind = False,
+    careless: Annotated[
+        bool, typer.Option("--careless", help="The simulated participant does not try.")
+    ] = False,
+) -> None:
+    """Run a session: console and participant's window, without the home.
+
+    Example: labapp run quickstart --participant P01
+    """
+    from labapp.ui.app import run_session
+    from labapp.ui.starting import RunOptions
+
+    options = RunOptions(
+        data=data,
+        private=private,
+        screen=screen,
+        windowed=windowed,
+        audio=audio,
+        simulate=strategy_name(simulate),
+        seed=seed,
+        speed=positive_speed(speed),
+        careless=careless,
+        blind=blind,
+    )
+    warn_of_wide(data)
+    raise typer.Exit(run_session(study, participant, session, options))
+
+
+@app.command()
+def export(
+    sessions: Annotated[
+        list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
+    ],
+    out: Out,
+    format_: Format = "bids",
+    zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
+    deidentify: Annotated[
+        bool,
+        typer.Option(
+            "--deidentify",
+            help="Without what identifies people: no free text, no sound, dates moved.",
+        ),
+    ] = False,
+    with_audio: Annotated[
+        bool,
+        typer.Option("--with-audio", help="With --deidentify: keep the voices all the same."),
+    ] = False,
+    no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    withdrawn: Withdrawn = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """Export sessions as one bundle: a valid BIDS folder, or another format.
+
+    Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
+    """
+    from labapp.bids.export import export as write_bundle
+
+    if with_audio and (no_audio or not deidentify):
+        raise UsageError(
+            "--with-audio belongs to --deidentify, and not beside --no-audio.",
+            safe="No bundle was made.",
+            todo="Without --deidentify the sound is in the bundle anyway.",
+        )
+    if with_audio:
+        say(
+            "Warning: the voices in this bundle identify the people who speak, and what they say "
+            "may, too.",
+            err=True,
+        )
+    path = write_bundle(
+        [session_path(s, data) for s in sessions],
+        out,
+        zip=zip_,
+        deidentify=deidentify,
+        audio=False if no_audio else True if with_audio else None,
+        withdrawn=withdrawn,
+        private=private,
+        format=format_,
+    )
+    say(f"bundle: {path}")
+
+
+@app.command()
+def analyze(
+    paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
+    out: Out,
+    withdrawn: Withdrawn = False,
+    ratings: Ratings = None,
+    data: Data = None,
+    workers: Workers = None,
+    dask: Dask = None,
+) -> None:
+    """Tables, figures and report.html from sessions or bundles.
+
+    Example: labapp analyze bundle --out results
+    """
+    from labapp.analysis.analyze import analyze as write_analysis
+
+    one_place(workers, dask)
+    with stoppable(), progress_bar() as progress:
+        report = write_analysis(
+            [session_path(p, data) for p in paths],
+            out,
+            progress,
+            withdrawn=withdrawn,
+            ratings=ratings or (),
+            workers=workers,
+            dask=dask,
+        )
+    say(f"report: {report}")
+
+
+@app.command("simulate")
+def simulate_(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    out: Out,
+    strategy: Strategy = STRATEGY_NAMES[0],
+    mixture: Mixture = None,
+    participants: Annotated[
+        int | None,
+        typer.Option(
+            "--participants", min=1, help="How many participants. Default: until the study is full."
+        ),
+    ] = None,
+    careless: Annotated[
+        float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")
+    ] = 0.0,
+    seed: Seed = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    json_: Json = False,
+) -> None:
+    """Simulate participants on a virtual clock, without windows.
+
+    Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
+    """
+    from labapp.session.coverage import coverage
+    from labapp.simulation.at_scale import simulate_at_scale
+    from labapp.simulation.jobs import checked
+
+    one_place(workers, dask)
+    name = strategy_name(strategy, mixture)
+    assert name is not None
+    loaded = checked(study, participants, name, out)
+    with stoppable(), progress_bar() as progress:
+        done = 0
+
+        def told(text: str) -> None:
+            progress(None if participants is None else done / participants, text)
+
+        def simulated(label: str) -> None:
+            nonlocal done
+            done += 1
+            told(f"simulated {label}")
+
+        told("simulating" if dask is None else f"asking the Dask cluster at {dask}")
+        folders = simulate_at_scale(
+            study,
+            participants,
+            name,
+            out,
+            seed,
+            simulated,
+            careless=careless,
+            number=workers,
+            dask=dask,
+        )
+    covered = coverage(out, loaded)
+    if covered is not None:
+        for line in covered.lines():
+            say(line, err=True)
+        if len(folders) != participants:
+            say(f"The study is full after {len(folders)} participants.", err=True)
+    if json_:
+        say_json([{"id": path.name, "path": path} for path in folders])
+    else:
+        for path in folders:
+            say(path)
+
+
+@studies_app.command("list")
+def studies_list(json_: Json = False) -> None:
+    """The studies of the program and of installed packages. Example: labapp studies list"""
+    from labapp.study import loading
+
+    rows = []
+    for path in loading.installed():
+        study = loading.load(path.stem).study
+        rows.append({"id": study.id, "title": study.title, "version": study.version})
+    if json_:
+        say_json(rows)
+    else:
+        widest = max(len(str(row["id"])) for row in rows)
+        for row in rows:
+            say(f"{row['id']:{widest}}  {row['title']}")
+
+
+@studies_app.command("show")
+def studies_show(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participants: Annotated[int, typer.Option("--participants", min=1, max=1000)] = 6,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """A study's flow, its coverage so far, and the plan of its next participants.
+
+    Example: labapp studies show quickstart
+    """
+    from labapp.session.overview import overview
+
+    summary = overview(study, participants, data_folder(data))
+    if json_:
+        say_json(summary.to_json())
+    else:
+        for line in summary.lines():
+            say(line)
+
+
+@studies_app.command("check")
+def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
+    """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
+    from labapp.session.masked_predictions import MaskedPredictor
+    from labapp.study.overview import check, notices
+    from labapp.ui.strings import strings_of
+
+    predictor = MaskedPredictor()
+    plans: list[Plan] = []
+    loaded = check(file, predictor, plans)
+    strings_of(loaded)
+    say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+    for notice in (*predictor.notices(), *notices(loaded, plans)):
+        say(notice)
+
+
+@studies_app.command("consent")
+def studies_consent(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+) -> None:
+    """The consent form as a PDF, to print and sign by hand.
+
+    Example: labapp studies consent quickstart --out consent.pdf
+    """
+    from labapp.study.loading import load
+    from labapp.ui.qtapp import make_app
+
+    loaded = load(study)
+    make_app()
+    from labapp.ui.consent_pdf import write_blank
+
+    write_blank(out, loaded)
+    say(f"form: {out}")
+
+
+@studies_app.command("preview")
+def studies_preview(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participant: Annotated[
+        str | None, typer.Option("--participant", help="Whose plan. Default: the first's.")
+    ] = None,
+    condition: Annotated[
+        str | None, typer.Option("--condition", help="The drawn condition. Default: the first.")
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option("--order", min=1, help="The order that the participant of this number gets."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder to write each screen to, and a contact sheet."),
+    ] = None,
+) -> None:
+    """Every screen of a study, without a participant; nothing is kept.
+
+    Example: labapp studies preview quickstart --out screens
+    """
+    from labapp.study.loading import load
+    from labapp.ui.display import choose
+    from labapp.ui.qtapp import make_app
+
+    if participant is not None and order is not None:
+        raise UsageError(
+            "--participant and --order both say whose plan it is.", todo="Give one of them."
+        )
+    loaded = load(study, language)
+    make_app()
+    from labapp.ui import preview
+
+    whose = loaded.study.participants.label(order) if order is not None else participant
+    display = choose()
+    if out is None and not display.visible:
+        raise SetupError(
+            f"There is no screen to show the preview on ({display.why}).",
+            todo="Write the screens to a folder with --out.",
+        )
+    with preview.opened_preview(loaded, whose, condition) as opened:
+        if out is not None:
+            paths = preview.write_pictures(opened, out)
+            say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
+            return
+        preview.run_preview(opened)
+
+
+@studies_app.command("schema")
+def studies_schema() -> None:
+    """The JSON Schema of study files. Example: labapp studies schema > study.schema.json"""
+    from labapp.study.schema import Study
+
+    say_json(Study.model_json_schema())
+
+
+# Not click's: newer versions of typer bring a click of their own.
+_UsageMistake: Any = typer.BadParameter.__mro__[1]
+_INTERRUPTED = 130
+_INTERRUPTED_TOLD = """\
+Interrupted.
+Sessions that were finished are kept; nothing was overwritten.
+Give the command again to begin anew; where its folder is there already, name another."""
+
+
+def main() -> None:
+    """The entry point: expected failures become messages, never tracebacks."""
+    try:
+        access.restrict()
+        status = app(prog_name="labapp", standalone_mode=False)
+        if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
+            raise KeyboardInterrupt
+    except LabappError as error:
+        say(str(error), err=True)
+        status = error.exit_status
+    except _UsageMistake as error:
+        usage = io.StringIO()
+        error.show(usage)
+        say(usage.getvalue().rstrip(), err=True)
+        status = 2
+    except (KeyboardInterrupt, typer.Abort):
+        say(_INTERRUPTED_TOLD, err=True)
+        status = _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
+        from labapp.mistakes import told
+
+        say(mistake := told(error), err=True)
+        status = mistake.exit_status
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,153 @@
+"""`labapp metrics`: how disentangled or pure a representation is, from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labapp.cli.options import Json
+from labapp.console import say, say_json
+
+if TYPE_CHECKING:
+    from labapp.metrics.evaluation.files import Table
+    from labapp.metrics.evaluation.scores import Outcome
+
+ALL = "all"
+
+
+def metrics(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, ois "
+            "or nis, or one of an installed package; or all.",
+        ),
+    ],
+    codes: Annotated[
+        Path,
+        typer.Option(
+            "--codes",
+            metavar="FILE",
+            help="One line an instance, one column a code: .npy or .csv. OIS and NIS also take "
+            ".npy of shape (n, codes, numbers of each).",
+        ),
+    ],
+    factors: Annotated[
+        Path,
+        typer.Option(
+            "--factors",
+            metavar="FILE",
+            help="The same instances in the same order, one column a factor or concept.",
+        ),
+    ],
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="Compute as the released code does where it differs from the paper.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Another seed, other draws.")
+    ] = 0,
+    binarize: Annotated[
+        bool,
+        typer.Option(
+            "--binarize",
+            help="For OIS and NIS, which need classes: split each factor at its median.",
+        ),
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another setting of the metric, such as binning=equal-frequency; with all, "
+            "mig.binning=equal-frequency.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).",
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Score codes against the true factors, without people: one metric, or all.
+
+    Example: labapp metrics mig --codes codes.npy --factors factors.npy
+
+    Example: labapp metrics all --codes codes.csv --factors factors.csv --out scores
+    """
+    from labapp.metrics.evaluation import files, folder, scores
+
+    chosen = None if name == ALL else scores.find(name)
+    settings = _settings(name, set_ or [])
+    c, f = files.read(codes, "c"), files.read(factors, "z")
+    with folder.created(out):
+        outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
+        written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
+    rows = [outcome.to_json() for outcome in outcomes]
+    if json_:
+        say_json(rows if chosen is None else rows[0])
+    else:
+        from labapp.metrics.evaluation import words
+
+        if chosen is None:
+            words.show_all(outcomes)
+        else:
+            words.show_one(outcomes[0], c.names, f.names)
+        for path in written:
+            say(path)
+
+
+def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
+    """By metric."""
+    from labapp.metrics.evaluation import scores
+
+    if name == ALL:
+        return scores.parsed_all(texts)
+    return {name: scores.parsed(scores.find(name), texts)} if texts else {}
+
+
+def _outcomes(
+    name: str,
+    codes: Table,
+    factors: Table,
+    seed: int,
+    as_published: bool,
+    cut: bool,
+    settings: dict[str, dict[str, object]],
+) -> list[Outcome]:
+    from labapp.metrics.evaluation import scores
+    from labapp.metrics.evaluation.console import watched
+
+    with watched() as say:
+        if name != ALL:
+            metric = scores.find(name)
+            score = scores.compute(
+                metric,
+                codes.values,
+                factors.values,
+                seed=seed,
+                as_published=as_published,
+                cut=cut,
+                settings=settings.get(name),
+                say=say,
+            )
+            return [scores.Outcome(metric, score)]
+        return scores.compute_all(
+            codes.values,
+            factors.values,
+            seed=seed,
+            as_published=as_published,
+            cut=cut,
+            settings=settings,
+            say=say,
+        )

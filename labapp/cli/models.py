@@ -1,0 +1,273 @@
+"""`labapp models`: list, show, train, evaluate and bench model packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labapp.cli.options import Json
+from labapp.console import say, say_json
+from labapp.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from labapp.metrics.evaluation.scores import Outcome
+
+models_app = typer.Typer(
+    help="Model packages: list, show, train, import-tfjs, evaluate, bench. "
+    "Example: labapp models list",
+    short_help="Model packages: list, show, train, import-tfjs, evaluate, bench.",
+    no_args_is_help=True,
+)
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", help="Folder of the data set's files, e.g. MNIST's, or of your own pictures."
+    ),
+]
+
+
+@models_app.command("list")
+def models_list(json_: Json = False) -> None:
+    """The models that studies can name: shipped ones and your own. Example: labapp models list"""
+    from labapp import models_catalog, resources
+
+    rows = models_catalog.models()
+    if json_:
+        say_json(rows)
+        return
+    wide = max((len(row["id"]) for row in rows), default=0)
+    for row in rows:
+        text = row.get("problem") or row["title"]
+        say(f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}{_how_good(row)}")
+    say(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
+
+
+@models_app.command("show")
+def models_show(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            "--sheet",
+            metavar="FILE.png",
+            help="Where the sheet goes. Default: <id>-traversals.png in this folder.",
+        ),
+    ] = None,
+    no_sheet: Annotated[bool, typer.Option("--no-sheet", help="The card only.")] = False,
+    json_: Json = False,
+) -> None:
+    """A model's card, and of a model with dials a picture of what each of them does.
+
+    Example: labapp models show sinelines/vae --sheet vae.png
+    """
+    import yaml
+
+    from labapp import models_catalog
+
+    has_dials = not models_catalog.is_classifier(model)
+    card = models_catalog.show(_model(model))
+    if not json_:
+        say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
+    if has_dials and not no_sheet:
+        card["sheet"] = str(models_catalog.write_sheet(_model(model), sheet))
+        if not json_:
+            say(f"sheet: {card['sheet']}")
+    if json_:
+        say_json(card)
+
+
+@models_app.command("train")
+def models_train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+    ] = None,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+    data: DataFolder = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
+) -> None:
+    """Train a model; interrupt it with Ctrl+C and give the same command to go on.
+
+    Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
+    """
+    from labapp import models_catalog
+
+    folder = models_catalog.train(
+        recipe, out, device=device, data_folder=data, resume=not fresh, threads=threads
+    )
+    say(f"model: {folder}")
+
+
+@models_app.command("import-tfjs")
+def models_import_tfjs(
+    source: Annotated[
+        Path, typer.Argument(help="Published folder: config.json and decoder_web.", metavar="DIR")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write; it must not exist. Default: <id> in your models folder, where "
+            "studies find the model by its id.",
+        ),
+    ] = None,
+    model_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Default: <data set>/published-<name of the published folder>."),
+    ] = None,
+) -> None:
+    """Make a model package of a published TensorFlow.js decoder.
+
+    Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
+    """
+    from labapp.representations import card as cards
+    from labapp.representations.tfjs.importing import import_package
+
+    folder = import_package(source, out, model_id)
+    card = cards.read(folder)
+    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
+    say(f"model: {folder}")
+
+
+@models_app.command("evaluate")
+def models_evaluate(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    data: DataFolder = None,
+    no_metrics: Annotated[
+        bool, typer.Option("--no-metrics", help="The card's numbers only; the rest takes minutes.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write: what the metrics gave (JSON, CSV) and heat maps (SVG, PNG).",
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Compute the numbers of a model's card again, and where its data have true factors all
+    metrics of `labapp metrics`.
+
+    Example: labapp models evaluate sinelines/vae
+    """
+    from labapp import models_catalog
+
+    one_with_dials = not models_catalog.is_classifier(model)
+    if out is not None and (no_metrics or not one_with_dials):
+        raise UsageError(
+            "--out is for what the metrics give, and none would be computed.",
+            todo="Leave --out out.",
+        )
+    from labapp.metrics.evaluation import folder
+
+    with folder.created(out):
+        if one_with_dials:
+            result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
+        else:
+            result = _evaluate_classifier(model, data, json_=json_)
+        if json_:
+            say_json(result)
+        if not result["agrees"]:
+            raise ModelError(
+                f"The numbers computed are not those on the card of {result['model']}.",
+                safe="Nothing was changed.",
+                todo="Check that --data names the files it was trained on; else take a fresh copy "
+                "of the model.",
+            )
+
+
+@models_app.command("bench")
+def models_bench(
+    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
+    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    json_: Json = False,
+) -> None:
+    """Time single decodes. Example: labapp models bench sinelines/vae"""
+    from labapp.representations import benching
+    from labapp.representations.package import load_package
+
+    result = benching.bench(load_package(_model(model), device), n)
+    if json_:
+        say_json(result)
+    else:
+        for key, value in result.items():
+            say(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
+
+
+def _evaluate(
+    model: str | Path, data: Path | None, out: Path | None, *, no_metrics: bool, json_: bool
+) -> dict[str, Any]:
+    """A model with dials. `out` is there already, and empty."""
+    from labapp.metrics.evaluation import words
+    from labapp.representations import evaluation
+
+    result = evaluation.evaluate(model, data_folder=data)
+    if not json_:
+        say("\n".join(evaluation.table(result)))
+    # The metrics take minutes: not of a model that is not what it says it is.
+    if result["agrees"] and not no_metrics:
+        outcomes = _outcomes(model, data, out)
+        if outcomes and not json_:
+            words.show_all(outcomes)
+        result["metrics"] = [outcome.to_json() for outcome in outcomes]
+    return result
+
+
+def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[str, Any]:
+    from labapp.explanations import evaluation
+
+    result = evaluation.evaluate(model, data_folder=data)
+    if not json_:
+        say("\n".join(evaluation.table(result)))
+    return result
+
+
+def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Outcome]:
+    """What all metrics give, also written to `out`; nothing where they do not apply."""
+    from labapp.metrics.evaluation import folder
+    from labapp.metrics.evaluation.console import watched
+    from labapp.metrics.evaluation.scores import compute_all
+    from labapp.representations.scored import encoded
+
+    rows = encoded(model, data_folder=data)
+    if rows is None:
+        if out is not None:
+            raise UsageError(
+                f"{model} has no encodings and true factors to compare: there is nothing to write.",
+                todo="Leave --out out.",
+            )
+        return []
+    # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
+    with watched() as say:
+        scores = compute_all(
+            rows.codes,
+            rows.factors,
+            cut=True,
+            settings={"ois": {"align": True}},
+            say=say,
+        )
+    if out is not None:
+        folder.write(scores, rows.code_names, rows.factor_names, out)
+    return scores
+
+
+def _how_good(row: dict[str, Any]) -> str:
+    """In brackets: the error of a model with dials, the accuracy of a classifier."""
+    if error := row.get("held_out_error"):
+        return f" (error {error:.2f})"
+    if accuracy := row.get("test_accuracy"):
+        return f" (accuracy {100 * accuracy:g} %)"
+    return ""
+
+
+def _model(model: str) -> str | Path:
+    """A folder where there is one, also if its path looks like an id; else an id."""
+    folder = Path(model)
+    return folder if (folder / "model.yaml").is_file() else model

@@ -1,0 +1,122 @@
+"""`labapp plan`: what a study needs, from simulated participants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import (
+    Dask,
+    Data,
+    Json,
+    Seed,
+    Workers,
+    one_place,
+    progress_bar,
+    session_path,
+)
+from labapp.console import say, say_json
+from labapp.errors import UsageError
+from labapp.parallel.stopping import stoppable
+
+
+def plan(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    participants: Annotated[
+        int | None,
+        typer.Option(
+            "--participants",
+            min=2,
+            help="Simulated participants of each strategy. Default: by the study's conditions.",
+        ),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            "--strategies",
+            metavar="NAME,… or NAME=SHARE,…",
+            help="Strategies of the participants, with their usual shares or other ones.",
+        ),
+    ] = None,
+    calibration: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--calibration",
+            metavar="PATH",
+            help="A session or bundle of a calibration (or its name), from which threshold and T "
+            "are then taken; may be given several times.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    dask: Dask = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Folder to write: plan.html, figures, every number as CSV."
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the simulated sessions in the folder too.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Threshold, time to skip, number of participants and length of a study, by simulation.
+
+    Example: labapp plan quickstart --out plan
+    """
+    if keep and out is None:
+        raise UsageError("--keep needs a folder.", todo="Name one with --out.")
+    one_place(workers, dask)
+    from labapp.planning import files
+    from labapp.planning.plan import plan as make
+
+    with stoppable(), files.created(out), progress_bar() as progress:
+        study_plan = make(
+            study,
+            shares=_shares(strategies),
+            participants=participants,
+            calibration=[session_path(session, data) for session in calibration or ()],
+            seed=seed,
+            number=workers,
+            dask=dask,
+            sessions_folder=out / files.SESSIONS if keep and out is not None else None,
+            progress=progress,
+        )
+        path = None if out is None else files.write(study_plan, out)
+    if json_:
+        from labapp.planning.numbers import to_json
+
+        say_json(to_json(study_plan))
+        return
+    from rich.console import Console
+
+    from labapp.planning.words import show
+
+    show(study_plan, Console())
+    say("More, with figures: --out DIR" if path is None else f"plan: {path}")
+
+
+def _shares(text: str | None) -> Mapping[str, float]:
+    """Shares by strategy, as in `--strategies`. Raises UsageError."""
+    from labapp.simulation.mixtures import SHARES, parse
+
+    if text is None:
+        return SHARES
+    if "=" in text:
+        return parse(text, tuple(SHARES))
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in SHARES]
+    if unknown or len(set(names)) < len(names):
+        what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
+        raise UsageError(
+            f"{text!r} is not a list of strategies that turn dials: {what}.",
+            safe="No session was begun.",
+            todo=f"Take some of {', '.join(SHARES)}, or say their shares too: "
+            "understanding=0.6,random=0.4.",
+        )
+    return {name: SHARES[name] for name in names}

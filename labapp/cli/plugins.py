@@ -1,0 +1,52 @@
+"""`labapp plugins`: what labapp is made of, and what installed packages add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from labapp import __version__, discovery
+from labapp.cli.options import Json
+from labapp.console import say, say_json
+from labapp.discovery import READY
+
+plugins_app = typer.Typer(
+    help="Tasks, metrics and more: shipped, and of installed packages. "
+    "Example: labapp plugins list",
+    short_help="Tasks, metrics and more: shipped, and of installed packages.",
+    no_args_is_help=True,
+)
+
+
+@plugins_app.command("list")
+def plugins_list(json_: Json = False) -> None:
+    """What labapp brings and what installed packages add, and whether it can be used.
+
+    What cannot be used is named with the reason and left out everywhere else.
+
+    Example: labapp plugins list
+    """
+    rows = [row for group in discovery.GROUPS for row in _rows(group)]
+    if json_:
+        say_json(rows)
+        return
+    columns = ("group", "name", "package", "version")
+    widths = [max(len(row[column]) for row in rows) for column in columns]
+    for row in rows:
+        cells = (f"{row[column]:{width}}" for column, width in zip(columns, widths, strict=True))
+        say("  ".join((*cells, row["state"])))
+
+
+def _rows(group: str) -> Iterator[dict[str, Any]]:
+    """What a group has: what is shipped first."""
+    catalogue = discovery.catalogue(group)
+    for name in catalogue.shipped:
+        yield _row(name, group, "labapp", __version__, READY)
+    for plugin, state in catalogue.installed:
+        yield _row(plugin.name, group, plugin.package, plugin.version, state)
+
+
+def _row(name: str, group: str, package: str, version: str, state: str) -> dict[str, Any]:
+    return {"name": name, "group": group, "package": package, "version": version, "state": state}

@@ -1,0 +1,206 @@
+"""`labapp sessions`: what was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import (
+    Audio,
+    Blind,
+    Data,
+    Json,
+    Private,
+    Screen,
+    Simulate,
+    Speed,
+    Windowed,
+    data_folder,
+    positive_speed,
+    session_path,
+    strategy_name,
+    warn_of_wide,
+)
+from labapp.console import say, say_json, say_line, shown
+from labapp.errors import UsageError
+
+sessions_app = typer.Typer(
+    help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume. "
+    "Example: labapp sessions list",
+    short_help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume.",
+    no_args_is_help=True,
+)
+
+
+@sessions_app.command("list")
+def sessions_list(data: Data = None, json_: Json = False) -> None:
+    """Recorded sessions and their state. Example: labapp sessions list"""
+    from labapp.journal.describe import line
+    from labapp.journal.sessions import list_problems, list_sessions
+
+    warn_of_wide(data)
+    rows = list_sessions(data_folder(data))
+    if json_:
+        say_json([row.to_json() for row in rows])
+        return
+    if not rows:
+        say(f"No sessions in {data_folder(data)}.")
+    for row in rows:
+        say_line(line(row))
+    for problem in list_problems(data_folder(data)):
+        say_line(problem, err=True)
+
+
+@sessions_app.command("show")
+def sessions_show(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
+    from labapp.journal.describe import describe, text
+
+    facts = describe(session_path(session, data))
+    if json_:
+        say_json(facts)
+    else:
+        for line in text(facts):
+            say_line(line)
+
+
+@sessions_app.command("verify")
+def sessions_verify(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
+    from labapp.bids.verify import verify
+
+    report = verify(session_path(session, data))
+    if json_:
+        say_json(report.to_json())
+    else:
+        for line in report.lines():
+            say(line)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+@sessions_app.command("recover")
+def sessions_recover(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+) -> None:
+    """Repair a session after a crash; deletes nothing.
+
+    Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.session.recovery import recover
+
+    for line in recover(session_path(session, data)).lines():
+        say(line)
+
+
+@sessions_app.command("withdraw")
+def sessions_withdraw(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    delete: Annotated[
+        bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """The participant of a session withdraws after it: delete the data, or keep them.
+
+    Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
+    """
+    from labapp.journal.layout import LEAVING
+    from labapp.resources import private_root
+    from labapp.session.withdrawal import withdraw
+
+    if delete is None:
+        raise UsageError(
+            "What is to become of the data?",
+            todo="Say --delete or --keep, as the participant wants it.",
+        )
+    given = Path(session)
+    studies = data_folder(data).glob("*") if given.name == session else [given.parent]
+    # What an interrupted deletion left lies under another name, and goes by its own here.
+    begun = (study for study in studies if (study / f"{LEAVING}{given.name}").is_dir())
+    study = next(begun, None)
+    path = session_path(session, data) if study is None else study / given.name
+    if not yes:
+        what = f"Delete {path} and its signed consent, for good?"
+        question = f"Write down that the participant of {path.name} withdrew?"
+        if not typer.confirm(shown(what if delete else question), err=True):
+            say("Nothing was deleted, and no withdrawal was written down.")
+            raise typer.Exit(1)
+    for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
+        say(line)
+
+
+@sessions_app.command("consent")
+def sessions_consent(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+    data: Data = None,
+    private: Private = None,
+) -> None:
+    """The consent form as the participant signed it, as a PDF that only you can read.
+
+    It names the participant: keep it apart from the data.
+    Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
+    """
+    from labapp.resources import private_root
+    from labapp.ui.qtapp import make_app
+
+    path = session_path(session, data)
+    make_app()
+    from labapp.ui.consent_pdf import write_signed
+
+    write_signed(out, path, private_root(private))
+    say(f"form: {out}")
+
+
+@sessions_app.command("resume")
+def sessions_resume(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    data: Data = None,
+    private: Private = None,
+    screen: Screen = None,
+    windowed: Windowed = False,
+    audio: Audio = None,
+    simulate: Simulate = None,
+    speed: Speed = 1.0,
+    blind: Blind = False,
+    accept_version: Annotated[
+        bool,
+        typer.Option(
+            "--accept-version", help="Resume it although another version of labapp began it."
+        ),
+    ] = False,
+) -> None:
+    """Go on with an interrupted session at its last event. It stays blind if it was.
+
+    Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.ui.app import resume_session
+    from labapp.ui.starting import RunOptions
+
+    options = RunOptions(
+        data=data,
+        private=private,
+        screen=screen,
+        windowed=windowed,
+        audio=audio,
+        simulate=strategy_name(simulate),
+        seed=None,
+        speed=positive_speed(speed),
+        accept_version=accept_version,
+        blind=blind,
+    )
+    warn_of_wide(data)
+    raise typer.Exit(resume_session(session_path(session, data), options))

@@ -1,0 +1,250 @@
+"""`labapp stimuli`: list, check, import and build stimulus sets, and look at them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labapp.cli.options import Json, Out
+from labapp.console import say, say_json
+
+if TYPE_CHECKING:
+    from labapp.stimuli.masking import Masking
+
+stimuli_app = typer.Typer(
+    help="Stimulus sets: list, check, import, schema, build, sheet, masks. "
+    "Example: labapp stimuli list",
+    short_help="Stimulus sets: list, check, import, schema, build, sheet, masks.",
+    no_args_is_help=True,
+)
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Folder with manifest.json, or set.json and tables.")
+]
+
+
+@stimuli_app.command("list")
+def stimuli_list(json_: Json = False) -> None:
+    """The stimulus sets that studies can name: shipped ones and your own.
+
+    Example: labapp stimuli list
+    """
+    from labapp.stimuli import listing
+
+    rows = listing.rows()
+    if json_:
+        say_json(rows)
+    else:
+        for line in listing.lines(rows):
+            say(line)
+
+
+@stimuli_app.command("check")
+def stimuli_check(folder: Folder) -> None:
+    """Check a stimulus set made elsewhere; every fault is named.
+
+    How long its explanations are is told, too, beside those of the published study.
+
+    Example: labapp stimuli check my-set
+    """
+    from labapp.analysis.task_report import reports
+    from labapp.stimuli.importing import read_checked
+
+    result = read_checked(folder)
+    _warn(result.warnings)
+    assert result.manifest is not None
+    say(f"{folder}: in order ({len(result.manifest.photos)} photos).")
+    for report in reports():
+        if remark := report.about_stimuli(result.manifest):
+            say(remark)
+
+
+@stimuli_app.command("import")
+def stimuli_import(folder: Folder) -> None:
+    """Check a stimulus set and take it into your own, where studies find it by its id.
+
+    Example: labapp stimuli import my-set
+    """
+    from labapp.stimuli.importing import import_set
+
+    target, result = import_set(folder)
+    _warn(result.warnings)
+    say(f"stimuli: {target}")
+
+
+@stimuli_app.command("schema")
+def stimuli_schema() -> None:
+    """The JSON Schema of manifest.json. Example: labapp stimuli schema > manifest.schema.json"""
+    from labapp.stimuli.manifest import Manifest
+
+    say_json(Manifest.model_json_schema())
+
+
+@stimuli_app.command("build")
+def stimuli_build(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SET]",
+            help="birds-gradcam, birds-bagnet, birds-protopnet or birds-prototree, or one of the "
+            "last two with -distinction behind it; or faces-unmasking. None with --id.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
+    model: Annotated[
+        str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
+    ] = None,
+    set_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Of a set of pixel scores from --model, instead of SET."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="Pictures the model was trained on."),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="With --id. Default: the id.")
+    ] = None,
+    each: Annotated[
+        int | None, typer.Option("--images-per-class", min=1, help="Of pixel scores. Default: 5.")
+    ] = None,
+    wrong: Annotated[
+        int | None,
+        typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong. Default: 2."),
+    ] = None,
+) -> None:
+    """Build photos and their explanations from a trained classifier.
+
+    Example: labapp stimuli build birds-gradcam --seed 2 --out my-birds
+
+    Example: labapp stimuli build --model my-faces/cnn --data my-images --id my-faces
+    """
+    from labapp.explanations.building import console
+
+    if set_id is None and name is not None and name not in console.scored_sets():
+        console.refuse_scored_options(name, data=data, title=title, each=each, wrong=wrong)
+        done = console.build_with_progress(name, out, seed, model)
+    else:
+        done = console.build_scored_with_progress(
+            console.scored_spec(name, set_id, model, title=title, each=each, wrong=wrong),
+            out,
+            seed,
+            data,
+        )
+    for line in done.lines():
+        say(line)
+
+
+Set = Annotated[
+    str, typer.Argument(metavar="SET", help="A set of pixel scores, by its id or folder.")
+]
+Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
+Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
+Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
+Listed = Annotated[
+    str | None,
+    typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60."),
+]
+Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
+Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
+
+
+@stimuli_app.command("sheet")
+def stimuli_sheet(
+    name: Set,
+    out: Out,
+    smallest: Smallest = 5,
+    largest: Largest = 60,
+    count: Count = 10,
+    listed: Listed = None,
+    fill: Filled = "mean",
+    sign: Signed = "signed",
+) -> None:
+    """Draw a set of pixel scores: its explanations, and masked pictures of every class and method.
+
+    Example: labapp stimuli sheet faces-unmasking --out sheets
+    """
+    from labapp.explanations.building import sheet
+    from labapp.stimuli import importing
+
+    paths = sheet.write(
+        importing.load_any(name),
+        _masking(_percents(smallest, largest, count, listed), fill, sign),
+        out,
+    )
+    for path in paths:
+        say(f"sheet: {path}")
+
+
+@stimuli_app.command("masks")
+def stimuli_masks(
+    name: Set,
+    out: Out,
+    smallest: Smallest = 5,
+    largest: Largest = 60,
+    count: Count = 10,
+    listed: Listed = None,
+    fill: Filled = "mean",
+    sign: Signed = "signed",
+) -> None:
+    """Write every masked picture of a set, and a table for what a model of your own makes of them.
+
+    Example: labapp stimuli masks my-set --out masked
+    """
+    from labapp.stimuli import importing, masks
+
+    masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
+    written = masks.write(importing.load_any(name), masking, out)
+    say(f"pictures: {written} in {out}")
+    say(f"table:    {out / masks.TABLE}, its column logits to be filled in")
+
+
+def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:
+    """Raises UsageError where these are no percentages, or do not ascend."""
+    from labapp.errors import UsageError
+    from labapp.stimuli import masking
+
+    if listed is not None:
+        try:
+            percents = masking.ascending([float(percent) for percent in listed.split(",")])
+        except ValueError as error:
+            raise UsageError(
+                f"Found --masks {listed}.",
+                todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
+                "between them.",
+            ) from error
+        return percents
+    if not 0 < smallest <= largest <= 100:
+        raise UsageError(
+            f"Found --smallest {smallest:g} --largest {largest:g}.",
+            todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
+        )
+    try:
+        return masking.sizes(smallest, largest, count)
+    except ValueError as error:
+        raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
+
+
+def _masking(percents: tuple[float, ...], fill: str, sign: str) -> Masking:
+    """Raises UsageError where something is not allowed."""
+    from labapp.errors import UsageError
+    from labapp.stimuli import masking
+
+    if fill not in masking.FILLS or sign not in masking.SIGNS:
+        raise UsageError(
+            f"Found --fill {fill} --sign {sign}.",
+            todo=f"Fill is one of {', '.join(masking.FILLS)}; sign is one of "
+            f"{', '.join(masking.SIGNS)}.",
+        )
+    return masking.Masking(percents, masking.FILLS[fill], masking.SIGNS[sign])
+
+
+def _warn(warnings: list[str]) -> None:
+    for warning in warnings:
+        say(f"warning: {warning}", err=True)

@@ -1,0 +1,116 @@
+"""Remarks on sessions that are over: `comments.jsonl`, beside a study's session folders.
+
+A finished journal is not written to, so that what is remarked later is kept here: a line a remark,
+only ever added. Where a participant withdraws and wants the data deleted, so are the remarks, also
+what a crash left of one.
+"""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from labapp import durable
+from labapp.clock import utc_text
+from labapp.errors import DataFolderError
+from labapp.journal.layout import COMMENTS
+from labapp.reading import files
+from labapp.reading.values import json_value
+
+LARGEST = 16 * files.MIB
+"""Bytes of the remarks on a study."""
+
+
+def comments(study: Path) -> dict[str, tuple[str, ...]]:
+    """The remarks on each session of a study, oldest first, by the names of their folders. What
+    cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
+    result: dict[str, tuple[str, ...]] = {}
+    try:
+        lines = _lines(study)
+    except OSError:
+        return {}
+    for _, entry in lines:
+        if entry is not None:
+            name = entry["session"]
+            result[name] = (*result.get(name, ()), entry["text"])
+    return result
+
+
+def add_comment(session: Path, text: str) -> None:
+    """Add a remark on the session in this folder, on the disk. Raises DataFolderError."""
+    line = {"utc": utc_text(datetime.now(UTC)), "session": session.name, "text": text}
+    path = session.parent / COMMENTS
+    try:
+        durable.add_line(path, line)
+    except OSError as error:
+        raise DataFolderError(
+            f"The remark could not be kept in {path} ({error.strerror or error}).",
+            safe="The sessions and the remarks before it are as they were.",
+            todo="Make room, or see that you may write there.",
+        ) from error
+
+
+def forget_comments(session: Path) -> int:
+    """Remove the remarks on a session; how many there were. Raises DataFolderError."""
+    path = session.parent / COMMENTS
+    draft = path.with_name(f".{COMMENTS}-{uuid.uuid4().hex}")
+    try:
+        for killed in path.parent.glob(f".{COMMENTS}-*"):
+            if session.name.encode() in files.content(killed, LARGEST):
+                killed.unlink()
+        lines = _lines(session.parent)
+        left = [line for line, entry in lines if not _is_of(session.name, line, entry)]
+        if len(left) == len(lines):
+            return 0
+        durable.write(draft, b"".join(line + b"\n" for line in left))
+        draft.replace(path)
+        durable.sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise DataFolderError(
+            f"The remarks on {session.name} could not be removed from {path} "
+            f"({error.strerror or error}).",
+            safe="They are still there.",
+            todo="See that you may read and write that file, and withdraw the session again; that "
+            "goes on where it stopped.",
+        ) from error
+    return len(lines) - len(left)
+
+
+def comment_problems(study: Path) -> list[str]:
+    """What is wrong with the remarks on a study, a line each, for people."""
+    path = study / COMMENTS
+    try:
+        lines = _lines(study)
+    except OSError as error:
+        return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
+    damaged = sum(entry is None for _, entry in lines)
+    return [f"{path}: {damaged} damaged, not shown, of {len(lines)} remarks"] if damaged else []
+
+
+def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
+    """Whether a line is a remark on a session, or what is left of one."""
+    return name.encode() in line if entry is None else entry["session"] == name
+
+
+def _lines(study: Path) -> list[tuple[bytes, dict[str, Any] | None]]:
+    """The lines that are not empty, and what each says; None for one that is none of ours. Raises
+    OSError where they cannot be read."""
+    path = study / COMMENTS
+    content = files.content(path, LARGEST) if files.exists(path) else b""
+    return [(line, _remark(line)) for line in content.split(b"\n") if line.strip()]
+
+
+def _remark(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json_value(line.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    ours = isinstance(entry, dict) and all(
+        isinstance(entry.get(name), str) for name in ("session", "text")
+    )
+    return entry if ours else None

@@ -1,0 +1,109 @@
+"""Sessions and bundles as text and plain values, for the command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from labapp.clock import NS
+from labapp.events import Event
+from labapp.journal.guard import readable
+from labapp.journal.opening import open_records
+from labapp.journal.outline import Outline
+from labapp.journal.record import Record
+from labapp.journal.sessions import SessionSummary
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds: 1:02:40, or 23:41."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def line(session: SessionSummary) -> str:
+    """A session in one line: name, state, length, sound, exports, or why it is damaged."""
+    state = session.state.replace("_", " ")
+    if session.problem:
+        return f"{session.id}  {state}: {session.problem}"
+    if session.state == "complete" and session.not_counted:
+        state = f"{state}, does not count ({', '.join(session.not_counted)})"
+    sound = f"sound, {session.lost_s:.1f} s lost" if session.sound else "no sound"
+    exported = ", exported" if session.exported else ""
+    length = duration(session.length_s)
+    left = {"keep": ", withdrawn (data kept)", "delete": ", withdrawn (data to be deleted)"}
+    end = f"{exported}{left.get(session.withdrawn, '')}"
+    return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
+
+
+def describe(path: Path) -> list[dict[str, Any]]:
+    """What a session, or each session of a bundle, holds. Raises RecordError."""
+    result = []
+    for record in open_records(path):
+        with readable(record.source):
+            result.append(_facts(record))
+    return result
+
+
+def _facts(record: Record) -> dict[str, Any]:
+    planned = record.planned
+    events = list(record.events())
+    return {
+        "id": f"sub-{planned.participant}_ses-{planned.session}",
+        "study": planned.study,
+        "study_version": planned.study_version,
+        "participant": planned.participant,
+        "session": planned.session,
+        "state": record.state,
+        "withdrawn": record.withdrawn or "no",
+        "length_s": round(record.working_s, 3),
+        "segments": len(record.segments),
+        "events": len(events),
+        "assignment": planned.assignment,
+        "blind": blinding(record.outline),
+        "questions": dict(_outcomes(events)),
+        "notes": sum(event.kind == "note.added" for event in events),
+        "flags": sum(event.kind == "flag.added" for event in events),
+        "alarms": sum(event.kind == "alarm.raised" for event in events),
+        "sound_files": len(record.audio),
+        "lost_s": round(record.outline.lost_s, 3),
+        "redacted": record.redacted,
+    }
+
+
+def blinding(outline: Outline) -> str:
+    """Whether the console hid the representations, as far as the journal says."""
+    if outline.blind is None:
+        return "unknown"
+    if outline.unblinded_ns is not None:
+        return f"until {duration(outline.unblinded_ns / NS)} of session time"
+    return "yes" if outline.blind else "no"
+
+
+def _outcomes(events: Sequence[Event]) -> Counter[str]:
+    """How questions ended, each by its last attempt; a stage that began again asks anew."""
+    result: dict[tuple[str | None, int | None], str] = {}
+    for event in events:
+        if event.kind == "part.restarted":
+            result = {key: outcome for key, outcome in result.items() if key[0] != event.stage}
+        elif event.kind == "trial.ended":
+            result[event.stage, event.trial] = str(event.payload["outcome"])
+    return Counter(result.values())
+
+
+def text(facts: Sequence[dict[str, Any]]) -> list[str]:
+    """Facts as aligned lines, an empty one between sessions."""
+    blocks = [[f"{key:14} {_value(value)}" for key, value in fact.items()] for fact in facts]
+    return "\n\n".join("\n".join(block) for block in blocks).splitlines()
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(inner)}" for key, inner in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return " → ".join(str(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,200 @@
+"""Opening what was recorded: a session folder, a bundle, or a bundle in a zip archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.errors import RecordError
+from labapp.journal.layout import (
+    BUNDLE_VERSION,
+    DATES_MOVED,
+    JOURNAL,
+    JOURNAL_PARQUET,
+    SESSION,
+    SOURCEDATA,
+    FolderName,
+)
+from labapp.journal.lock import held
+from labapp.journal.read import read_rows
+from labapp.journal.record import Record
+from labapp.journal.tree import FolderTree, Tree, ZipTree
+from labapp.reading import archives, files
+from labapp.reading.values import json_value
+
+LARGEST_JOURNAL = 256 * files.MIB
+"""Bytes of a journal in a bundle, packed; that of an hour has one or two MiB."""
+
+
+def open_record(path: Path) -> Record:
+    """The one session at `path`: a session folder, or a bundle that holds exactly one.
+
+    Raises RecordError; for a bundle of several sessions use `open_records`.
+    """
+    records = open_records(path)
+    if len(records) != 1:
+        names = ", ".join(str(record.name) for record in records)
+        raise RecordError(
+            f"{path} holds {len(records)} sessions ({names}), not one.",
+            todo="Use a command that takes bundles of several sessions.",
+        )
+    return records[0]
+
+
+def open_records(path: Path) -> list[Record]:
+    """Every session at `path`, in the order of their names. Raises RecordError."""
+    return list(iter_records(path))
+
+
+def iter_records(path: Path) -> Iterator[Record]:
+    """As `open_records`, with one session in memory at a time."""
+    return (place.open() for place in session_places(path))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlace:
+    """Where one session lies. prefix: its folder in the bundle at `path`; empty where `path` is a
+    session folder."""
+
+    path: Path
+    prefix: str = ""
+
+    @property
+    def name(self) -> str:
+        """For messages: of the session folder or of the bundle."""
+        return self.path.name
+
+    def open(self) -> Record:
+        """The session. Raises RecordError when it cannot be read."""
+        if not self.prefix:
+            return _open_folder(self.path)
+        tree = bundle_tree(self.path)
+        if tree is None:
+            raise RecordError(
+                f"{self.path} is no bundle (any more).", todo="Check that it is still there."
+            )
+        return bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
+
+
+def session_places(path: Path) -> list[SessionPlace]:
+    """Where the sessions at `path` lie, in the order of their names; nothing of them is read yet.
+
+    Raises RecordError for a bundle without a session.
+    """
+    tree = bundle_tree(path)
+    if tree is None:
+        return [SessionPlace(path)]
+    prefixes = session_prefixes(tree)
+    if not prefixes:
+        raise RecordError(
+            f"The bundle {path} holds no session.",
+            todo="Export it again, or take another copy.",
+        )
+    return [SessionPlace(path, prefix) for prefix in prefixes]
+
+
+def _open_folder(path: Path) -> Record:
+    name = FolderName.parse(path.resolve().name) or FolderName.parse(path.name)
+    if name is None or not files.is_folder(path):
+        what = "is neither a session folder nor a bundle"
+        what = what if files.exists(path) else "does not exist"
+        raise RecordError(
+            f"{path} {what}.",
+            todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
+        )
+    running = held(path)
+    rows = read_rows(path)
+    return Record("session", str(path), name, FolderTree(path), rows, running)
+
+
+def is_session(path: Path) -> bool:
+    """Whether `path` looks like a session folder."""
+    return files.is_file(path / JOURNAL) and FolderName.parse(path.resolve().name) is not None
+
+
+def places(path: Path) -> list[Path]:
+    """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
+    the data root, the data root itself), or of bundles; itself where there is nothing else to try.
+    """
+    if not files.is_folder(path) or is_session(path) or bundle_tree(path) is not None:
+        return [path]
+    inside = [
+        folder
+        for pattern in ("*", "*/*")
+        for folder in sorted(path.glob(pattern))
+        if is_session(folder)
+    ]
+    return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]
+
+
+def _is_bundle(path: Path) -> bool:
+    return (files.is_folder(path) or path.suffix == ".zip") and bundle_tree(path) is not None
+
+
+def bundle_tree(path: Path) -> Tree | None:
+    """The root of the bundle at `path`, or None when there is no bundle."""
+    if files.is_folder(path):
+        return FolderTree(path) if files.is_folder(path / SOURCEDATA) else None
+    if not files.is_file(path):
+        return None
+    try:
+        with archives.archive(path) as archive:
+            archives.refuse_entries(archive)
+            names = archive.namelist()
+    except (OSError, ValueError) as error:
+        raise RecordError(
+            f"{path} is not a bundle: it is not a whole zip archive as labapp makes it ({error}).",
+            safe="Nothing of it was unpacked.",
+            todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
+        ) from error
+    roots = {name.split(SOURCEDATA)[0] for name in names if f"{SOURCEDATA}/" in name}
+    return ZipTree(path, min(roots, key=len)) if roots else None
+
+
+def session_prefixes(tree: Tree) -> list[str]:
+    """Folders of the sessions in a bundle, for example `sourcedata/labapp/sub-P01/ses-1`."""
+    return tree.folders(f"{SOURCEDATA}/sub-*/*")
+
+
+def bundled_record(tree: Tree, source: str) -> Record:
+    """One session of a bundle; tree: its folder under sourcedata. Raises RecordError."""
+    facts = session_facts(tree, source)
+    name = FolderName.parse(str(facts["folder"]))
+    if name is None:
+        raise _not_ours(source, "names no session folder")
+    from labapp.journal.arrow import rows_of
+
+    content = tree.read(JOURNAL_PARQUET, LARGEST_JOURNAL)
+    rows = rows_of(content, f"{source}/{JOURNAL_PARQUET}")
+    left = str(facts.get("withdrawn", ""))
+    return Record(
+        "bundle",
+        source,
+        name,
+        tree,
+        rows,
+        bundled_withdrawal=left,
+        deidentified=bool(facts.get("deidentified")),
+        dates_moved=facts.get("dates") == DATES_MOVED,
+    )
+
+
+def session_facts(tree: Tree, source: str) -> dict[str, object]:
+    """session.json of a bundled session. Raises RecordError when it is not one of ours."""
+    try:
+        facts = json_value(tree.read(SESSION))
+        version = facts["bundle_version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _not_ours(source, f"is damaged ({error})") from error
+    if version != BUNDLE_VERSION or "folder" not in facts:
+        raise _not_ours(source, f"has version {version}; this program reads {BUNDLE_VERSION}")
+    return dict(facts)
+
+
+def _not_ours(source: str, why: str) -> RecordError:
+    return RecordError(
+        f"{SESSION} of {source} {why}.",
+        safe="It was only read; nothing was changed.",
+        todo="Update labapp, or export the session again.",
+    )

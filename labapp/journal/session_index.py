@@ -1,0 +1,194 @@
+"""The list of sessions, kept: what is as it was is not read again.
+
+A session is read anew where size or time of its journal's files changed. One that is not over is
+besides asked whether somebody holds it. The logs beside a study's sessions (exports, withdrawals,
+comments) are read once a study, again where they changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from labapp.errors import RecordError
+from labapp.journal.comments import comments
+from labapp.journal.layout import COMMENTS, EXPORTS, JOURNAL, WITHDRAWN
+from labapp.journal.lock import held
+from labapp.journal.sessions import (
+    SessionSummary,
+    bundles,
+    recorded,
+    sessions_in,
+    study_folders,
+    summary,
+)
+from labapp.journal.withdrawn import Withdrawal, listed
+
+SETTLED_NS = 2_000_000_000
+"""No file system tells times less exactly than this."""
+
+_Stamp = tuple[tuple[int, int] | None, ...]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """own: by the session's folder alone; line: with what the logs say."""
+
+    stamp: _Stamp
+    own: SessionSummary
+    line: SessionSummary
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A session's folder, and the files whose size and time are looked at; as text, for they are
+    looked at thousands of times."""
+
+    folder: Path
+    files: tuple[str, str]
+
+    @classmethod
+    def of(cls, folder: Path) -> _Place:
+        return cls(folder, (f"{folder}/{JOURNAL}", f"{folder}/{JOURNAL}-wal"))
+
+
+@dataclass(frozen=True)
+class _Study:
+    """written: when something came into the study's folder or went; settled: so long before it was
+    looked at that nothing can have come in the same moment, unseen."""
+
+    written: int
+    settled: bool
+    places: tuple[_Place, ...]
+
+
+@dataclass(frozen=True)
+class _Logs:
+    stamp: _Stamp
+    exported: dict[str, tuple[str, ...]]
+    comments: dict[str, tuple[str, ...]]
+    withdrawn: dict[str, Withdrawal] | None
+
+
+class SessionIndex:
+    """The sessions under a data root. For one thread at a time."""
+
+    def __init__(self, data_root: Path) -> None:
+        self.data_root = data_root
+        self._known: dict[Path, _Known] = {}
+        self._logs: dict[Path, _Logs] = {}
+        self._studies: dict[Path, _Study] = {}
+        self._order: list[_Place] = []
+
+    def read(
+        self, progress: Callable[[Callable[[], list[SessionSummary]]], None] | None = None
+    ) -> list[SessionSummary]:
+        """Every session, newest first. A line that did not change is the same object as before.
+
+        progress: is called after each one that had to be read, with what gives those so far; what
+        it raises ends the reading.
+        """
+        logs: dict[Path, _Logs] = {}
+        known: dict[Path, _Known] = {}
+        try:
+            for place in self._newest_first():
+                folder = place.folder
+                study = folder.parent
+                if study not in logs:
+                    logs[study] = self._logs_of(study)
+                before = self._known.get(folder)
+                known[folder] = self._line(place, before, logs[study])
+                if progress is not None and known[folder] is not before:
+                    progress(lambda: [entry.line for entry in known.values()])
+        except BaseException:
+            known = self._known | known  # what was read is not read again
+            raise
+        finally:
+            self._known, self._logs = known, logs
+        return [entry.line for entry in known.values()]
+
+    def _newest_first(self) -> list[_Place]:
+        """The session folders; a study in which nothing came or went is not listed again."""
+        studies: dict[Path, _Study] = {}
+        for study in study_folders(self.data_root):
+            before = self._studies.get(study)
+            try:
+                written = study.stat().st_mtime_ns
+            except OSError:  # it went away since it was listed
+                continue
+            if before is None or not before.settled or before.written != written:
+                settled = time.time_ns() - written > SETTLED_NS
+                places = tuple(_Place.of(folder) for folder in sessions_in(study))
+                before = _Study(written, settled, places)
+            studies[study] = before
+        if studies != self._studies:
+            self._studies = studies
+            every = (place for study in studies.values() for place in study.places)
+            self._order = sorted(every, key=lambda place: _newest(place.folder), reverse=True)
+        return self._order
+
+    def _line(self, place: _Place, before: _Known | None, logs: _Logs) -> _Known:
+        folder = place.folder
+        stamp = _stamp(*place.files)
+        if before is None or before.stamp != stamp or _stirs(before.own, folder):
+            own = recorded(folder)
+        else:
+            own = before.own
+        line = _with_logs(own, folder, logs)
+        if before is not None and (before.stamp, before.line) == (stamp, line):
+            return before
+        return _Known(stamp, own, line)
+
+    def _logs_of(self, study: Path) -> _Logs:
+        stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS)))
+        before = self._logs.get(study)
+        if before is not None and before.stamp == stamp:
+            return before
+        try:
+            withdrawn = listed(study)
+        except RecordError:
+            withdrawn = None
+        return _Logs(stamp, bundles(study), comments(study), withdrawn)
+
+
+def _newest(folder: Path) -> tuple[str, str]:
+    return folder.name.rsplit("_", 1)[-1], str(folder)
+
+
+def _stirs(line: SessionSummary, folder: Path) -> bool:
+    """Whether a session whose files are as they were may have another state than before."""
+    if line.state == "running":
+        return True
+    return line.state == "interrupted" and held(folder)
+
+
+def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary:
+    if logs.withdrawn is None:
+        return summary(folder)  # which says what is wrong with the log
+    exported = logs.exported.get(folder.name, ())
+    withdrawal = logs.withdrawn.get(folder.name)
+    withdrawn = own.withdrawn
+    if withdrawal is not None:
+        withdrawn = "keep" if withdrawal.kept else "delete"
+    comments = logs.comments.get(folder.name, ())
+    if (exported, withdrawn, comments) == (own.exported, own.withdrawn, own.comments):
+        return own
+    return replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
+
+
+def _stamp(*paths: str) -> _Stamp:
+    return tuple(_written(paths))
+
+
+def _written(paths: tuple[str, ...]) -> Iterator[tuple[int, int] | None]:
+    """Size and time of each file; None where there is none."""
+    for path in paths:
+        try:
+            stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
+        except OSError:
+            yield None
+        else:
+            yield stat.st_size, stat.st_mtime_ns

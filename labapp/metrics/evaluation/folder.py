@@ -1,0 +1,109 @@
+"""A folder of scores: every number as JSON and CSV, and figures of the matrices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from labapp import access
+from labapp.errors import MetricError
+from labapp.metrics.evaluation.scores import Outcome
+from labapp.text_tables import write_csv
+
+SCORES = "scores.json"
+TABLE = "scores.csv"
+FIGURE = "matrices"
+
+
+@contextmanager
+def created(out: Path | None) -> Iterator[None]:
+    """Make the folder before anything is computed for it, and take it away again where nothing came
+    of it. No folder is asked for with None.
+
+    Raises
+    ------
+    MetricError : it exists, or cannot be made.
+    """
+    if out is None:
+        yield
+        return
+    _make(out)
+    try:
+        yield
+    except BaseException:
+        # Only an empty folder can be removed so.
+        with suppress(OSError):
+            out.rmdir()
+        raise
+
+
+def _make(out: Path) -> None:
+    try:
+        access.own_folder(out, exist_ok=False)
+    except FileExistsError as error:
+        raise MetricError(
+            f"{out} exists.", safe="It was not touched.", todo="Name another folder with --out."
+        ) from error
+    except OSError as error:
+        raise MetricError(
+            f"The folder {out} cannot be made: {error.strerror}.",
+            safe="Nothing was computed.",
+            todo="Name a folder where you may write with --out.",
+        ) from error
+
+
+def write(
+    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+) -> list[Path]:
+    """Into a folder made by `created`; codes, factors: the names of columns.
+
+    scores.json holds {"codes", "factors", "scores"}, the last as `Outcome.to_json`; scores.csv one
+    line a metric; figures are SVG and PNG: all matrices, and each by itself.
+
+    Raises
+    ------
+    MetricError : the disk refuses.
+    """
+    try:
+        return _write(outcomes, codes, factors, out)
+    except OSError as error:
+        raise MetricError(
+            f"The scores cannot be written to {out}: {error.strerror}.",
+            safe="Files that are already there are whole.",
+            todo="Make room, or name another folder with --out.",
+        ) from error
+
+
+def _write(
+    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+) -> list[Path]:
+    from labapp.metrics.evaluation import figures
+
+    paths = [out / SCORES, out / TABLE]
+    rows = [outcome.to_json() for outcome in outcomes]
+    whole = {"codes": list(codes), "factors": list(factors), "scores": rows}
+    with paths[0].open("x", encoding="utf-8") as file:
+        json.dump(whole, file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+    with paths[1].open("x", encoding="utf-8", newline="") as file:
+        lines = [
+            (
+                outcome.metric.name,
+                outcome.metric.title,
+                outcome.score and outcome.score.score,
+                outcome.metric.better,
+                outcome.reason,
+            )
+            for outcome in outcomes
+        ]
+        write_csv(file, ("metric", "title", "score", "better", "reason"), lines)
+    shown = figures.panels(outcomes, len(codes), len(factors))
+    overview = [panel for panel in shown if panel.name not in figures.BESIDE]
+    if overview:
+        paths += figures.save(figures.draw(overview, codes, factors), out, FIGURE)
+    for panel in shown:
+        name = f"{panel.scores[0].metric}-{panel.name}"
+        paths += figures.save(figures.draw([panel], codes, factors), out, name)
+    return paths

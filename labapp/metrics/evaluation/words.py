@@ -1,0 +1,97 @@
+"""Scores for people: tables on a console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from labapp.console import marked, shown
+from labapp.metrics.evaluation.scores import MEDIAN, OF_CONCEPTS, Outcome
+
+MOST_CELLS = 24
+"""A longer list or a wider matrix is told by its shape; --json has all of it."""
+
+
+def show_all(outcomes: Sequence[Outcome]) -> None:
+    """One line a metric on standard output."""
+    table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("better")
+    table.add_column("what it is, or why there is no score")
+    for outcome in outcomes:
+        metric = outcome.metric
+        score = "–" if outcome.score is None else number(outcome.score.score)
+        table.add_row(metric.name, score, metric.better, marked(told(outcome)))
+    _console().print(table)
+
+
+def told(outcome: Outcome) -> str:
+    """The metric's title and what was done to the factors, or why there is no score."""
+    if outcome.score is None:
+        return outcome.reason
+    cut = outcome.score.settings.get("factors_are") == MEDIAN
+    note = f"; factors are whether they are {MEDIAN}" if cut else ""
+    return outcome.metric.title + note
+
+
+def show_one(outcome: Outcome, codes: Sequence[str], factors: Sequence[str]) -> None:
+    """A score with its parts and settings on standard output; codes, factors: names of columns."""
+    assert outcome.score is not None
+    score, console = outcome.score, _console()
+    better = f"{outcome.metric.better} is better"
+    console.print(f"{score.metric}  {number(score.score)}  ({told(outcome)}; {better})")
+    for name, part in score.parts.items():
+        rows = factors if name in OF_CONCEPTS else codes
+        console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
+    settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
+    console.print(f"settings: {shown(settings)}", markup=False)
+
+
+def number(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _numbers(values: Any) -> list[str]:
+    """Counts and places without decimals, where there is nothing else among them."""
+    whole = bool((values == np.rint(values)).all())
+    return [f"{value:.0f}" if whole else number(float(value)) for value in values]
+
+
+def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) -> list[Any]:
+    """What is printed of one part."""
+    if part.ndim == 0:
+        return [f"{name}: {_numbers(part.reshape(1))[0]}"]
+    if part.shape == (len(codes), len(factors)) and len(factors) <= MOST_CELLS:
+        table = Table("", box=box.SIMPLE_HEAD, title=name, title_justify="left", pad_edge=False)
+        for factor in factors:
+            table.add_column(marked(factor), justify="right")
+        for code, row in zip(codes, part, strict=True):
+            table.add_row(marked(code), *(number(float(value)) for value in row))
+        return [table]
+    if part.ndim == 1 and len(part) <= MOST_CELLS:
+        names = _names(name, len(part), codes, factors)
+        cells = [name + value for name, value in zip(names, _numbers(part), strict=True)]
+        return [marked(f"{name}: {', '.join(cells)}")]
+    return [f"{name}: {' x '.join(str(side) for side in part.shape)} numbers, see --json"]
+
+
+def _names(name: str, length: int, codes: Sequence[str], factors: Sequence[str]) -> list[str]:
+    """What stands before each number of a list: names of columns where it is said of them."""
+    if name.startswith("per code") and length == len(codes):
+        return [f"{code} " for code in codes]
+    if name.startswith("per factor") and length == len(factors):
+        return [f"{factor} " for factor in factors]
+    return [""] * length
+
+
+def _console() -> Console:
+    """Without colours and guesses at what words mean: what is printed is what was said."""
+    console = Console(highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console.width = 100
+    return console

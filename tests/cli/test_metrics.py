@@ -1,0 +1,156 @@
+"""`labapp metrics`: one JSON value or a table, a folder of numbers and figures, clear refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from labapp.cli.main import main
+from labapp.metrics.mig import mig
+from labapp.metrics.registry import METRICS
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def metrics(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Run:
+    """Runs `labapp metrics …` beside codes.npy and factors.npy: (status, output, error)."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, size=(150, 2)).astype(np.float64)
+    np.save("factors.npy", factors)
+    np.save("codes.npy", factors + 0.3 * rng.normal(size=factors.shape))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["labapp", "metrics", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return run
+
+
+FILES = ("--codes", "codes.npy", "--factors", "factors.npy")
+
+
+def test_one_metric_is_one_json_value_and_nothing_else(metrics: Run) -> None:
+    status, out, err = metrics("mig", *FILES, "--json", "--seed", "3", "--as-published")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert list(found) == ["metric", "score", "parts", "settings"]
+    known = mig(np.load("codes.npy"), np.load("factors.npy"), as_published=True)
+    assert found == known.to_json()
+
+
+def test_seed_and_settings_reach_the_metric(metrics: Run) -> None:
+    said = [
+        json.loads(metrics("dci", *FILES, "--json", "--seed", seed)[1]) for seed in ("0", "0", "1")
+    ]
+    assert said[0] == said[1]
+    assert said[0]["score"] != said[2]["score"]
+    found = json.loads(metrics("mig", *FILES, "--json", "--set", "bins=5")[1])
+    assert found["settings"]["bins"] == 5
+
+
+def test_one_metric_reads_as_a_table_with_the_names_of_its_columns(metrics: Run) -> None:
+    codes = np.load("codes.npy")
+    lines = ["left,right", *(f"{a!r},{b!r}" for a, b in codes.tolist())]
+    Path("codes.csv").write_text("\n".join(lines), encoding="utf-8")
+    status, out, err = metrics("mig", "--codes", "codes.csv", "--factors", "factors.npy")
+    assert (status, err) == (0, "")
+    known = mig(codes, np.load("factors.npy"))
+    assert out.startswith(f"mig  {known.score:.4f}  (Mutual information gap; higher is better)")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
+    matrix = np.asarray(known.parts["mutual_information"])
+    assert rows["left"] == [f"{value:.4f}" for value in matrix[0]]
+    assert rows["right"] == [f"{value:.4f}" for value in matrix[1]]
+    assert "as_published=False" in out
+
+
+def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:
+    np.save("factors.npy", np.load("factors.npy") > 0)
+    status, out, _ = metrics("all", *FILES, "--out", "scores", "--set", "ois.align=true")
+    assert status == 0
+    folder = Path("scores")
+    whole = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    assert (whole["codes"], whole["factors"]) == (["c1", "c2"], ["z1", "z2"])
+    found = {one["metric"]: one for one in whole["scores"]}
+    assert tuple(found) == tuple(METRICS)
+    assert found["ois"]["settings"]["codes"] == "aligned greedily"
+    with (folder / "scores.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["metric"]: row for row in csv.DictReader(file)}
+    shown = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    for name, one in found.items():
+        assert float(table[name]["score"]) == one["score"]
+        assert f" {one['score']:.4f} " in shown[name]
+        assert table[name]["better"] == METRICS[name].better
+    images = {path.stem for path in folder.glob("*.png")}
+    assert {"matrices", "mi-mutual_information", "dci-importance", "ois-purity"} <= images
+    for image in images:
+        assert (folder / f"{image}.png").read_bytes().startswith(b"\x89PNG")
+        assert ElementTree.parse(folder / f"{image}.svg").getroot().tag.endswith("svg")
+    for path in folder.iterdir():
+        assert str(Path("scores") / path.name) in out
+
+
+def test_a_metric_of_all_that_cannot_be_computed_says_why(metrics: Run) -> None:
+    np.save("factors.npy", np.load("codes.npy") * 2)
+    status, out, _ = metrics("all", *FILES, "--json")
+    assert status == 0
+    found = {one["metric"]: one for one in json.loads(out)}
+    assert found["mig"]["score"] > 0.1
+    assert found["ois"]["score"] is None
+    assert "one row only" in found["ois"]["reason"]
+    whole = json.loads(metrics("ois", *FILES, "--binarize", "--json")[1])
+    assert whole["settings"]["factors_are"] == "above the median"
+
+
+def test_a_folder_that_is_there_is_not_touched(metrics: Run) -> None:
+    Path("scores").mkdir()
+    Path("scores/notes.txt").write_text("mine")
+    status, out, err = metrics("mig", *FILES, "--out", "scores")
+    assert (status, out) == (1, "")
+    assert "scores exists" in err
+    assert [path.name for path in Path("scores").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("mug", *FILES), 2, "mi, mig, sap"),
+        (("mig", "--codes", "none.npy", "--factors", "factors.npy"), 1, "no such file"),
+        (("mig", "--codes", "short.npy", "--factors", "factors.npy"), 1, "codes have 9 rows"),
+        (("mig", "--codes", "holes.npy", "--factors", "factors.npy"), 1, "row 4, column 1 is nan"),
+        (("mig", "--codes", "line.npy", "--factors", "factors.npy"), 1, "shape (150,)"),
+        (("all", "--codes", "line.npy", "--factors", "factors.npy"), 1, "shape (150,)"),
+        (("mig", "--codes", "codes.npy"), 2, "--factors"),
+        (("mig", *FILES, "--seed", "-1"), 2, "--seed"),
+        (("mig", *FILES, "--set", "bins"), 2, "bins=20"),
+    ],
+    ids=lambda value: " ".join(value[:3]) if isinstance(value, tuple) else "",
+)
+def test_what_is_wrong_is_said_and_no_json_comes(
+    metrics: Run, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    codes = np.load("codes.npy")
+    np.save("short.npy", codes[:9])
+    np.save("line.npy", codes[:, 0])
+    codes[4, 1] = np.nan
+    np.save("holes.npy", codes)
+    before = sorted(Path.cwd().iterdir())
+    found, out, err = metrics(*arguments, "--json", "--out", "scores")
+    assert (found, out) == (status, "")
+    assert said in err
+    assert "Traceback" not in err
+    assert sorted(Path.cwd().iterdir()) == before
