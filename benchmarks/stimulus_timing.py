@@ -1,6 +1,7 @@
 """How well a masked picture comes when it is due, and how well a response is timed.
 
-    python benchmarks/stimulus_timing.py [--n 300] [--blank MS] [--busy MS] [--json FILE]
+    python benchmarks/stimulus_timing.py [--n 300] [--blank MS] [--busy MS] [--console]
+        [--json FILE]
 
 The participant's window with a real journal, on the display that is there (on a machine without
 one: xvfb-run -s "-screen 0 1920x1080x24" …), one session after the other until n stimuli were
@@ -14,6 +15,8 @@ answered, half of them by key and half by mouse. Three spans, in milliseconds:
   response, which is what a program knows that does not look at time stamps;
 * response to painted: from a response to the first frame of the next stimulus.
 
+--console opens the moderator's console on the same session, as it always is in one, beside the
+participant's window where the display is wide enough (xvfb-run -s "-screen 0 3840x1080x24" …).
 --busy holds the window's event loop up again and again, for up to so long, as other work would.
 Where the display is not X11, responses are posted events, and the second span says nothing.
 """
@@ -134,7 +137,9 @@ def make_responses() -> None:
 
 
 @contextmanager
-def stage(folder: Path, blank_ms: int) -> Iterator[tuple[Room, UnmaskingScreen]]:
+def stage(
+    folder: Path, blank_ms: int, *, console: bool = False
+) -> Iterator[tuple[Room, UnmaskingScreen]]:
     """A session at the first stimulus of 80: images of a small set, two methods, ten masks."""
     from labapp.tasks.unmasking.plan import UnmaskingPart
     from labapp.tasks.unmasking.screen import UnmaskingScreen
@@ -146,14 +151,24 @@ def stage(folder: Path, blank_ms: int) -> Iterator[tuple[Room, UnmaskingScreen]]
     study = write_unmasking_study(folder, made(folder), masks=masks, blank_ms=blank_ms)
     with opened(folder / "data", study=study) as (room, window):
         parts = [part for part in room.runner.machine.parts if isinstance(part, UnmaskingPart)]
+        desk = None
+        if console:
+            from labapp.ui.moderator.console import ConsoleWindow
+
+            desk = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
+            desk.move(window.frameGeometry().right() + 1, 0)
+            desk.show()
+        window.raise_()
         window.activateWindow()
         skip_to(room, next(part.id for part in parts if part.role == "stage"))
         screen = window.screen_shown
         assert isinstance(screen, UnmaskingScreen)
         yield room, screen
+        if desk is not None:
+            desk.shut()
 
 
-def session(blank_ms: int, busy_ms: float, most: int) -> Spans:
+def session(blank_ms: int, busy_ms: float, most: int, *, console: bool = False) -> Spans:
     """The spans of one session, in ms."""
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
@@ -161,7 +176,10 @@ def session(blank_ms: int, busy_ms: float, most: int) -> Spans:
     from labapp.tasks.unmasking.plan import UnmaskingPart
 
     dice = random.Random(most)
-    with tempfile.TemporaryDirectory() as folder, stage(Path(folder), blank_ms) as (room, screen):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        stage(Path(folder), blank_ms, console=console) as (room, screen),
+    ):
         origin = room.clock.from_perf_ns(0)
         x11 = QApplication.platformName() == "xcb"
         maker: Maker = XtestMaker() if x11 else PostedMaker(screen)
@@ -245,6 +263,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=300, help="stimuli answered")
     parser.add_argument("--blank", type=int, default=0, metavar="MS", help="between two stimuli")
     parser.add_argument("--busy", type=float, default=0.0, metavar="MS", help="hold up so long")
+    parser.add_argument("--console", action="store_true", help="with the console open")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument(MAKE, action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -257,7 +276,7 @@ def main() -> None:
     found: Spans = {}
     done = 0
     while done < asked.n:
-        one = session(asked.blank, asked.busy, asked.n - done)
+        one = session(asked.blank, asked.busy, asked.n - done, console=asked.console)
         for name, times in one.items():
             found.setdefault(name, []).extend(times)
         done += len(one["as the journal noted it"])

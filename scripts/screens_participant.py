@@ -28,7 +28,7 @@ Shot = tuple[str, QWidget]
 @contextmanager
 def opened(folder: Path, **options: Any) -> Iterator[tuple[Room, ParticipantWindow]]:
     room = make_runner(folder, scheduler=QtScheduler, **options)
-    bridge = Bridge(room.runner)
+    room.bridge = bridge = Bridge(room.runner)
     window = ParticipantWindow(
         bridge,
         room.loaded,

@@ -162,9 +162,14 @@ def stylesheet(p: Palette) -> str:
         background: {p.secondary}; border-radius: {RING}px; min-height: {TARGET_HEIGHT}px;
         margin: 0 {RING}px 0 {SPACE_S}px;
     }}
-    QScrollBar::add-line:vertical,
-    QScrollBar::sub-line:vertical {{ height: 0; }}
-    QScrollBar::add-page:vertical,
-    QScrollBar::sub-page:vertical {{ background: transparent; }}
+    QScrollBar:horizontal {{
+        background: transparent; height: {SPACE_L}px; margin: 0 {SPACE_XS}px;
+    }}
+    QScrollBar::handle:horizontal {{
+        background: {p.secondary}; border-radius: {RING}px; min-width: {TARGET_HEIGHT}px;
+        margin: {SPACE_S}px 0 {RING}px 0;
+    }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     QToolTip {{ background: {p.card}; color: {p.ink}; border: 1px solid {p.hairline}; }}
     """
