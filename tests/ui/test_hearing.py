@@ -193,3 +193,12 @@ def test_what_is_missing_is_said_at_once_and_once(
     bar.show_foot(Foot(right="Next", note="Still to answer: age", warn=True))
     bar.show_foot(Foot(right="Next", note="Still to answer: age", warn=True, ready=False))
     assert said == [("Still to answer: age", True)]
+
+
+def test_a_choice_that_is_shown_can_get_fewer_options(qtbot: QtBot) -> None:
+    choice = Segments(["1", "2", "3", "4", "5"], P, "Which?")
+    qtbot.addWidget(choice)
+    choice.show()
+    choice.show_texts(["1", "2"])  # a photo with fewer steps than the one before
+    assert len(choice.options) == 2
+    assert choice.size() == choice.sizeHint()

@@ -76,8 +76,9 @@ class Segments(Choice):
         ]
         self._widths = self._measure()
         self._high = max(HEIGHT, self._lines() * LINE + theme.SPACE_M)
-        self.setFixedSize(self.sizeHint())
+        # Before the size, which places the options: there may be fewer by now.
         self.show_options([spoken(text) for text in texts])
+        self.setFixedSize(self.sizeHint())
 
     def _words(self, text: str, *, bold: bool) -> QTextDocument:
         """An option, laid out: static text would lose its underlining."""
