@@ -35,6 +35,7 @@ from labapp.ui.widgets.bars import BottomBar, Foot
 from labapp.ui.widgets.choice import Option
 from labapp.ui.widgets.heard import Picture
 from tests.ui.hearing import Role, heard
+from tests.ui.quiet import restless_widgets
 
 STUDIES = sorted(path.stem for path in (assets() / "studies").glob("*.yaml"))
 USED = (QAbstractButton, QAbstractSlider, QLineEdit, QPlainTextEdit)
@@ -230,6 +231,7 @@ def faults_of(language: str, studies: Sequence[str]) -> tuple[list[str], list[st
         found = [*role_faults(window), *focus_faults(preview, window)]
         (first or window).setFocus()
         found += key_faults(window)
+        found += [f"{name} is laid out without an end" for name in restless_widgets()]
         faults += [f"{study}, {language}, {place.file}: {fault}" for fault in found]
     return faults, list(dict.fromkeys(needed))
 

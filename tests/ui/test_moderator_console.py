@@ -38,6 +38,7 @@ from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import write_study
 from tests.ui.desk import HEARD, SILENT, Desk, closed_forms
 from tests.ui.desk import desk as desk
+from tests.ui.quiet import restless_widgets
 
 
 def test_the_plan_is_ticked_off_across_a_whole_session(desk: Desk) -> None:
@@ -491,3 +492,23 @@ def test_nothing_is_asked_for_any_more_when_the_session_is_over(desk: Desk) -> N
     desk.console.refresh()
     assert [alarm.text for alarm in alarms.visible()] == ["Screen HDMI-1 is gone"]
     assert not desk.console.state.sound.lost
+
+
+@pytest.mark.parametrize("width", [900, 1366, 1920])
+def test_nothing_is_laid_out_while_nothing_happens(desk: Desk, width: int) -> None:
+    desk.console.resize(width, 768)
+    header, runner = desk.console.header, desk.runner
+    assert not restless_widgets()
+    header.press_pause()
+    assert not restless_widgets()
+    header.press_pause()
+    assert not restless_widgets()
+    header.press_pause()
+    header.ask_end()
+    assert not restless_widgets()
+    skip_to(desk.room, "stage-1")
+    desk.wait(1)
+    assert not restless_widgets()
+    runner.send(EndSession("test"), Source.MODERATOR)
+    desk.wait(1)
+    assert not restless_widgets()

@@ -24,6 +24,7 @@ from labapp.ui.moderator.session_table import SessionView
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import Listing, SessionLists
 from tests.helpers.rooms import decoder_of
+from tests.ui.quiet import restless_widgets
 
 MIC = Device(0, "Jabra", "ALSA", 1, 48_000, True)
 SCREENS = [ScreenChoice(1, "A", 1366, 768), ScreenChoice(2, "B", 1920, 1080)]
@@ -365,3 +366,12 @@ def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow, qtbo
 def test_closing_tells(window: HomeWindow, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.closed):
         window.close()
+
+
+@pytest.mark.parametrize("width", [900, 1366])
+def test_no_page_is_laid_out_while_nothing_happens(window: HomeWindow, width: int) -> None:
+    fill(window.view)
+    window.resize(width, 768)
+    for page in range(window.view.pages.count()):
+        window.view.pages.setCurrentIndex(page)
+        assert not restless_widgets(), page

@@ -102,7 +102,9 @@ class ConsoleHeader(QFrame):
         asked = self.pages.currentIndex() == CONFIRM or not self.reasons.isHidden()
         self.elapsed.setVisible(not asked or self.width() >= ROOMY)
         confirms = self.pages.currentIndex() == CONFIRM
-        self.recording.setWordWrap(self.width() < ROOMY)
+        wraps = self.width() < ROOMY
+        if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
+            self.recording.setWordWrap(wraps)
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
