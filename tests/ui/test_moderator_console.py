@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtGui import QInputMethodEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -512,3 +512,40 @@ def test_nothing_is_laid_out_while_nothing_happens(desk: Desk, width: int) -> No
     runner.send(EndSession("test"), Source.MODERATOR)
     desk.wait(1)
     assert not restless_widgets()
+
+
+class _Probe(QWidget):
+    """A widget that writes down when it is painted."""
+
+    def __init__(self, order: list[str]) -> None:
+        super().__init__()
+        self.order = order
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        self.order.append("painted")
+
+
+def test_while_a_hand_moves_the_console_draws_right_behind_the_picture(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    order: list[str] = []
+    probe = _Probe(order)
+    qtbot.addWidget(probe)
+    probe.show()
+    QApplication.processEvents()
+    console, bridge = desk.console, desk.room.bridge
+    console._timer.stop()
+    monkeypatch.setattr(console, "refresh", lambda **_: order.append("console"))
+    bridge.changed.connect(probe.update)
+    bridge.changed.emit()
+    console._tick()
+    console._later.stop()  # however slow this machine is, only the next picture makes it draw
+    QApplication.processEvents()
+    assert "console" not in order
+    order.clear()
+    bridge.changed.emit()
+    qtbot.waitUntil(lambda: "console" in order)
+    assert order == ["painted", "console"]
+    bridge.changed.emit()
+    console._tick()
+    qtbot.waitUntil(lambda: order.count("console") == 2)  # the hand has stopped

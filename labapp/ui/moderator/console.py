@@ -66,9 +66,9 @@ NOTE_KEY = "Ctrl+N"
 TICK_MS = 50
 MIRROR_TICKS = 2
 """The mirror is drawn at most ten times a second."""
-QUIET_MS, MOST_PUT_OFF = 4, 10
-"""So long after a change the console draws nothing: the picture of a dial that was moved comes
-first, and the hand goes on. It waits for such a moment no longer than so many times."""
+MOVING_NS = 50_000_000
+"""A hand that moved a dial so short a time ago moves it again: the console then draws right behind
+the next picture, when the movement after it is farthest away."""
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
@@ -133,7 +133,8 @@ class ConsoleWindow(QMainWindow):
         self._inbox: deque[Event] = deque()
         self._dirty = True
         self._mirror_dirty = True
-        self._changed_ns = self._put_off = 0
+        self._changed_ns = 0
+        self._waits = False
         self._ticks = 0
         self._free_bytes: int | None = None
         self._level: Level | None = None
@@ -171,7 +172,7 @@ class ConsoleWindow(QMainWindow):
         self.refresh()
         self._later = QTimer(self)
         self._later.setSingleShot(True)
-        self._later.timeout.connect(self._tick)
+        self._later.timeout.connect(self._draw)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._tick)
         self._timer.start(TICK_MS)
@@ -319,16 +320,19 @@ class ConsoleWindow(QMainWindow):
     def _changed(self) -> None:
         self._dirty = True
         self._changed_ns = time.perf_counter_ns()
+        if self._waits:
+            self._later.start(0)  # Qt paints what is to be painted before such a timer
 
     def _tick(self) -> None:
-        if self.stands_aside():
-            return
-        moved_ns = time.perf_counter_ns() - self._changed_ns
-        if moved_ns < QUIET_MS * 1_000_000 and self._put_off < MOST_PUT_OFF:
-            self._put_off += 1
-            self._later.start(QUIET_MS)
-        else:
-            self._put_off = 0
+        if time.perf_counter_ns() - self._changed_ns > MOVING_NS:
+            self._draw()
+        elif not self._waits:
+            self._waits = True
+            self._later.start(TICK_MS)
+
+    def _draw(self) -> None:
+        if not self.stands_aside():
+            self._waits = False
             self.refresh(mirror=self._ticks % MIRROR_TICKS == 0)
 
     def stands_aside(self) -> bool:
