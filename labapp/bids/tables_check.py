@@ -9,15 +9,16 @@ from collections.abc import Iterable, Sequence
 from labapp.analysis.walk import Parts, walk
 from labapp.bids.tasks import tasks_of
 from labapp.errors import RecordError, SessionError
+from labapp.journal.integrity import Pairs
 from labapp.journal.record import Record
 from labapp.journal.tree import Tree
 from labapp.plugins.bids import TaskFiles
 
 
-def check_known(record: Record) -> list[str]:
+def check_known(record: Record, events: Pairs) -> list[str]:
     """What of a session would be in no table: parts and events that no task knows."""
     try:
-        walk(record.bodies(), Parts.of(record.planned.plan))
+        walk(events, Parts.of(record.planned.plan))
     except (RecordError, SessionError) as error:
         return [error.what]
     return []

@@ -22,7 +22,7 @@ from labapp.bids.stimuli_check import check_stimuli, split_manifests
 from labapp.bids.tables_check import check_known, check_people, check_tables
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
-from labapp.journal.integrity import check_journal, check_rows
+from labapp.journal.integrity import check_database, check_journal, check_rows
 from labapp.journal.layout import ENVIRONMENT, JOURNAL, JOURNAL_PARQUET, MANIFEST, SOURCEDATA, STUDY
 from labapp.journal.opening import (
     bundle_tree,
@@ -118,8 +118,13 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
     if not (folder / JOURNAL).is_file():
         open_record(folder)  # says what is wrong with the path
     with _reported(report):
-        report.problems += [str(problem) for problem in check_journal(folder)]
-        record = open_record(folder)
+        try:
+            record = open_record(folder)
+        except RecordError:
+            report.problems += [str(problem) for problem in check_journal(folder)]
+            raise  # behind what names the place of the damage
+        report.problems += [str(problem) for problem in check_database(folder)]
+        _check_events(report, record, JOURNAL, record.name)
         problems, notes = check_files(record)
         report.problems += problems
         report.notes += notes
@@ -141,11 +146,21 @@ def _note_state(report: VerifyReport, record: Record) -> None:
         report.notes.append("The session is over, but its last run came to no orderly end.")
 
 
+def _check_events(report: VerifyReport, record: Record, journal: str, place: object) -> None:
+    """One walk over the events: whether they are what was written, and all in a table. journal:
+    the name of their file; place: of the session."""
+    report.count("events", len(record.rows))
+    unknown: list[str] = []
+    report.problems += map(
+        str,
+        check_rows(record.rows, journal, lambda pairs: unknown.extend(check_known(record, pairs))),
+    )
+    if report.ok:  # of a damaged journal the damage is told already
+        report.problems += [f"{place}: {what}" for what in unknown]
+
+
 def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:
     """What session folders and bundles have in common; place: prefix of the files' names."""
-    report.count("events", len(record.rows))
-    if report.ok:  # of a damaged journal the damage is told already
-        report.problems += [f"{place or record.name}: {what}" for what in check_known(record)]
     if labels := record.other_labels:
         report.problems.append(f"{place or record.name}: renamed; its journal {labels}")
     study, problems = split_manifests(record)
@@ -282,7 +297,7 @@ def _check_bundled(
     record = bundled_record(below, prefix)
     report.count("sessions")
     journal = f"{prefix}/{JOURNAL_PARQUET}"
-    report.problems += [str(problem) for problem in check_rows(record.rows, journal)]
+    _check_events(report, record, journal, f"{prefix}/")
     problems = [*check_session_facts(facts, record), *check_session_files(facts, record)]
     report.problems += [f"{prefix}/{problem}" for problem in problems]
     if prefix != f"{SOURCEDATA}/{record.name.bids}":

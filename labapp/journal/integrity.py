@@ -9,16 +9,16 @@ the settings in the file's header, and bytes behind the last page.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from labapp.errors import RecordError
-from labapp.events import GENESIS
+from labapp.events import GENESIS, Body, Event
 from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION
-from labapp.journal.plausible import implausible
+from labapp.journal.plausible import Course
 from labapp.journal.read import opened, read_rows
 from labapp.journal.rows import ENVIRONMENT, Row, bodies, missing_packages
 
@@ -34,31 +34,61 @@ class Problem:
         return f"{self.place}: {self.what}"
 
 
+Pairs = Iterable[tuple[Event, Body]]
+
+
 def check_journal(folder: Path) -> list[Problem]:
     """Check the journal of a session folder; empty when it is whole.
 
     Raises RecordError when it cannot be read at all.
     """
     with opened(folder, lenient=True) as connection:
-        fetchall = connection.execute("PRAGMA integrity_check(20)").fetchall()
-        damage = [f"SQLite finds {text}" for (text,) in fetchall if text != "ok"]
-        damage += database_problems(connection, folder)
-        unreadable = value_problems(connection)
-    problems = [Problem(JOURNAL, what) for what in damage]
+        unreadable = _values(connection)
+    problems = check_database(folder)
     if unreadable:
         # Nothing is to be computed from such a row; it is named already.
         return problems
     return problems + check_rows(read_rows(folder, lenient=True), JOURNAL)
 
 
-def check_rows(rows: Sequence[Row], place: str) -> list[Problem]:
-    """Check rows in the order they are stored in; `place` names the file in the problems."""
+def check_database(folder: Path) -> list[Problem]:
+    """Check the file around the rows of a journal; see `check_journal`."""
+    with opened(folder, lenient=True) as connection:
+        fetchall = connection.execute("PRAGMA integrity_check(20)").fetchall()
+        damage = [f"SQLite finds {text}" for (text,) in fetchall if text != "ok"]
+        damage += [*_objects(connection), *_settings(connection)]
+        if not any(what.startswith("the table") for what in damage):
+            damage += [*_meta(connection), *_values(connection)]
+        damage += _length(connection, folder)
+    return [Problem(JOURNAL, what) for what in damage]
+
+
+def check_rows(
+    rows: Sequence[Row], place: str, follow: Callable[[Pairs], object] | None = None
+) -> list[Problem]:
+    """Check rows in the order they are stored in, in one walk.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        All of a journal.
+    place : str
+        Names the file in the problems.
+    follow : callable
+        Is given the events on the way, up to the first that is not as it was written; none of
+        rows that are out of order or changed.
+    """
     if not rows:
         return [Problem(place, "it holds no event")]
-    problems = [*_order(rows), *_chain(rows), *_segments(rows), *_vocabulary(rows)]
-    if not problems:  # else what follows from the damage would be told again and again
-        problems = list(implausible(bodies(rows)))
-    return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(problems)]
+    problems = [*_order(rows), *_chain(rows), *_segments(rows)]
+    unfit: list[tuple[int, str]] = []
+    events = _read(rows, problems, unfit)
+    if follow is not None and not problems:
+        follow(events)
+    for _ in events:
+        """What nobody followed is read as well."""
+    # What follows from other damage would be told again and again.
+    return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(problems or unfit)]
 
 
 def check_chain(rows: Sequence[Row]) -> str | None:
@@ -108,20 +138,33 @@ def _segments(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
         segment = row.segment
 
 
-def _vocabulary(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
-    """Rows that cannot be read although their hash may be right; the first of them tells of
-    packages that are missing."""
+def _read(
+    rows: Sequence[Row], problems: list[tuple[int, str]], unfit: list[tuple[int, str]]
+) -> Iterator[tuple[Event, Body]]:
+    """The events of rows, as long as nothing is wrong.
+
+    problems takes in which rows cannot be read although their hash may be right, the first of them
+    with the packages that are missing; unfit which events a session cannot have.
+    """
     recorded: Row | None = None
     told = False
+    course = Course()
     for row in rows:
         if row.kind == ENVIRONMENT:
             recorded = row
         try:
-            next(bodies((row,)))
+            event, body = next(bodies((row,)))
         except RecordError as error:
             missing = "" if told or recorded is None else _missing(recorded)
             told = True
-            yield row.seq, f"{error.what} {missing}".strip()
+            problems.append((row.seq, f"{error.what} {missing}".strip()))
+            continue
+        if problems:
+            continue
+        if why := course.problem(event, body):
+            unfit.append((row.seq, f"{row.kind} cannot be: {why}"))
+        elif not unfit:
+            yield event, body
 
 
 def _missing(recorded: Row) -> str:
@@ -139,19 +182,7 @@ _SHOWN = 5
 _Objects = dict[tuple[str, str], str | None]
 
 
-def database_problems(connection: sqlite3.Connection, folder: Path) -> list[str]:
-    """What is not as the program makes it, in words; empty for a journal of ours.
-
-    connection: to the journal of the session folder `folder`. Raises sqlite3.Error where the file
-    cannot be read.
-    """
-    problems = [*_objects(connection), *_settings(connection)]
-    if not any(problem.startswith("the table") for problem in problems):
-        problems += [*_meta(connection), *value_problems(connection)]
-    return [*problems, *_length(connection, folder)]
-
-
-def value_problems(connection: sqlite3.Connection) -> list[str]:
+def _values(connection: sqlite3.Connection) -> list[str]:
     """Values whose type is not their column's, which nothing can be computed from."""
     wrong = " OR ".join(
         f"typeof({name}) NOT IN ('{'integer' if name in _INTEGERS else 'text'}'"

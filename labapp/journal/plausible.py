@@ -34,7 +34,7 @@ Key = tuple[str | None, int | None, int | None]
 
 def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Body]]:
     """The same events. Raises RecordError at the first that a session cannot have."""
-    course = _Course()
+    course = Course()
     drawn = course.drawn
     for pair in events:
         event, body = pair
@@ -53,16 +53,8 @@ def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Bod
         yield pair
 
 
-def implausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[int, str]]:
-    """Seq of every event that a session cannot have, and why."""
-    course = _Course()
-    for event, body in events:
-        if why := course.problem(event, body):
-            yield event.seq, f"{event.kind} cannot be: {why}"
-
-
 @dataclass
-class _Course:
+class Course:
     """What is known at a place in the journal. parts: rows of the plan by id, in its order; drawn:
     the trials so far; ends: the ends that can be taken back, by seq."""
 

@@ -10,7 +10,6 @@ from labapp.events import Event
 from labapp.journal.integrity import check_rows
 from labapp.journal.layout import JOURNAL
 from labapp.journal.read import read_rows
-from labapp.journal.rows import bodies
 
 
 def read_verified_events(folder: Path) -> list[Event]:
@@ -26,13 +25,16 @@ def read_verified_events(folder: Path) -> list[Event]:
             safe="Nothing had been recorded.",
             todo="Start the session again: the empty folder is cleared away then.",
         )
-    if problems := check_rows(rows, JOURNAL):
+    events: list[Event] = []
+    if problems := check_rows(
+        rows, JOURNAL, lambda pairs: events.extend(event for event, _ in pairs)
+    ):
         raise RecordError(
             f"The journal of {folder.name} is not what was written: {problems[0]}.",
             safe="Nothing was changed now; the events before it are intact.",
             todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
         )
-    return [event for event, _ in bodies(rows)]
+    return events
 
 
 def finished(events: Sequence[Event]) -> bool:

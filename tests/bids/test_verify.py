@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -19,12 +20,16 @@ from labapp.bids.export import export
 from labapp.bids.manifest import FileEntry, manifest_text
 from labapp.bids.verify import VerifyReport, verify
 from labapp.errors import RecordError
+from labapp.events import Body, Event, body_of
 from labapp.events.voice import AudioBlock
+from labapp.journal import rows
 from labapp.journal.arrow import parquet_bytes
 from labapp.journal.layout import JOURNAL, MANIFEST, SOURCEDATA
 from labapp.journal.opening import open_record
+from labapp.journal.read import read_rows
 from labapp.journal.rows import Row
 from labapp.session.folder import SessionFolder
+from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
@@ -54,6 +59,19 @@ def problems(path: Path) -> str:
     report = verify(path)
     assert not report.ok
     return "\n".join(report.problems)
+
+
+def test_every_movement_is_read_once(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times: Counter[int] = Counter()
+
+    def count(event: Event) -> Body:
+        times[event.seq] += event.kind == DialMoved.kind
+        return body_of(event)
+
+    monkeypatch.setattr(rows, "body_of", count)
+    assert verify(session).ok
+    assert times.total() == sum(row.kind == DialMoved.kind for row in read_rows(session)) > 0
+    assert max(times.values()) == 1
 
 
 def test_what_is_whole(bundle: Path, session: Path, tmp_path: Path) -> None:
