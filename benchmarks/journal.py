@@ -24,7 +24,7 @@ import numpy as np
 
 from labapp.audio.writer import WavWriter
 from labapp.clock import SessionClock
-from labapp.events import Draft, Source
+from labapp.events import Source, UnstampedEvent
 from labapp.events.questionnaires import ResponseChanged
 from labapp.journal.read import read_rows
 from labapp.journal.write import Journal
@@ -78,13 +78,19 @@ def measure(
                 time.sleep(ahead)
             durable = number % DURABLE_EVERY == 0
             if durable:
-                draft = Draft(ResponseChanged("seq", "ease", number % 7 + 1), "stage-1-seq")
+                unstamped = UnstampedEvent(
+                    ResponseChanged("seq", "ease", number % 7 + 1), "stage-1-seq"
+                )
             elif number % 2:
-                draft = Draft(DialMoved(number, number % 5, 0.25, "mouse"), "stage-1", 1, 1)
+                unstamped = UnstampedEvent(
+                    DialMoved(number, number % 5, 0.25, "mouse"), "stage-1", 1, 1
+                )
             else:
-                draft = Draft(PictureDecoded(number, 0.512345678, 12.25, 0.19), "stage-1", 1, 1)
+                unstamped = UnstampedEvent(
+                    PictureDecoded(number, 0.512345678, 12.25, 0.19), "stage-1", 1, 1
+                )
             before = time.perf_counter_ns()
-            receipt = journal.append(draft, Source.PARTICIPANT)
+            receipt = journal.append(unstamped, Source.PARTICIPANT)
             after = time.perf_counter_ns()
             appends.append(after - before)
             if durable:

@@ -38,7 +38,7 @@ def make(root: Path, count: int) -> Path:
     builder = golden_builder()
     builder.sounds.clear()
     builder.study_files = None
-    builder.rows = [row for row in builder.rows if row[2].body.kind != "audio.block"]
+    builder.rows = [row for row in builder.rows if row[2].payload.kind != "audio.block"]
     journal = builder.write(root / "seed") / JOURNAL
     for number in range(count):
         day = f"2026{1 + number // 28 % 12:02d}{1 + number % 28:02d}"

@@ -30,7 +30,7 @@ from labapp.audio.devices import Device, choose
 from labapp.audio.recorder import Recorder
 from labapp.audio.writer import HEADER_BYTES
 from labapp.clock import SessionClock
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.voice import AudioBlock, AudioGap
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphone.sh"
@@ -112,7 +112,7 @@ def onsets(path: Path, rate: int) -> NDArray[np.int64]:
 def measure(seconds: float, every_s: float) -> dict[str, Any]:
     """Record clicks for so long; returns the figures."""
     clock = SessionClock()
-    events: list[Body] = []
+    events: list[Payload] = []
     device = choose("default")
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(
@@ -149,7 +149,7 @@ def measure(seconds: float, every_s: float) -> dict[str, Any]:
     }
 
 
-def _fit(events: list[Body], rate: int) -> ClockFit:
+def _fit(events: list[Payload], rate: int) -> ClockFit:
     anchors = [a for e in events if isinstance(e, AudioBlock) for a in e.anchors]
     breaks = [e.at_frame + e.frames for e in events if isinstance(e, AudioGap)]
     return fit_clock(anchors, rate, breaks)

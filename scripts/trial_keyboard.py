@@ -310,11 +310,11 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     import labapp.analysis
     from labapp.analysis.rows import spans_away, within
     from labapp.journal.opening import open_record
-    from labapp.journal.rows import bodies
+    from labapp.journal.rows import payloads
 
     wrong: list[str] = []
     record = open_record(folder)
-    events = list(bodies(record.rows))
+    events = list(payloads(record.rows))
     away = spans_away(events)
     mine = [one for one in trial.participant.presses if one[0] != "button"]
     seen = [one for one in trial.witness.presses if one[0] in {k.lower() for k in PARTICIPANTS}]
@@ -342,13 +342,13 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
         else:
             wrong.append(f"the participant's {name} at {at / 1e9:.3f} s is lost: {got}")
     by_kind: dict[str, list[Any]] = {}
-    for event, body in events:
-        by_kind.setdefault(event.kind, []).append(body)
-    notes = [body.text for body in by_kind.get("note.added", [])]
+    for event, payload in events:
+        by_kind.setdefault(event.kind, []).append(payload)
+    notes = [payload.text for payload in by_kind.get("note.added", [])]
     own = ["".join(c for c in text if c not in "fj1234567") for text in notes]
     if list(map(sorted, own)) != list(map(sorted, trial.notes)):
         wrong.append(f"notes are {own}, not {trial.notes}")
-    if (flags := [body.number for body in by_kind.get("flag.added", [])]) != trial.flags:
+    if (flags := [payload.number for payload in by_kind.get("flag.added", [])]) != trial.flags:
         wrong.append(f"flags are {flags}, not {trial.flags}")
     for kind, wanted in (("prompt.given", trial.prompts), ("session.paused", trial.pauses)):
         if (n := len(by_kind.get(kind, []))) != wanted:
@@ -376,8 +376,8 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     times = answered.loc[~answered["keyboard_away"].astype(bool), "reaction_time_ms"]
     lent_s = [(end - start) / 1e9 for start, end in away]
     whys: dict[str, int] = {}
-    for body in by_kind.get("keyboard.given", []):
-        whys[f"{body.to}: {body.why}"] = whys.get(f"{body.to}: {body.why}", 0) + 1
+    for payload in by_kind.get("keyboard.given", []):
+        whys[f"{payload.to}: {payload.why}"] = whys.get(f"{payload.to}: {payload.why}", 0) + 1
     figures: dict[str, Any] = {
         "participant's keys": len(mine), **fate, **held,
         "of these in notes": sum(len(a) - len(b) for a, b in zip(notes, own, strict=True)),

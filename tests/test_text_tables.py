@@ -102,13 +102,13 @@ def test_duckdb_escapes_as_python_does(tmp_path: Path) -> None:
 def test_a_session_with_formulas(tmp_path: Path) -> None:
     """Escaped in a bundle's and an analysis' text tables, verbatim in Parquet and in `load`."""
     builder = golden_builder()
-    for at, (t_ns, source, draft) in enumerate(builder.rows):
-        if isinstance(draft.body, LabelEdited):
-            body = replace(draft.body, text="=HYPERLINK(0)")
-            builder.rows[at] = (t_ns, source, replace(draft, body=body))
-        elif isinstance(draft.body, NoteAdded):
-            body = replace(draft.body, text="+1 @lab\tthen")
-            builder.rows[at] = (t_ns, source, replace(draft, body=body))
+    for at, (t_ns, source, unstamped) in enumerate(builder.rows):
+        if isinstance(unstamped.payload, LabelEdited):
+            payload = replace(unstamped.payload, text="=HYPERLINK(0)")
+            builder.rows[at] = (t_ns, source, replace(unstamped, payload=payload))
+        elif isinstance(unstamped.payload, NoteAdded):
+            payload = replace(unstamped.payload, text="+1 @lab\tthen")
+            builder.rows[at] = (t_ns, source, replace(unstamped, payload=payload))
     bundle = export([builder.write(tmp_path / "data")], tmp_path / "bundle")
     layout = bids.BIDSLayout(bundle)
     (events,) = layout.get(task="session", suffix="events", extension="tsv")

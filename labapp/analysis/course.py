@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events import Body, Event, Source
+from labapp.events import Event, Payload, Source
 from labapp.events.agreement import Agreement
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
@@ -96,7 +96,7 @@ def true_date(utc: str) -> bool:
     return utc[:4] > LAST_MOVED_YEAR
 
 
-def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
+def fold_course(events: Iterable[tuple[Event, Payload]]) -> Course:
     """The course of one session. Raises RecordError when it does not begin with its plan."""
     course: Course | None = None
     pauses = Pauses()
@@ -106,9 +106,9 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
     rest_began_s = 0.0
     last_ns = 0
     frequent = frequent_kinds()
-    for event, body in events:
+    for event, payload in events:
         if course is None:
-            course = _opened(event, body)
+            course = _opened(event, payload)
             planned_breaks = breaks_of(course.planned)
         course.n_events += 1
         last_ns = event.t_ns
@@ -118,20 +118,20 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
         pauses = pauses.apply(event)
         working_s = pauses.working_ns(event.t_ns) / NS
         course.elapsed_s = event.t_ns / NS
-        match body:
+        match payload:
             case SegmentStarted():
-                course.boot_id = course.boot_id or body.boot_id
-                if body.app_version not in course.app_versions:
-                    course.app_versions.append(body.app_version)
+                course.boot_id = course.boot_id or payload.boot_id
+                if payload.app_version not in course.app_versions:
+                    course.app_versions.append(payload.app_version)
             case ParticipantSimulated():
-                course.strategy = body.strategy
+                course.strategy = payload.strategy
             case PartStarted() | PartRestarted() if event.stage is not None:
                 course.spans[event.stage] = Span(working_s)
                 if event.stage in planned_breaks:
                     course.breaks[event.stage], rest_began_s = None, course.elapsed_s
             case PartEnded() if event.stage in course.spans:
                 span = course.spans[event.stage]
-                span.ended_s, span.outcome = working_s, body.outcome
+                span.ended_s, span.outcome = working_s, payload.outcome
                 if event.stage in planned_breaks:
                     course.breaks[event.stage] = course.elapsed_s - rest_began_s
             case SessionCompleted():
@@ -139,24 +139,24 @@ def fold_course(events: Iterable[tuple[Event, Body]]) -> Course:
             case SessionEnded():
                 declined = any(span.outcome == "declined" for span in course.spans.values())
                 course.outcome = "declined" if declined else "ended_early"
-                course.ended_reason = body.reason
+                course.ended_reason = payload.reason
             case Agreement():
-                course.consent_signed, course.agreed = body.signed, body.uses
+                course.consent_signed, course.agreed = payload.signed, payload.uses
             case SessionReopened():
                 course.outcome, course.ended_reason = UNFINISHED, ""
             case AudioStarted():
-                rates[body.file] = body.nominal_rate
+                rates[payload.file] = payload.nominal_rate
             case AudioBlock():
-                frames[body.file] = body.frames
-            case AudioGap() if body.file in rates:
-                course.sound_lost_s += body.frames / rates[body.file]
+                frames[payload.file] = payload.frames
+            case AudioGap() if payload.file in rates:
+                course.sound_lost_s += payload.frames / rates[payload.file]
             case BlindingSet():
                 if event.segment == 1 and course.blind is None:
-                    course.blind = body.blind
-                elif course.blind and not body.blind and course.unblinded_s is None:
+                    course.blind = payload.blind
+                elif course.blind and not payload.blind and course.unblinded_s is None:
                     course.unblinded_s = event.t_ns / NS
             case AudioOff():
-                course.no_sound_because = body.reason
+                course.no_sound_because = payload.reason
     if course is None:
         raise RecordError(
             "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
@@ -173,11 +173,11 @@ def breaks_of(planned: SessionPlanned) -> frozenset[str]:
     )
 
 
-def _opened(event: Event, body: Body) -> Course:
-    if not isinstance(body, SessionPlanned):
+def _opened(event: Event, payload: Payload) -> Course:
+    if not isinstance(payload, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",
             safe="Nothing was changed.",
             todo="Check it with `labapp sessions verify`.",
         )
-    return Course(planned=body, started_utc=event.utc, boot_id="")
+    return Course(planned=payload, started_utc=event.utc, boot_id="")

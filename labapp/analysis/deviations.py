@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
 from labapp.clock import NS
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.dials import TargetShown
 from labapp.events.lifecycle import (
     AlarmCleared,
@@ -106,80 +106,80 @@ class Deviations:
         self._running: str | None = None
         self._breaks: frozenset[str] = frozenset()
 
-    def apply(self, event: Event, body: Body) -> bool:
+    def apply(self, event: Event, payload: Payload) -> bool:
         """Take in the next event; True when `found` changed."""
-        self._trail.apply(event, body)
-        if isinstance(body, SessionPlanned):
-            self._breaks = breaks_of(body)
-        if isinstance(body, PartStarted):
+        self._trail.apply(event, payload)
+        if isinstance(payload, SessionPlanned):
+            self._breaks = breaks_of(payload)
+        if isinstance(payload, PartStarted):
             self._running = event.stage
         resting = self._running in self._breaks
-        if resting and isinstance(body, SessionPaused):
+        if resting and isinstance(payload, SessionPaused):
             return False
-        if isinstance(body, AudioStarted):
-            self._rates[body.file] = body.nominal_rate
-        if isinstance(body, SegmentStarted):
+        if isinstance(payload, AudioStarted):
+            self._rates[payload.file] = payload.nominal_rate
+        if isinstance(payload, SegmentStarted):
             # Ends that fell into the gap were not recorded; only the gap itself goes on.
             self._lasting = {name: at for name, at in self._lasting.items() if name == "pause"}
         changed = False
-        for ending in self._lasting.keys() & _ends(body):
+        for ending in self._lasting.keys() & _ends(payload):
             at = self._lasting.pop(ending)
             lasted_s = event.t_ns / NS - self.found[at].session_s
             self.found[at] = replace(self.found[at], duration_s=lasted_s)
             changed = True
-        if (deviation := _deviation(event, body, self._rates)) is not None:
-            if resting and isinstance(body, SegmentStarted):
+        if (deviation := _deviation(event, payload, self._rates)) is not None:
+            if resting and isinstance(payload, SegmentStarted):
                 # The break goes on with the program; session.resumed is the end of the break.
                 deviation = replace(deviation, duration_s=event.t_ns / NS - deviation.session_s)
-            elif (name := _lasts(event, body)) is not None:
+            elif (name := _lasts(event, payload)) is not None:
                 self._lasting.setdefault(name, len(self.found))
-            if isinstance(body, DeviationNoted):
+            if isinstance(payload, DeviationNoted):
                 self._noted[event.seq] = len(self.found)
                 # Of what was on the screen when it was begun, as in the table of notes.
-                stage, trial, attempt = self._trail.at(body.typing_began_ns)
+                stage, trial, attempt = self._trail.at(payload.typing_began_ns)
                 self.found.append(replace(deviation, stage=stage, trial=trial, attempt=attempt))
             else:
                 self.found.append(replace(deviation, stage=deviation.stage or self._running))
             changed = True
-        if isinstance(body, NoteCorrected) and body.seq in self._noted:
-            at = self._noted[body.seq]
-            kind = "noted" if body.text else "noted_taken_back"
-            detail = body.text or self.found[at].detail
+        if isinstance(payload, NoteCorrected) and payload.seq in self._noted:
+            at = self._noted[payload.seq]
+            kind = "noted" if payload.text else "noted_taken_back"
+            detail = payload.text or self.found[at].detail
             self.found[at] = replace(self.found[at], kind=kind, detail=detail)
             changed = True
-        if isinstance(body, SkipRequested):
+        if isinstance(payload, SkipRequested):
             self._skip = event
-        if isinstance(body, SkipTakenBack) and (asked := self._skip) is not None:
+        if isinstance(payload, SkipTakenBack) and (asked := self._skip) is not None:
             lasted_s = (event.t_ns - asked.t_ns) / NS
             began_s = asked.t_ns / NS
             self.found.append(
-                Deviation("skip_taken_back", began_s, body.what, lasted_s, *event.key, event.seq)
+                Deviation("skip_taken_back", began_s, payload.what, lasted_s, *event.key, event.seq)
             )
             changed = True
-        if isinstance(body, BlindingSet):
-            if self._blind and not body.blind:
+        if isinstance(payload, BlindingSet):
+            if self._blind and not payload.blind:
                 unblinded = Deviation(
                     "unblinded", event.t_ns / NS, stage=self._running, seq=event.seq
                 )
                 self.found.append(unblinded)
                 changed = True
-            self._blind = body.blind
-        if isinstance(body, PartEnded):
+            self._blind = payload.blind
+        if isinstance(payload, PartEnded):
             self._running = None
         return changed
 
 
-def fold_deviations(events: Iterable[tuple[Event, Body]]) -> list[Deviation]:
+def fold_deviations(events: Iterable[tuple[Event, Payload]]) -> list[Deviation]:
     """The deviations of a whole session."""
     deviations = Deviations()
-    for event, body in events:
-        deviations.apply(event, body)
+    for event, payload in events:
+        deviations.apply(event, payload)
     return deviations.found
 
 
-def _ends(body: Body) -> frozenset[str]:
-    """The names of what a body puts an end to; none for most."""
-    match body:
+def _ends(payload: Payload) -> frozenset[str]:
+    """The names of what a payload puts an end to; none for most."""
+    match payload:
         case SessionResumed():
             return frozenset({"pause", "leave"})
         case CloseWithdrawn() | SessionPaused() | SessionEnded() | SessionCompleted():
@@ -187,7 +187,7 @@ def _ends(body: Body) -> frozenset[str]:
         case SessionReopened():
             return frozenset({"end"})
         case AlarmCleared():
-            return frozenset({f"alarm {body.code}"})
+            return frozenset({f"alarm {payload.code}"})
         case AudioDeviceBack():
             return frozenset({"device"})
         case WindowFocus(focused=True):
@@ -197,9 +197,9 @@ def _ends(body: Body) -> frozenset[str]:
     return frozenset()
 
 
-def _lasts(event: Event, body: Body) -> str | None:
+def _lasts(event: Event, payload: Payload) -> str | None:
     """The name under which a deviation goes on until something ends it."""
-    match body:
+    match payload:
         case CloseRequested():
             return "leave" if event.v >= 2 else None  # earlier, its end was not written down
         case SessionEnded():
@@ -207,7 +207,7 @@ def _lasts(event: Event, body: Body) -> str | None:
         case SessionPaused() | SegmentStarted():
             return "pause"
         case AlarmRaised():
-            return f"alarm {body.code}"
+            return f"alarm {payload.code}"
         case AudioDeviceLost():
             return "device"
         case WindowFocus():
@@ -217,7 +217,7 @@ def _lasts(event: Event, body: Body) -> str | None:
     return None
 
 
-def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation | None:
+def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Deviation | None:
     def made(
         kind: str, detail: str = "", duration_s: float | None = None, at_ns: int | None = None
     ) -> Deviation:
@@ -225,38 +225,38 @@ def _deviation(event: Event, body: Body, rates: Mapping[str, int]) -> Deviation 
         where = (event.stage, event.trial, event.attempt)
         return Deviation(kind, at_s, detail, duration_s, *where, event.seq)
 
-    match body:
+    match payload:
         case SessionPaused():
-            return made("paused", body.reason)
+            return made("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
-            return made("interrupted", f"segment {body.segment} began", at_ns=gap_from)
+            return made("interrupted", f"segment {payload.segment} began", at_ns=gap_from)
         case PartRestarted():
-            return made("stage_restarted", f"attempt {body.attempt}")
+            return made("stage_restarted", f"attempt {payload.attempt}")
         case PartEnded(outcome="skipped"):
             return made("part_skipped")
         case SessionEnded(withdrawal="keep" | "delete"):
-            return made("withdrawn", f"{body.withdrawal}: {body.reason}")
+            return made("withdrawn", f"{payload.withdrawal}: {payload.reason}")
         case SessionEnded():
-            return made("ended_early", body.reason)
+            return made("ended_early", payload.reason)
         case DeviationNoted():
-            return made("noted", body.text, at_ns=body.typing_began_ns)
+            return made("noted", payload.text, at_ns=payload.typing_began_ns)
         case TargetShown(aligned_at_start=True):
             return made("aligned_at_start")
         case AlarmRaised():
-            return made("alarm", f"{body.code}: {body.detail}")
+            return made("alarm", f"{payload.code}: {payload.detail}")
         case AudioOff(planned=False):
-            return made("no_sound", body.reason)
+            return made("no_sound", payload.reason)
         case AudioGap():
-            rate = rates.get(body.file)
-            return made("sound_lost", body.cause, body.frames / rate if rate else None)
+            rate = rates.get(payload.file)
+            return made("sound_lost", payload.cause, payload.frames / rate if rate else None)
         case AudioDeviceLost():
-            return made("microphone_lost", f"{body.device}: {body.detail}")
+            return made("microphone_lost", f"{payload.device}: {payload.detail}")
         case AudioState(state="zeros" | "clipping"):
-            return made(f"sound_{body.state}", at_ns=body.since_ns)
+            return made(f"sound_{payload.state}", at_ns=payload.since_ns)
         case ScreenChanged():
-            return made("screen_changed", f"{body.screen} {body.change}")
+            return made("screen_changed", f"{payload.screen} {payload.change}")
         case WindowFocus(focused=False):
             return made("focus_lost")
         case CloseRequested():
-            return made("close_requested", body.how)
+            return made("close_requested", payload.how)
     return None

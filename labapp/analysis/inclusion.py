@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import (
     InclusionDecided,
     PaymentComputed,
@@ -71,7 +71,7 @@ def kinds_of_standing() -> frozenset[str]:
     return frozenset((*_KINDS, *registry.scored()))
 
 
-def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = False) -> Standing:
+def fold_standing(events: Iterable[tuple[Event, Payload]], *, withdrawn: bool = False) -> Standing:
     """The standing of one session; events: all of it, its plan first.
 
     withdrawn: whether the participant withdrew, be it after the session decided.
@@ -81,19 +81,19 @@ def fold_standing(events: Iterable[tuple[Event, Body]], *, withdrawn: bool = Fal
     decided: InclusionDecided | None = None
     payment: PaymentComputed | None = None
     completed = False
-    for event, body in events:
-        tally = tally.apply(event, body)
-        match body:
+    for event, payload in events:
+        tally = tally.apply(event, payload)
+        match payload:
             case SessionPlanned():
-                plan = body.plan
+                plan = payload.plan
             case InclusionDecided():
-                decided = body
+                decided = payload
             case PaymentComputed():
-                payment = body
+                payment = payload
             case SessionCompleted():
                 completed = True
             case SessionEnded():
-                withdrawn = withdrawn or bool(body.withdrawal)
+                withdrawn = withdrawn or bool(payload.withdrawal)
             case SessionReopened():
                 decided = payment = None
                 completed, withdrawn = False, left_later

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from labapp.clock import NS
-from labapp.events import Body, Event, Source
+from labapp.events import Event, Payload, Source
 from labapp.events.durations import WorkingTime
 from labapp.events.lifecycle import (
     DeviationNoted,
@@ -66,13 +66,13 @@ class Trail:
         self._from: list[int] = [0]
         self._places: list[Place] = [(None, None, None)]
 
-    def apply(self, event: Event, body: Body) -> None:
+    def apply(self, event: Event, payload: Payload) -> None:
         """Take in the next event. What a moderator does carries the place it was done in, which
         is none to begin with."""
         place = self._places[-1]
-        if isinstance(body, PartStarted):
+        if isinstance(payload, PartStarted):
             place = (event.stage, None, None)
-        elif isinstance(body, PartEnded):
+        elif isinstance(payload, PartEnded):
             place = (None, None, None)
         elif event.trial is not None and event.source != Source.MODERATOR:
             place = (event.stage, event.trial, event.attempt)
@@ -93,22 +93,22 @@ class Notes:
         self._trail = Trail()
         self._at: dict[int, int] = {}  # seq of what is no correction -> place in `entries`
 
-    def apply(self, event: Event, body: Body) -> bool:
+    def apply(self, event: Event, payload: Payload) -> bool:
         """Take in the next event; True when `entries` changed."""
-        self._trail.apply(event, body)
-        match body:
+        self._trail.apply(event, payload)
+        match payload:
             case NoteAdded():
-                self._add(event, "note", body.text, body.typing_began_ns)
+                self._add(event, "note", payload.text, payload.typing_began_ns)
             case DeviationNoted():
-                self._add(event, "deviation", body.text, body.typing_began_ns)
+                self._add(event, "deviation", payload.text, payload.typing_began_ns)
             case FlagAdded():
-                self._add(event, "flag", body.meaning, event.t_ns, body.number)
+                self._add(event, "flag", payload.meaning, event.t_ns, payload.number)
             case PromptGiven():
-                self._add(event, "prompt", body.text, event.t_ns)
+                self._add(event, "prompt", payload.text, event.t_ns)
             case GuideQuestion():
-                self._add(event, "question", body.text, event.t_ns, body.question)
-            case NoteCorrected() if body.seq in self._at:
-                self._correct(event, body)
+                self._add(event, "question", payload.text, event.t_ns, payload.question)
+            case NoteCorrected() if payload.seq in self._at:
+                self._correct(event, payload)
             case _:
                 return False
         return True
@@ -123,33 +123,33 @@ class Notes:
             Entry(event.seq, kind, onset_ns, event.t_ns, text, source, place, number, now=text)
         )
 
-    def _correct(self, event: Event, body: NoteCorrected) -> None:
+    def _correct(self, event: Event, payload: NoteCorrected) -> None:
         """The corrected entry, and all its corrections, read as the last of them says."""
-        first = self.entries[self._at[body.seq]]
+        first = self.entries[self._at[payload.seq]]
         for index, entry in enumerate(self.entries):
-            if body.seq in (entry.seq, entry.corrects):
-                self.entries[index] = replace(entry, now=body.text)
+            if payload.seq in (entry.seq, entry.corrects):
+                self.entries[index] = replace(entry, now=payload.text)
         self.entries.append(
             Entry(
                 event.seq,
                 first.kind,
-                body.typing_began_ns,
+                payload.typing_began_ns,
                 event.t_ns,
-                body.text,
+                payload.text,
                 str(event.source),
-                self._trail.at(body.typing_began_ns),
+                self._trail.at(payload.typing_began_ns),
                 first.number,
-                body.seq,
-                body.text,
+                payload.seq,
+                payload.text,
             )
         )
 
 
-def fold_notes(events: Iterable[tuple[Event, Body]]) -> list[Entry]:
+def fold_notes(events: Iterable[tuple[Event, Payload]]) -> list[Entry]:
     """The entries of a whole session."""
     notes = Notes()
-    for event, body in events:
-        notes.apply(event, body)
+    for event, payload in events:
+        notes.apply(event, payload)
     return notes.entries
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
 from labapp.clock import NS
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
@@ -45,45 +45,45 @@ class _Sheet:
     answers: dict[tuple[str, str], AnswerRecord] = field(default_factory=dict)
 
 
-def fold_answers(events: Iterable[tuple[Event, Body]]) -> list[AnswerRecord]:
+def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
     """Every item that was answered, submitted or not, in the order of the first responses."""
     pauses = Pauses()
     sheets: dict[str, _Sheet] = {}
-    for event, body in events:
+    for event, payload in events:
         pauses = pauses.apply(event)
         if event.stage is None:
             continue
         working = pauses.working_ns(event.t_ns)
-        if isinstance(body, PartStarted):
+        if isinstance(payload, PartStarted):
             sheets.setdefault(event.stage, _Sheet(working))
-        elif isinstance(body, ResponseChanged):
+        elif isinstance(payload, ResponseChanged):
             sheet = sheets.setdefault(event.stage, _Sheet(working))
-            _respond(sheet, event.stage, body, (working - sheet.shown_ns) / NS)
-        elif isinstance(body, QuestionnaireSubmitted):
+            _respond(sheet, event.stage, payload, (working - sheet.shown_ns) / NS)
+        elif isinstance(payload, QuestionnaireSubmitted):
             sheet = sheets.setdefault(event.stage, _Sheet(working))
-            _submit(sheet, event.stage, body, (working - sheet.shown_ns) / NS)
+            _submit(sheet, event.stage, payload, (working - sheet.shown_ns) / NS)
     return [answer for sheet in sheets.values() for answer in sheet.answers.values()]
 
 
-def _respond(sheet: _Sheet, part: str, body: ResponseChanged, at_s: float) -> None:
-    key = (body.instrument, body.item)
+def _respond(sheet: _Sheet, part: str, payload: ResponseChanged, at_s: float) -> None:
+    key = (payload.instrument, payload.item)
     if (known := sheet.answers.get(key)) is None:
         sheet.answers[key] = AnswerRecord(
-            part, body.instrument, body.item, body.value, body.value, at_s, at_s
+            part, payload.instrument, payload.item, payload.value, payload.value, at_s, at_s
         )
     else:
-        known.value, known.last_s = body.value, at_s
+        known.value, known.last_s = payload.value, at_s
         known.changes += 1
 
 
-def _submit(sheet: _Sheet, part: str, body: QuestionnaireSubmitted, at_s: float) -> None:
-    for item, value in body.answers.items():
+def _submit(sheet: _Sheet, part: str, payload: QuestionnaireSubmitted, at_s: float) -> None:
+    for item, value in payload.answers.items():
         answer = sheet.answers.setdefault(
-            (body.instrument, item),
-            AnswerRecord(part, body.instrument, item, value, value, at_s, at_s),
+            (payload.instrument, item),
+            AnswerRecord(part, payload.instrument, item, value, value, at_s, at_s),
         )
         answer.value = value
-        answer.instrument_version = body.instrument_version
+        answer.instrument_version = payload.instrument_version
         answer.submitted_s = at_s
 
 

@@ -27,7 +27,7 @@ from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, Ta
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
 from labapp.errors import SessionError
-from labapp.events import Body, Event, Source
+from labapp.events import Event, Payload, Source
 from labapp.events.durations import Pauses, WorkingTime
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, WindowFocus
@@ -64,7 +64,7 @@ class SessionRecords:
     @classmethod
     def of(
         cls,
-        events: Sequence[tuple[Event, Body]],
+        events: Sequence[tuple[Event, Payload]],
         source: str,
         *,
         deidentified: bool = False,
@@ -81,7 +81,7 @@ class SessionRecords:
         attempts = [attempt for task in tasks for attempt in task.attempts]
         # All other folds look past these anyway.
         frequent = frequent_kinds()
-        events = [(event, body) for event, body in events if event.kind not in frequent]
+        events = [(event, payload) for event, payload in events if event.kind not in frequent]
         deviations = [*fold_deviations(events), *_unended(course, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
@@ -291,28 +291,28 @@ class SessionRecords:
         }
 
 
-def skips_taken_back(events: Iterable[tuple[Event, Body]]) -> Iterator[Place]:
+def skips_taken_back(events: Iterable[tuple[Event, Payload]]) -> Iterator[Place]:
     """Where each skip was taken back: in a question by the participant, in a part, of whose rest it
     was, by the moderator."""
-    for event, body in events:
-        if isinstance(body, SkipTakenBack):
-            yield event.key if body.what == "trial" else (event.stage, None, None)
+    for event, payload in events:
+        if isinstance(payload, SkipTakenBack):
+            yield event.key if payload.what == "trial" else (event.stage, None, None)
 
 
-def pointer_rows(events: Iterable[tuple[Event, Body]]) -> Iterator[Row]:
+def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
     """Where the participant's pointer was, a row a stretch of its path."""
-    for event, body in events:
-        if isinstance(body, PointerMoved):
+    for event, payload in events:
+        if isinstance(payload, PointerMoved):
             yield {
                 "stage": event.stage,
                 "trial": event.trial,
                 "attempt": event.attempt,
-                "began_s": body.began_ns / NS,
-                "width_px": body.width,
-                "height_px": body.height,
-                "t_ms": list(map(float, body.t_ms)),
-                "x_px": list(map(float, body.x)),
-                "y_px": list(map(float, body.y)),
+                "began_s": payload.began_ns / NS,
+                "width_px": payload.width,
+                "height_px": payload.height,
+                "t_ms": list(map(float, payload.t_ms)),
+                "x_px": list(map(float, payload.x)),
+                "y_px": list(map(float, payload.y)),
             }
 
 
@@ -346,7 +346,7 @@ def _unknown(what: str) -> SessionError:
 MODERATOR = "moderator"
 
 
-def spans_away(events: Iterable[tuple[Event, Body]]) -> list[tuple[int, int]]:
+def spans_away(events: Iterable[tuple[Event, Payload]]) -> list[tuple[int, int]]:
     """When the keyboard was away in a session: session times in ns, from and until, ascending.
 
     It was away while the moderator had it (`keyboard.given`) and while the participant's window did
@@ -361,18 +361,18 @@ def spans_away(events: Iterable[tuple[Event, Body]]) -> list[tuple[int, int]]:
     lent = unfocused = False
     since: int | None = None
     now_ns = 0
-    for event, body in events:
+    for event, payload in events:
         pauses = pauses.apply(event)
         now_ns = event.t_ns
         if event.source == Source.SIMULATED:
             return []
-        match body:
+        match payload:
             case SegmentStarted():
                 lent = unfocused = False
             case KeyboardGiven():
-                lent = body.to == MODERATOR
+                lent = payload.to == MODERATOR
             case WindowFocus():
-                unfocused = not body.focused
+                unfocused = not payload.focused
         away = (lent or unfocused) and not pauses.paused
         if away and since is None:
             since = now_ns
@@ -390,7 +390,7 @@ def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> boo
 
 
 def trials_away(
-    events: Sequence[tuple[Event, Body]], attempts: Iterable[Attempt]
+    events: Sequence[tuple[Event, Payload]], attempts: Iterable[Attempt]
 ) -> frozenset[Key]:
     """The attempts into which it fell that the keyboard was away; one without an end lasts to that
     of the session."""

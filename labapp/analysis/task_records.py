@@ -17,7 +17,7 @@ from labapp import discovery
 from labapp.analysis.column import Column
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.plugins.part import TrialsPart
@@ -57,7 +57,7 @@ class Attempt:
         self.outcome: str | None = None
         self.superseded: str | None = None
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
 
     def end(self, outcome: str, t_ns: int) -> None:
@@ -185,10 +185,10 @@ class TaskRecords(ABC, Generic[P, A]):
         self._counts: dict[str | None, int] = {}  # the attempt that counts where a stage began anew
 
     @abstractmethod
-    def begin(self, part: P, key: Key, event: Event, body: Any) -> A:
+    def begin(self, part: P, key: Key, event: Event, payload: Any) -> A:
         """The attempt that an event begins. Raises RecordError where the plan lacks it."""
 
-    def take(self, event: Event, body: Body, working_ns: int) -> None:
+    def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         """Take in an event of one of its parts, of one of its kinds.
 
         working_ns : int
@@ -196,14 +196,14 @@ class TaskRecords(ABC, Generic[P, A]):
         """
         attempt = self.by_key.get(event[7:10])  # type: ignore[arg-type] # of thousands
         if attempt is not None and event.kind != self.begins:
-            attempt.take(event, body, working_ns)
-            if isinstance(body, TrialEnded):
-                attempt.end(body.outcome, event.t_ns)
-        elif isinstance(body, PartRestarted):
-            self._counts[event.stage] = body.attempt
+            attempt.take(event, payload, working_ns)
+            if isinstance(payload, TrialEnded):
+                attempt.end(payload.outcome, event.t_ns)
+        elif isinstance(payload, PartRestarted):
+            self._counts[event.stage] = payload.attempt
         elif event.kind == self.begins and (key := key_of(event)) is not None:
-            self.by_key[key] = self.begin(self.parts[key[0]], key, event, body)
-        elif body.of_trial:
+            self.by_key[key] = self.begin(self.parts[key[0]], key, event, payload)
+        elif payload.of_trial:
             raise RecordError(
                 f"Event {event.seq} of this session ({event.kind}) is of a trial that was never "
                 "begun: it would be in no table.",
@@ -211,7 +211,7 @@ class TaskRecords(ABC, Generic[P, A]):
                 todo="Check it with `labapp sessions verify`, and leave it out until then.",
             )
 
-    def take_of_session(self, body: Body) -> None:
+    def take_of_session(self, payload: Payload) -> None:
         """Take in an event of no part."""
         return
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from labapp.analysis.task_records import TaskRecords, records_class
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.durations import KINDS as PAUSES
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
@@ -61,7 +61,9 @@ class Parts:
         }
 
 
-def walk(events: Iterable[tuple[Event, Body]], parts: Parts) -> tuple[TaskRecords[Any, Any], ...]:
+def walk(
+    events: Iterable[tuple[Event, Payload]], parts: Parts
+) -> tuple[TaskRecords[Any, Any], ...]:
     """What each task of a plan left in a session, in the order of the task types.
 
     Raises RecordError for an event that no task of its part knows.
@@ -80,7 +82,7 @@ def walk(events: Iterable[tuple[Event, Body]], parts: Parts) -> tuple[TaskRecord
 
 
 def follow(
-    events: Iterable[tuple[Event, Body]], tasks: Sequence[TaskRecords[Any, Any]], parts: Parts
+    events: Iterable[tuple[Event, Payload]], tasks: Sequence[TaskRecords[Any, Any]], parts: Parts
 ) -> None:
     """Hand every event to the records of its part."""
     claimed = _claimed(registry.task_types())
@@ -90,19 +92,19 @@ def follow(
     none: tuple[None, frozenset[str]] = (None, frozenset())
     pauses = Pauses()
     last_ns = 0
-    for event, body in events:
+    for event, payload in events:
         kind = event.kind
         last_ns = event.t_ns
         task, kinds = taking.get(event.stage, none) if event.stage is not None else none
         if task is not None and kind in kinds:
-            task.take(event, body, pauses.working_ns(last_ns))
+            task.take(event, payload, pauses.working_ns(last_ns))
         elif kind in PAUSES:
             pauses = pauses.apply(event)
         elif kind in of_session and event.stage is None:
             for other in tasks:
                 if kind in other.of_session:
-                    other.take_of_session(body)
-        elif kind not in SHARED and (kind in claimed or _brought(body)):
+                    other.take_of_session(payload)
+        elif kind not in SHARED and (kind in claimed or _brought(payload)):
             _check(event, parts, claimed.get(kind, frozenset()), kind in told)
     for task in tasks:
         task.end(pauses.working_ns(last_ns))
@@ -127,9 +129,9 @@ def _claimed(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[st
     return {kind: frozenset(names) for kind, names in claimed.items()}
 
 
-def _brought(body: Body) -> bool:
+def _brought(payload: Payload) -> bool:
     """Whether a task brings the kind of an event."""
-    return not type(body).__module__.startswith(VOCABULARY)
+    return not type(payload).__module__.startswith(VOCABULARY)
 
 
 def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> None:

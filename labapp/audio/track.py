@@ -19,7 +19,7 @@ from labapp.audio.level import Hearing, hear
 from labapp.audio.timeline import PlacedPacket, Timeline
 from labapp.audio.writer import FRAME_BYTES, WavWriter
 from labapp.errors import LabappError
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.events.voice import AudioBlock, AudioGap, AudioState, AudioStopped
 from labapp.messages import Message, coded
@@ -31,7 +31,7 @@ LEVEL_S = 0.05
 WRITE_FAILED = "sound_write_failed"
 DISK_LOW = "sound_disk_low"
 
-Emit = Callable[[Body], None]
+Emit = Callable[[Payload], None]
 
 
 class Outbox:
@@ -39,10 +39,10 @@ class Outbox:
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
-        self._waiting: deque[Body] = deque()
+        self._waiting: deque[Payload] = deque()
 
-    def put(self, body: Body) -> None:
-        self._waiting.append(body)
+    def put(self, payload: Payload) -> None:
+        self._waiting.append(payload)
         self.send()
 
     def send(self) -> None:
@@ -115,9 +115,9 @@ class Track:
         """True once a packet of the current stream has come."""
         return self._timeline.expected_ns() is not None
 
-    def emit(self, body: Body) -> None:
+    def emit(self, payload: Payload) -> None:
         """Send an event after those that still wait."""
-        self._out.put(body)
+        self._out.put(payload)
 
     def begin_stream(self, channels: int) -> None:
         """A stream was opened; its first packet tells how much silence lies before it."""

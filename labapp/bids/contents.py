@@ -86,7 +86,7 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
 
     version: of labapp, where the session does not say one.
     """
-    events = list(record.bodies())
+    events = list(record.payloads())
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
     about = {"StimulusPresentation": _software(record, version)}
     instructions = _instructions(record)

@@ -13,7 +13,7 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.explanations import card as classifier_card
 from labapp.journal.layout import SOURCEDATA
 from labapp.journal.record import Record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.representations import card, package
 from labapp.training import files
@@ -86,7 +86,9 @@ def stated_hashes(record: Record) -> dict[str, str]:
     """The hash of each decoder's card, as the session noted it; empty where there was no card."""
     rows = [row for row in record.rows if row.kind == DecoderWarmed.kind]
     return {
-        body.model: body.card_sha256 for _, body in bodies(rows) if isinstance(body, DecoderWarmed)
+        payload.model: payload.card_sha256
+        for _, payload in payloads(rows)
+        if isinstance(payload, DecoderWarmed)
     }
 
 

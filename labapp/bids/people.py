@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from labapp.analysis.inclusion import RULES, conditions, fold_standing, kinds_of_standing
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins.bids import Column, seconds
 
 STATES = {
@@ -80,7 +80,7 @@ def session_line(record: Record) -> Mapping[str, object]:
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
     wanted = kinds_of_standing()
-    told = bodies([row for row in record.rows if row.kind in wanted])
+    told = payloads([row for row in record.rows if row.kind in wanted])
     standing = fold_standing(told, withdrawn=bool(record.withdrawn))
     paid = standing.payment
     return {

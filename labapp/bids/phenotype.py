@@ -15,7 +15,7 @@ from labapp.bids.tsv import Table
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.journal.record import Record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
 from labapp.plugins.part import RepresentationPart
@@ -89,22 +89,22 @@ class Phenotypes:
         abouts = _abouts(record.planned)
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         turns: dict[tuple[str, str], list[str]] = {}
-        for event, body in bodies(submitted):
-            assert isinstance(body, QuestionnaireSubmitted)
-            if event.stage is None or (record.redacted and not body.answers):
+        for event, payload in payloads(submitted):
+            assert isinstance(payload, QuestionnaireSubmitted)
+            if event.stage is None or (record.redacted and not payload.answers):
                 continue
-            known = instruments.get(body.instrument)
-            into = self._found.setdefault(body.instrument, _Collected())
-            into.tool = into.tool or _tool(body, known)
-            into.versions.add(body.instrument_version)
+            known = instruments.get(payload.instrument)
+            into = self._found.setdefault(payload.instrument, _Collected())
+            into.tool = into.tool or _tool(payload, known)
+            into.versions.add(payload.instrument_version)
             stage, model = abouts.get(event.stage, ("", ""))
-            parts = turns.setdefault((body.instrument, stage or event.stage), [])
+            parts = turns.setdefault((payload.instrument, stage or event.stage), [])
             if event.stage not in parts:
                 parts.append(event.stage)
             turn = parts.index(event.stage) + 1
             asked = _Asked(record.session, event.stage, stage, model, turn)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
-            _collect(into, row, asked, body, known)
+            _collect(into, row, asked, payload, known)
 
     def finished(self) -> list[Phenotype]:
         """A table an instrument, by their ids."""
@@ -122,9 +122,9 @@ def _abouts(planned: SessionPlanned) -> dict[str, tuple[str, str]]:
     }
 
 
-def _tool(body: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, Any]:
-    described = known.title if known else body.instrument
-    tool = {"Description": described, "Version": body.instrument_version}
+def _tool(payload: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, Any]:
+    described = known.title if known else payload.instrument
+    tool = {"Description": described, "Version": payload.instrument_version}
     if known:
         tool |= {"Source": known.source, "Instruction": known.instruction}
     return tool
@@ -134,7 +134,7 @@ def _collect(
     into: _Collected,
     row: dict[str, Any],
     asked: _Asked,
-    body: QuestionnaireSubmitted,
+    payload: QuestionnaireSubmitted,
     known: Instrument | None,
 ) -> None:
     def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
@@ -145,7 +145,7 @@ def _collect(
     if asked.stage:
         described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
         put(asked.model, f"{asked.prefix}_model", described)
-    for item, value in body.answers.items():
+    for item, value in payload.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
         column = _described(name, item, _known(known, item), asked.words)
         if isinstance(value, dict) and "touched" in value:

@@ -37,7 +37,7 @@ from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.voice import AudioBlock
 from labapp.journal.layout import FolderName
 from labapp.journal.plausible import plausible
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
 from labapp.study.instruments import Instrument, Written
 
@@ -95,16 +95,15 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
     out = []
     previous = GENESIS
     clocks: dict[str, float] = {}
-    for row, (event, body) in zip(rows, plausible(bodies(rows)), strict=True):
-        payload = event.payload
-        reduced = redact_payload(row.kind, payload, instruments)
+    for row, (event, payload) in zip(rows, plausible(payloads(rows)), strict=True):
+        reduced = redact_payload(row.kind, event.payload, instruments)
         if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
             reduced["utc"] = moved(reduced["utc"], days)
-        elif isinstance(body, AudioBlock):
-            reduced["anchors"] = _from_zero(body, clocks)
-        elif isinstance(body, PointerMoved) and event.trial is None:
+        elif isinstance(payload, AudioBlock):
+            reduced["anchors"] = _from_zero(payload, clocks)
+        elif isinstance(payload, PointerMoved) and event.trial is None:
             reduced |= {"t_ms": [], "x": [], "y": []}
-        if reduced != payload:
+        if reduced != event.payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)
         row = row._replace(utc=moved(row.utc, days))
         previous = row.chained(previous)

@@ -9,7 +9,7 @@ from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
 from labapp.bids.task_timeline import COMMON, SEQ, WORKING, Lasting
 from labapp.bids.tsv import Table
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import (
@@ -114,20 +114,20 @@ def session_columns(others: Mapping[str, str] | None = None) -> tuple[Column, ..
     )
 
 
-def session_timeline(events: Iterable[tuple[Event, Body]]) -> Table:
-    """The rows of the session, by their onset. events: of the whole session, with bodies."""
+def session_timeline(events: Iterable[tuple[Event, Payload]]) -> Table:
+    """The rows of the session, by their onset. events: of the whole session, with payloads."""
     fold = _Fold()
     placed: dict[str | None, frozenset[str]] = {}
     none: frozenset[str] = frozenset()
-    for event, body in events:
-        if isinstance(body, SessionPlanned):
+    for event, payload in events:
+        if isinstance(payload, SessionPlanned):
             of_kind = {
                 part: files.placed for files in registry.task_files() for part in files.parts
             }
-            placed = {str(row["id"]): of_kind.get(row["part"], none) for row in body.plan}
+            placed = {str(row["id"]): of_kind.get(row["part"], none) for row in payload.plan}
         # Most of a journal is movements and pictures, of which the files of their task tell.
         if event.kind not in placed.get(event.stage, none):
-            fold.take(event, body)
+            fold.take(event, payload)
     rows = sorted(fold.rows, key=lambda row: (row["at"], row["seq"]))
     return Table(session_columns(fold.others), rows)
 
@@ -143,44 +143,44 @@ class _Fold:
         self._breaks: frozenset[str] = frozenset()
         self._running: str | None = None
 
-    def take(self, event: Event, body: Body) -> None:
+    def take(self, event: Event, payload: Payload) -> None:
         was_paused = self._pauses.paused
-        self._trail.apply(event, body)
+        self._trail.apply(event, payload)
         self._pauses = self._pauses.apply(event)
-        match body:
+        match payload:
             case SegmentStarted():
-                gap_from = body.gap_from_ns
+                gap_from = payload.gap_from_ns
                 if gap_from is not None:
                     self._close("segment", gap_from, KILLED)
                     if not was_paused:
                         self._begin("pause", "gap", event, gap_from)
                 self._begin("segment", "segment", event, event.t_ns)
             case SegmentEnded():
-                self._close("segment", event.t_ns, body.reason)
+                self._close("segment", event.t_ns, payload.reason)
             case SessionPlanned():
-                self._breaks = breaks_of(body)
+                self._breaks = breaks_of(payload)
             case SessionPaused() if not was_paused:
                 kind = "break" if self._running in self._breaks else "pause"
-                self._begin("pause", kind, event, event.t_ns, text=body.reason)
+                self._begin("pause", kind, event, event.t_ns, text=payload.reason)
             case SessionResumed():
                 self._close("pause", event.t_ns, None)
             case PartStarted():
                 self._running = event.stage
                 self._begin("part", "part", event, event.t_ns)
             case PartEnded():
-                self._close("part", event.t_ns, body.outcome)
+                self._close("part", event.t_ns, payload.outcome)
             case NoteAdded() | DeviationNoted() | NoteCorrected():
                 # Written while somebody talked: it belongs to the moment it was begun in.
-                began_ns = body.typing_began_ns
+                began_ns = payload.typing_began_ns
                 row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
                 row["stage"] = self._trail.at(began_ns)[0]
             case _ if event.kind in self._of_tasks:
-                cells = self._of_tasks[event.kind].cells(body)
+                cells = self._of_tasks[event.kind].cells(payload)
                 self._add(event.kind, event, event.t_ns, duration="0", **cells)
             case _ if event.kind in SESSION_TYPES:
                 self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
             case _ if event.kind not in WITHOUT_ROW:
-                meaning = " ".join((type(body).__doc__ or "").split())
+                meaning = " ".join((type(payload).__doc__ or "").split())
                 self.others[event.kind] = f"{meaning} Text is its fields as JSON."
                 fields = payload_text(event.payload)
                 self._add(event.kind, event, event.t_ns, duration="0", text=fields)

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.layout import MANIFEST, STIMULI
 from labapp.journal.record import Record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins import registry
 
 CHUNK = 1 << 20
@@ -20,9 +20,9 @@ _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 def kept_pictures(record: Record) -> set[str]:
     """The files of the pictures that the journal says were kept, in the session's folder."""
     kept: set[str] = set()
-    for _, body in bodies([row for row in record.rows if row.kind == StimuliStored.kind]):
-        assert isinstance(body, StimuliStored)
-        kept |= {f"{STIMULI}/{name}" for name in body.files.values()}
+    for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
+        assert isinstance(payload, StimuliStored)
+        kept |= {f"{STIMULI}/{name}" for name in payload.files.values()}
     return kept
 
 

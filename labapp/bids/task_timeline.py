@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labapp.bids.tsv import Table
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.trials import TrialEnded
@@ -61,10 +61,10 @@ class Lasting:
         self.cells["outcome"] = outcome
 
 
-def task_timeline(events: Iterable[tuple[Event, Body]], task: TaskRows) -> Table:
+def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Table:
     """The rows of the stages of one task.
 
-    events: of the whole session, with their bodies (pauses are needed too).
+    events: of the whole session, with their payloads (pauses are needed too).
     """
     files = task.files
     models = {stage: part.model for stage, part in task.plan.items()}
@@ -72,12 +72,12 @@ def task_timeline(events: Iterable[tuple[Event, Body]], task: TaskRows) -> Table
     rows: list[Cells] = []
     stages: dict[str, Lasting] = {}
     trials: dict[Key, Lasting] = {}
-    for event, body in events:
+    for event, payload in events:
         pauses = pauses.apply(event)
         stage = event.stage
         if stage is None or stage not in models:
             continue
-        task.noted(event, body)
+        task.noted(event, payload)
         working = pauses.working_ns(event.t_ns)
         key = (stage, event.trial, event.attempt)
         cells: Cells = {
@@ -89,25 +89,25 @@ def task_timeline(events: Iterable[tuple[Event, Body]], task: TaskRows) -> Table
             "attempt": event.attempt,
             "seq": event.seq,
         }
-        match body:
+        match payload:
             case PartStarted() | PartRestarted():
                 if stage in stages:
                     stages[stage].close(event.t_ns, working, RESTARTED)
                 rows.append(cells | {"trial_type": STAGE, "duration": None})
                 stages[stage] = Lasting(rows[-1], event.t_ns, working)
             case PartEnded() if stage in stages:
-                stages[stage].close(event.t_ns, working, body.outcome)
+                stages[stage].close(event.t_ns, working, payload.outcome)
             case TrialEnded() if key in trials:
-                trials[key].close(event.t_ns, working, body.outcome)
+                trials[key].close(event.t_ns, working, payload.outcome)
             case _ if event.kind == files.shown:
-                shown_ns = task.shown_ns(event, body)
+                shown_ns = task.shown_ns(event, payload)
                 lasts = {"trial_type": TRIAL, "onset": seconds(shown_ns), "duration": None}
-                rows.append(cells | lasts | task.shown(event, body))
+                rows.append(cells | lasts | task.shown(event, payload))
                 trials[key] = Lasting(rows[-1], shown_ns, pauses.working_ns(shown_ns))
             case _ if event.kind in files.kinds:
                 row = {"trial_type": files.kinds[event.kind]}
-                rows.append(cells | row | task.moment(event, body))
-                if key in trials and (answer := task.answer(event, body, trials[key].t_ns)):
+                rows.append(cells | row | task.moment(event, payload))
+                if key in trials and (answer := task.answer(event, payload, trials[key].t_ns)):
                     trial = trials.pop(key)
                     trial.cells |= answer.cells
                     trial.close(answer.t_ns, pauses.working_ns(answer.t_ns), answer.outcome)

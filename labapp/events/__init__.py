@@ -6,18 +6,18 @@ registry of kinds knows it all the same, those of other packages too.
 This package imports no other part of labapp: journals must stay readable whatever else changes.
 """
 
-from labapp.events.event import GENESIS, Draft, Event, Source, row_hash
-from labapp.events.registry import Body, body_of, describe, is_durable, registered
+from labapp.events.event import GENESIS, Event, Source, UnstampedEvent, row_hash
+from labapp.events.registry import Payload, describe, is_durable, payload_of, registered
 
 __all__ = [
     "GENESIS",
-    "Body",
-    "Draft",
     "Event",
+    "Payload",
     "Source",
-    "body_of",
+    "UnstampedEvent",
     "describe",
     "is_durable",
+    "payload_of",
     "registered",
     "row_hash",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body
+from labapp.events.registry import Payload
 
 
-class Agreement(Body):
+class Agreement(Payload):
     """The participant agreed. signed: how, by a click, a name or a drawn signature; uses: whether
     they agreed to each use of the data that was asked one by one."""
 
@@ -13,5 +13,5 @@ class Agreement(Body):
     uses: dict[str, bool]
 
 
-class Refusal(Body):
+class Refusal(Payload):
     """The participant did not agree."""

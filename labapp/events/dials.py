@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labapp.events.registry import Body
+from labapp.events.registry import Payload
 
 
-class Comparison(Body):
+class Comparison(Payload):
     """Base of the kinds that say how near the picture of a trial is to its target. alignment: 0-1,
     1 where they are alike."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 if TYPE_CHECKING:
-    from labapp.events.registry import Body
+    from labapp.events.registry import Payload
 
 GENESIS = "0" * 64
 """The hash before the first row."""
@@ -28,10 +28,10 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """What `decide` returns: a body and the trial it belongs to, not yet stamped."""
+class UnstampedEvent:
+    """What `decide` returns: a payload and the trial it belongs to, not yet stamped."""
 
-    body: Body
+    payload: Payload
     stage: str | None = None
     trial: int | None = None
     attempt: int | None = None

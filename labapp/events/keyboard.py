@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("keyboard.given")
-class KeyboardGiven(Body):
+class KeyboardGiven(Payload):
     """The keyboard changed hands; until the first of these events the participant has it. to:
     moderator or participant, to whom keys count from here on.
 

@@ -6,11 +6,11 @@ from dataclasses import field
 from typing import Any
 
 from labapp.events.moderation import Prompt
-from labapp.events.registry import Body, Telling, kind, migration
+from labapp.events.registry import Payload, Telling, kind, migration
 
 
 @kind("session.planned", durable=True)
-class SessionPlanned(Body):
+class SessionPlanned(Payload):
     """The first event: the study as realised for this participant, every setting spelled out.
     replicates: the published study that it repeats (paper, study, run), empty where it repeats
     none."""
@@ -30,7 +30,7 @@ class SessionPlanned(Body):
 
 
 @kind("participant.simulated")
-class ParticipantSimulated(Body):
+class ParticipantSimulated(Payload):
     """A program takes part, not a person. strategy: how it solves questions, see
     labapp.simulation.names; share: of its mixture, null where it was not drawn from one; careless:
     it does not try; traits: what makes this participant, see labapp.simulation.person.Person."""
@@ -42,7 +42,7 @@ class ParticipantSimulated(Body):
 
 
 @kind("segment.started", durable=True)
-class SegmentStarted(Body):
+class SegmentStarted(Payload):
     """A run of the program on this session begins. gap_from_ns: session time of the last event of
     the run before, null in the first; the time from there until session.resumed is a gap."""
 
@@ -55,33 +55,33 @@ class SegmentStarted(Body):
 
 
 @kind("segment.ended", durable=True)
-class SegmentEnded(Body):
+class SegmentEnded(Payload):
     """A run of the program on this session ends in an orderly way."""
 
     reason: str
 
 
 @kind("session.paused", durable=True)
-class SessionPaused(Body):
+class SessionPaused(Payload):
     """The session stands still until session.resumed; no duration counts this time."""
 
     reason: str
 
 
 @kind("session.resumed", durable=True)
-class SessionResumed(Body):
+class SessionResumed(Payload):
     """A pause, or the gap after a crash, ends."""
 
     reason: str
 
 
 @kind("session.completed", version=2, durable=True)
-class SessionCompleted(Body):
+class SessionCompleted(Payload):
     """Every part of the plan was done. From version 2 on, no duration counts what follows."""
 
 
 @kind("session.ended", version=2, durable=True)
-class SessionEnded(Body):
+class SessionEnded(Payload):
     """The session was ended before its plan was done; session.reopened can undo it. withdrawal:
     empty, or keep or delete where the participant withdrew and said what is to become of the data.
     From version 2 on, no duration counts what follows."""
@@ -98,7 +98,7 @@ def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 @kind("inclusion.decided", durable=True)
-class InclusionDecided(Body):
+class InclusionDecided(Payload):
     """Whether the session counts, by the study's rules; written as it ends. failed: the rules that
     it does not meet (completed, practice_correct, min_solved) and withdrawn; facts: what they were
     judged by, see labapp.study.inclusion.Achieved."""
@@ -109,7 +109,7 @@ class InclusionDecided(Body):
 
 
 @kind("payment.computed", durable=True)
-class PaymentComputed(Body):
+class PaymentComputed(Payload):
     """What the session earned, in a study that pays; written as it ends, however it ends, unless
     the participant did not agree to take part. bonus: for questions of stages, of which solved
     (reconstruction) and correct (single-dimension), and of photos judged above_chance were answered
@@ -126,14 +126,14 @@ class PaymentComputed(Body):
 
 
 @kind("part.started", durable=True)
-class PartStarted(Body):
+class PartStarted(Payload):
     """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins."""
 
     index: int
 
 
 @kind("part.restarted", durable=True)
-class PartRestarted(Body):
+class PartRestarted(Payload):
     """A stage that was interrupted begins again with its first question, as the study says
     (when_interrupted). attempt: of the questions from here on; those before keep theirs."""
 
@@ -142,7 +142,7 @@ class PartRestarted(Body):
 
 
 @kind("part.ended", durable=True)
-class PartEnded(Body):
+class PartEnded(Payload):
     """A part of the plan ends. outcome: completed, time_expired, skipped or declined."""
 
     index: int
@@ -150,14 +150,14 @@ class PartEnded(Body):
 
 
 @kind("page.turned", durable=True)
-class PageTurned(Body):
+class PageTurned(Payload):
     """A page of a text, tutorial or questionnaire is on the screen (counted from 0)."""
 
     page: int
 
 
 @kind("note.added", durable=True)
-class NoteAdded(Body):
+class NoteAdded(Payload):
     """A moderator's note; typing_began_ns is the session time of its first key."""
 
     text: str
@@ -165,7 +165,7 @@ class NoteAdded(Body):
 
 
 @kind("flag.added", durable=True)
-class FlagAdded(Body):
+class FlagAdded(Payload):
     """A moderator's flag with the study's meaning for its number, at the time of the key press."""
 
     number: int
@@ -173,7 +173,7 @@ class FlagAdded(Body):
 
 
 @kind("deviation.noted", durable=True)
-class DeviationNoted(Body):
+class DeviationNoted(Payload):
     """Something went otherwise than the study says, as the moderator wrote it down;
     typing_began_ns is the session time of the first key."""
 
@@ -199,14 +199,14 @@ class AlarmRaised(Telling):
 
 
 @kind("alarm.cleared", durable=True)
-class AlarmCleared(Body):
+class AlarmCleared(Payload):
     """The condition of an earlier alarm is over."""
 
     code: str
 
 
 @kind("screen.changed", durable=True)
-class ScreenChanged(Body):
+class ScreenChanged(Payload):
     """A screen was removed or added. change: removed or added."""
 
     change: str
@@ -215,14 +215,14 @@ class ScreenChanged(Body):
 
 
 @kind("window.focus")
-class WindowFocus(Body):
+class WindowFocus(Payload):
     """The participant's window lost or gained the keyboard focus."""
 
     focused: bool
 
 
 @kind("decoder.warmed", durable=True)
-class DecoderWarmed(Body):
+class DecoderWarmed(Payload):
     """A decoder is ready, with its measured time per picture. card_sha256: hash of the model card,
     which holds the hashes of the weights; empty where there is no card."""
 
@@ -236,7 +236,7 @@ class DecoderWarmed(Body):
 
 
 @kind("environment.recorded", durable=True)
-class EnvironmentRecorded(Body):
+class EnvironmentRecorded(Payload):
     """Where this run takes place: versions, machine, screens and their pixel ratio, devices."""
 
     environment: dict[str, Any]

@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from labapp.events.lifecycle import PageTurned, PartStarted
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("window.shown")
-class WindowShown(Body):
+class WindowShown(Payload):
     """The participant's window came up, or has another size or screen. width, height: of what is
     inside its frame, in logical pixels; ratio: device pixels to a logical one; screen: its name;
     screen_width, screen_height: of all of the screen, in logical pixels."""
@@ -31,7 +31,7 @@ class WindowShown(Body):
 
 
 @kind("screen.page")
-class ScreenPage(Body):
+class ScreenPage(Payload):
     """A page that no task decides about is on the screen, such as one of the pages before the
     exercises of a warm-up, or a worked example in a description. page: from 0; reminded: whether
     what is missing is marked, since the participant wanted to go on without it."""
@@ -41,7 +41,7 @@ class ScreenPage(Body):
 
 
 @kind("screen.scrolled", frequent=True)
-class ScreenScrolled(Body):
+class ScreenScrolled(Payload):
     """What can be scrolled came to rest. area: which one, from 0 in the order of the screen; at:
     logical pixels that are above the edge."""
 
@@ -50,7 +50,7 @@ class ScreenScrolled(Body):
 
 
 @kind("screen.enlarged", frequent=True)
-class ScreenEnlarged(Body):
+class ScreenEnlarged(Payload):
     """A picture, or a part of it, is shown larger. picture: which one, from 0 in the order of the
     screen, -1 for none any more, -2 for the one that lies in the place for it; x, y: what is in the
     middle, as shares of the picture; scale: logical pixels to one of the picture, 0 where its place
@@ -89,26 +89,26 @@ class Look:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scrolled", _without_zeros(self.scrolled))
 
-    def after(self, body: Body) -> Look:
+    def after(self, payload: Payload) -> Look:
         """What is seen after an event of the session: a new page or trial begins at its top."""
-        match body:
+        match payload:
             case WindowShown():
-                return replace(self, window=body)
+                return replace(self, window=payload)
             case ScreenPage():
-                return replace(self, page=body.page, reminded=body.reminded)
+                return replace(self, page=payload.page, reminded=payload.reminded)
             case ScreenScrolled():
-                areas = [self.at(area) for area in range(max(len(self.scrolled), body.area + 1))]
-                areas[body.area] = body.at
+                areas = [self.at(area) for area in range(max(len(self.scrolled), payload.area + 1))]
+                areas[payload.area] = payload.at
                 return replace(self, scrolled=tuple(areas))
             case ScreenEnlarged():
-                return replace(self, enlarged=body)
+                return replace(self, enlarged=payload)
             case PartStarted():
                 return Look(self.window)
             case PageTurned():
                 return Look(self.window, self.page)
-        return Look(self.window, self.page) if body.begins else self
+        return Look(self.window, self.page) if payload.begins else self
 
-    def toward(self, other: Look) -> Body | None:
+    def toward(self, other: Look) -> Payload | None:
         """The event that comes first on the way to another look; None where nothing differs."""
         if other.window is not None and other.window != self.window:
             return other.window

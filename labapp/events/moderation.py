@@ -3,10 +3,10 @@ named the representations."""
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
-class Prompt(Body):
+class Prompt(Payload):
     """Base of the kinds with which the moderator said something that the study has the words for:
     it can be taken back, and not be put into other words. text: its words."""
 
@@ -21,7 +21,7 @@ class GuideQuestion(Prompt):
 
 
 @kind("note.corrected", durable=True)
-class NoteCorrected(Body):
+class NoteCorrected(Payload):
     """What the moderator wrote down reads otherwise from now on; the former words stay where they
     are. seq: of the corrected note.added, deviation.noted, flag.added, prompt.given or
     interview.question_asked, never of another correction; text: how it reads now, empty where it
@@ -34,7 +34,7 @@ class NoteCorrected(Body):
 
 
 @kind("blinding.set", durable=True)
-class BlindingSet(Body):
+class BlindingSet(Payload):
     """Whether the console hides from the moderator which representation is on the screen. Stored
     as a session opens; later only blind false follows blind true: the moderator was unblinded at
     this time. A journal without one was recorded by an older labapp, or without a console."""

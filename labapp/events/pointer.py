@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("pointer.moved")
-class PointerMoved(Body):
+class PointerMoved(Payload):
     """A stretch of the pointer's path in the participant's window, at most 30 points a second, only
     while it moves. began_ns: session time of the first point; t_ms: milliseconds from there; x, y:
     logical pixels from the window's upper left corner; width, height: of the window, in the same

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class Body:
-    """Base of the event bodies; a concrete body is a frozen dataclass made with `@kind`.
+class Payload:
+    """Base of the event payloads; a concrete payload is a frozen dataclass made with `@kind`.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class Body:
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
-    def payload(self) -> dict[str, Any]:
-        """The body as plain JSON values (tuples become lists when written)."""
+    def as_dict(self) -> dict[str, Any]:
+        """The payload as plain JSON values (tuples become lists when written)."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def misfit(self, part: Mapping[str, Any]) -> str:
@@ -53,22 +53,22 @@ class Body:
         return ""
 
 
-class Telling(Body):
-    """A body with a text for people; `message` is its code and values (see `labapp.messages`),
+class Telling(Payload):
+    """A payload with a text for people; `message` is its code and values (see `labapp.messages`),
     where the text is one of the program's own sentences with values in it."""
 
     message: dict[str, Any]
 
-    def payload(self) -> dict[str, Any]:
-        """As of any body; without a message where the text has none."""
-        fields = super().payload()
+    def as_dict(self) -> dict[str, Any]:
+        """As of any payload; without a message where the text has none."""
+        fields = super().as_dict()
         if not self.message:
             del fields["message"]
         return fields
 
 
-B = TypeVar("B", bound=type[Body])
-_KINDS: dict[str, type[Body]] = {}
+B = TypeVar("B", bound=type[Payload])
+_KINDS: dict[str, type[Payload]] = {}
 _MIGRATIONS: dict[tuple[str, int], Migration] = {}
 
 
@@ -82,7 +82,7 @@ def kind(
     of_trial: bool = False,
     begins: tuple[str, ...] = (),
 ) -> Callable[[B], B]:
-    """Class decorator: register a body under its kind.
+    """Class decorator: register a payload under its kind.
 
     Parameters
     ----------
@@ -108,14 +108,14 @@ def kind(
         )
         payload.holds = staticmethod(_when_asked(payload))
         payload.frequent, payload.of_trial, payload.begins = frequent, of_trial, frozenset(begins)
-        payload.unchecked = of_trial and not begins and payload.misfit is Body.misfit
+        payload.unchecked = of_trial and not begins and payload.misfit is Payload.misfit
         _KINDS[name] = payload
         return payload
 
     return register
 
 
-def _when_asked(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
+def _when_asked(cls: type[Payload]) -> Callable[[Mapping[str, Any]], bool]:
     """The check of a kind's fields, made at its first use together with `scalar`.
 
     All of them would take 20 ms of every start, and a session has few of the kinds.
@@ -159,14 +159,14 @@ def _load_all() -> None:
     discovery.load_events()
 
 
-def registered() -> dict[str, type[Body]]:
+def registered() -> dict[str, type[Payload]]:
     """Every kind by its name, those of other packages too."""
     _load_all()
     discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
     return dict(sorted(_KINDS.items()))
 
 
-def known(name: str) -> type[Body] | None:
+def known(name: str) -> type[Payload] | None:
     """A kind by its name; None where neither labapp nor an installed package has it."""
     _load_all()
     if name not in _KINDS:
@@ -181,8 +181,8 @@ def frequent_kinds() -> frozenset[str]:
 
 
 @cache
-def kinds_of(base: type[Body]) -> tuple[str, ...]:
-    """The kinds whose bodies derive from a base that says what they have in common."""
+def kinds_of(base: type[Payload]) -> tuple[str, ...]:
+    """The kinds whose payloads derive from a base that says what they have in common."""
     return tuple(name for name, cls in registered().items() if issubclass(cls, base))
 
 
@@ -199,8 +199,8 @@ def _tuples(value: Any) -> Any:
     return value
 
 
-def body_of(event: Event) -> Body:
-    """The typed body of a stored event, migrated to the current version of its kind.
+def payload_of(event: Event) -> Payload:
+    """The payload of a stored event, migrated to the current version of its kind.
 
     Raises ValueError for an unknown kind, a version newer than this program, or wrong fields.
     """
@@ -212,22 +212,22 @@ def body_of(event: Event) -> Body:
             f"event {event.seq}: {event.kind} version {event.v} is newer than this program's "
             f"{cls.version}"
         )
-    payload: Mapping[str, Any] = event.payload
+    stored: Mapping[str, Any] = event.payload
     if event.v < cls.version:
-        payload = _migrated(event, cls.version)
+        stored = _migrated(event, cls.version)
     try:
-        holds = cls.holds(payload)
+        holds = cls.holds(stored)
     except KeyError:  # a field is missing, which may have a default
         holds = False
-    if not holds and (fault := problem(cls, payload)):
+    if not holds and (fault := problem(cls, stored)):
         raise ValueError(f"event {event.seq} ({event.kind}): {fault}")
-    fields = payload if cls.scalar else {name: _tuples(field) for name, field in payload.items()}
+    fields = stored if cls.scalar else {name: _tuples(field) for name, field in stored.items()}
     if holds and cls.plain is not None and len(fields) == len(cls.plain):
         # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
-        # thousands of bodies.
-        body = object.__new__(cls)
-        body.__dict__.update(fields)
-        return body
+        # thousands of payloads.
+        payload = object.__new__(cls)
+        payload.__dict__.update(fields)
+        return payload
     try:
         return cls(**fields)
     except TypeError as error:
@@ -263,5 +263,5 @@ def describe() -> list[dict[str, Any]]:
     return rows
 
 
-def _as_dataclass(cls: type[Body]) -> type[DataclassInstance]:
+def _as_dataclass(cls: type[Payload]) -> type[DataclassInstance]:
     return cls

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("stimuli.kept", durable=True)
-class StimuliStored(Body):
+class StimuliStored(Payload):
     """The pictures this session shows were put into its folder. files: picture (as the plan names
     it) -> name of the file in `stimuli/`, which is its SHA-256."""
 

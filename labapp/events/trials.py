@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("trial.ended", durable=True, of_trial=True)
-class TrialEnded(Body):
+class TrialEnded(Payload):
     """The question is over. outcome: solved, marked (a calibration's), skipped (by the
     participant), answered (a single-dimension question, a stimulus), interrupted (a timed stimulus,
     which is shown again), time_expired or stage_skipped (by the moderator)."""
@@ -15,7 +15,7 @@ class TrialEnded(Body):
 
 
 @kind("stage.time_expired", durable=True)
-class StageTimeExpired(Body):
+class StageTimeExpired(Payload):
     """The stage's time limit was reached."""
 
     limit_s: float

@@ -1,9 +1,9 @@
-"""Whether the fields of a stored body hold what its kind says they hold.
+"""Whether the fields of a stored payload hold what its kind says they hold.
 
 A journal's hashes can be right and its values wrong: it may have been changed by somebody who made
 the hashes anew, or by a program that is none of ours. Readers count on the types, so these are
-looked at before a body is made. A journal has thousands of bodies; the look is an expression that
-is compiled once a kind.
+checked before a payload is made. A journal has thousands of payloads, so the check is an expression
+that is compiled once a kind.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
-    from labapp.events.registry import Body
+    from labapp.events.registry import Payload
 
 _EXACT = 2**53
 _WHOLE = (-(2**63), 2**63 - 1)
@@ -42,7 +42,7 @@ _NAMES |= {"bool": bool, "dict": dict}
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def problem(cls: type[Body], fields: Mapping[str, Any]) -> str | None:
+def problem(cls: type[Payload], fields: Mapping[str, Any]) -> str | None:
     """What is wrong with the first field that does not hold its type, in words; None where all do.
 
     fields: by name, as they are stored; those a kind lacks, and those it does not have, are not
@@ -55,7 +55,7 @@ def problem(cls: type[Body], fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-def checker(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
+def checker(cls: type[Payload]) -> Callable[[Mapping[str, Any]], bool]:
     """Whether all fields are there and hold their types; false also of the rarer types that
     `problem` allows. False, or KeyError, where a field is missing."""
     looks = [
@@ -67,7 +67,7 @@ def checker(cls: type[Body]) -> Callable[[Mapping[str, Any]], bool]:
     return check
 
 
-def scalar(cls: type[Body]) -> bool:
+def scalar(cls: type[Payload]) -> bool:
     """Whether every field is a text, a number, true or false, or nothing."""
     plain = {str, int, float, bool, NoneType}
     return all(plain >= {hint, *get_args(hint)} - {_union(hint)} for hint in _hints(cls).values())
@@ -77,7 +77,7 @@ def _union(hint: Any) -> Any:
     return hint if get_origin(hint) in (Union, UnionType) else None
 
 
-def _hints(cls: type[Body]) -> dict[str, Any]:
+def _hints(cls: type[Payload]) -> dict[str, Any]:
     """The types of a kind's fields by name, in their order."""
     if cls not in _HINTS:
         hints = get_type_hints(cls)
@@ -117,7 +117,7 @@ def _look(hint: Any, value: str, name: str, depth: int = 0) -> str:
         every = "" if each == "True" else f" and all([{each} for {inner} in {at}.values()])"
         return f"(({at} := {value}).__class__ is dict{every})"
     if origin is not tuple:
-        raise TypeError(f"a body has no field of type {hint}")
+        raise TypeError(f"a payload has no field of type {hint}")
     if arguments[-1] is Ellipsis:
         each = _look(arguments[0], inner, name, depth + 1)
         return f"(({at} := {value}).__class__ in LISTS and all([{each} for {inner} in {at}]))"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events.registry import Body, kind, migration
+from labapp.events.registry import Payload, kind, migration
 
 
 @kind("skip.requested", durable=True)
-class SkipRequested(Body):
+class SkipRequested(Payload):
     """A question was skipped by the participant, or the rest of a part by the moderator; until
     skip.confirmed it can be taken back, and a neutral page covers it. what: trial or part; index:
     the part's place in the plan. No duration counts the time from here to skip.taken_back or
@@ -19,7 +19,7 @@ class SkipRequested(Body):
 
 
 @kind("skip.taken_back", durable=True)
-class SkipTakenBack(Body):
+class SkipTakenBack(Payload):
     """The skip was taken back: the question, or the part, goes on as it was. what: trial or
     part."""
 
@@ -27,14 +27,14 @@ class SkipTakenBack(Body):
 
 
 @kind("skip.confirmed", durable=True)
-class SkipConfirmed(Body):
+class SkipConfirmed(Payload):
     """The skip was not taken back in time; what it leads to follows. what: trial or part."""
 
     what: str
 
 
 @kind("session.reopened", durable=True)
-class SessionReopened(Body):
+class SessionReopened(Payload):
     """The moderator took the end of the session back before the console was closed. seq: of the
     session.ended that is undone, with what was decided and computed for it. No duration counts the
     time in between."""
@@ -43,7 +43,7 @@ class SessionReopened(Body):
 
 
 @kind("close.requested", version=2, durable=True)
-class CloseRequested(Body):
+class CloseRequested(Payload):
     """The participant tried to leave the window (close button or Escape); nothing was closed. From
     version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end
     of the session, and the task stands still."""
@@ -58,5 +58,5 @@ def _close_requested_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 @kind("close.withdrawn", durable=True)
-class CloseWithdrawn(Body):
+class CloseWithdrawn(Payload):
     """The participant who tried to leave the window goes on."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from labapp.events.registry import Body, Telling, kind, migration
+from labapp.events.registry import Payload, Telling, kind, migration
 
 
 @kind("audio.started", durable=True)
-class AudioStarted(Body):
+class AudioStarted(Payload):
     """A sound file was opened. nominal_rate in Hz. One file, with one clock fit, for each segment;
     a further one where recording began again, or the microphone came back with another rate."""
 
@@ -33,7 +33,7 @@ class AudioOff(Telling):
 
 
 @kind("audio.block", version=2)
-class AudioBlock(Body):
+class AudioBlock(Payload):
     """About a second of sound is on disk (fsynced). frames: frames in the file after this block;
     sha256 of the block's PCM bytes as written; anchors: triples (frame index, ADC time in s on the
     stream's clock, session time in ns of that ADC time) taken in the callbacks of this block.
@@ -54,7 +54,7 @@ def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 @kind("audio.gap", durable=True)
-class AudioGap(Body):
+class AudioGap(Payload):
     """Sound was lost and filled with silence so that time is kept. cause: overflow, queue,
     device_lost, reopened, stalled, or write_failed (neither disk nor memory had room). frames is 0
     where the host reports an overflow although no time is missing."""
@@ -76,14 +76,14 @@ class AudioDeviceLost(Telling):
 
 
 @kind("audio.device_back", durable=True)
-class AudioDeviceBack(Body):
+class AudioDeviceBack(Payload):
     """Recording goes on after a lost device."""
 
     device: str
 
 
 @kind("audio.state", durable=True)
-class AudioState(Body):
+class AudioState(Payload):
     """What the level says changed. state: heard, silent, zeros (exact zeros: no permission or a
     muted device), clipping. since_ns: session time at which that state began."""
 
@@ -92,7 +92,7 @@ class AudioState(Body):
 
 
 @kind("audio.stopped", durable=True)
-class AudioStopped(Body):
+class AudioStopped(Payload):
     """The sound file was closed in an orderly way."""
 
     file: str

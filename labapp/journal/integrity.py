@@ -16,11 +16,11 @@ from functools import cache
 from pathlib import Path
 
 from labapp.errors import RecordError
-from labapp.events import GENESIS, Body, Event
+from labapp.events import GENESIS, Event, Payload
 from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION
 from labapp.journal.plausible import Course
 from labapp.journal.read import opened, read_rows
-from labapp.journal.rows import ENVIRONMENT, Row, bodies, missing_packages
+from labapp.journal.rows import ENVIRONMENT, Row, missing_packages, payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Problem:
         return f"{self.place}: {self.what}"
 
 
-Pairs = Iterable[tuple[Event, Body]]
+Pairs = Iterable[tuple[Event, Payload]]
 
 
 def check_journal(folder: Path) -> list[Problem]:
@@ -140,7 +140,7 @@ def _segments(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
 
 def _read(
     rows: Sequence[Row], problems: list[tuple[int, str]], unfit: list[tuple[int, str]]
-) -> Iterator[tuple[Event, Body]]:
+) -> Iterator[tuple[Event, Payload]]:
     """The events of rows, as long as nothing is wrong.
 
     problems takes in which rows cannot be read although their hash may be right, the first of them
@@ -153,7 +153,7 @@ def _read(
         if row.kind == ENVIRONMENT:
             recorded = row
         try:
-            event, body = next(bodies((row,)))
+            event, payload = next(payloads((row,)))
         except RecordError as error:
             missing = "" if told or recorded is None else _missing(recorded)
             told = True
@@ -161,10 +161,10 @@ def _read(
             continue
         if problems:
             continue
-        if why := course.problem(event, body):
+        if why := course.problem(event, payload):
             unfit.append((row.seq, f"{row.kind} cannot be: {why}"))
         elif not unfit:
-            yield event, body
+            yield event, payload
 
 
 def _missing(recorded: Row) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.agreement import Agreement
 from labapp.events.durations import KINDS, Pauses
 from labapp.events.lifecycle import (
@@ -22,7 +22,7 @@ from labapp.events.moderation import BlindingSet
 from labapp.events.registry import kinds_of
 from labapp.events.undoing import SessionReopened
 from labapp.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 
 State = Literal["complete", "ended_early", "interrupted", "running"]
 
@@ -150,21 +150,21 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
             kept.append(row)
     summary = Outline()
     working = Pauses()
-    for event, body in bodies(kept):
+    for event, payload in payloads(kept):
         working = working.apply(event)
-        summary = _apply(summary, event, body)
+        summary = _apply(summary, event, payload)
     if summary.segments:
         last = replace(summary.segments[-1], last_ns=last_ns)
         summary = replace(summary, segments=(*summary.segments[:-1], last))
     return replace(summary, last_ns=last_ns, working_ns=working.working_ns(last_ns))
 
 
-def _apply(outline: Outline, event: Event, body: Body) -> Outline:
-    match body:
+def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
+    match payload:
         case SegmentStarted():
-            return _segment(outline, event, body)
+            return _segment(outline, event, payload)
         case SegmentEnded():
-            last = replace(outline.segments[-1], ended=body.reason)
+            last = replace(outline.segments[-1], ended=payload.reason)
             return replace(outline, segments=(*outline.segments[:-1], last))
         case SessionPaused() if not _open(outline):
             kind: Literal["pause", "break"] = "pause" if event.stage is None else "break"
@@ -173,25 +173,25 @@ def _apply(outline: Outline, event: Event, body: Body) -> Outline:
             closed = replace(outline.pauses[-1], end_ns=event.t_ns)
             return replace(outline, pauses=(*outline.pauses[:-1], closed))
         case Agreement():
-            return replace(outline, agreed=body.uses)
+            return replace(outline, agreed=payload.uses)
         case BlindingSet():
-            return _blinding(outline, event, body)
+            return _blinding(outline, event, payload)
         case InclusionDecided():
-            return replace(outline, not_counted=tuple(body.failed))
+            return replace(outline, not_counted=tuple(payload.failed))
         case SessionCompleted():
             return replace(outline, state="complete")
         case SessionEnded():
-            left = body.withdrawal
-            return replace(outline, state="ended_early", reason=body.reason, withdrawal=left)
+            left = payload.withdrawal
+            return replace(outline, state="ended_early", reason=payload.reason, withdrawal=left)
         case SessionReopened():
             return replace(outline, state="interrupted", reason=None, withdrawal="", not_counted=())
-    return _sound(outline, event, body)
+    return _sound(outline, event, payload)
 
 
-def _blinding(outline: Outline, event: Event, body: BlindingSet) -> Outline:
+def _blinding(outline: Outline, event: Event, payload: BlindingSet) -> Outline:
     if event.segment == 1 and outline.blind is None:
-        return replace(outline, blind=body.blind)
-    if outline.blind and not body.blind and outline.unblinded_ns is None:
+        return replace(outline, blind=payload.blind)
+    if outline.blind and not payload.blind and outline.unblinded_ns is None:
         return replace(outline, unblinded_ns=event.t_ns)
     return outline
 
@@ -200,52 +200,52 @@ def _open(outline: Outline) -> bool:
     return bool(outline.pauses) and outline.pauses[-1].end_ns is None
 
 
-def _segment(outline: Outline, event: Event, body: SegmentStarted) -> Outline:
+def _segment(outline: Outline, event: Event, payload: SegmentStarted) -> Outline:
     segments = outline.segments
-    if segments and body.gap_from_ns is not None:
-        segments = (*segments[:-1], replace(segments[-1], last_ns=body.gap_from_ns))
+    if segments and payload.gap_from_ns is not None:
+        segments = (*segments[:-1], replace(segments[-1], last_ns=payload.gap_from_ns))
     new = Segment(
-        body.segment,
+        payload.segment,
         event.t_ns,
-        body.utc,
-        body.app_version,
-        body.study_sha256,
-        body.gap_from_ns,
+        payload.utc,
+        payload.app_version,
+        payload.study_sha256,
+        payload.gap_from_ns,
         event.t_ns,
     )
     pauses = outline.pauses
-    if body.gap_from_ns is not None and not _open(outline):
-        pauses = (*pauses, Pause("gap", body.gap_from_ns))
+    if payload.gap_from_ns is not None and not _open(outline):
+        pauses = (*pauses, Pause("gap", payload.gap_from_ns))
     return replace(outline, segments=(*segments, new), pauses=pauses)
 
 
-def _sound(outline: Outline, event: Event, body: Body) -> Outline:
-    match body:
+def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
+    match payload:
         case AudioStarted():
             new = AudioFile(
-                body.file,
+                payload.file,
                 event.segment,
                 event.t_ns,
-                body.device,
-                body.host_api,
-                body.nominal_rate,
-                body.channels,
-                body.subtype,
+                payload.device,
+                payload.host_api,
+                payload.nominal_rate,
+                payload.channels,
+                payload.subtype,
             )
             return replace(outline, audio=(*outline.audio, new))
         case AudioOff():
-            return replace(outline, silent_because=body.reason)
+            return replace(outline, silent_because=payload.reason)
         case AudioBlock() | AudioGap() | AudioStopped():
-            return replace(outline, audio=tuple(_heard(sound, body) for sound in outline.audio))
+            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
     return outline
 
 
-def _heard(sound: AudioFile, body: AudioBlock | AudioGap | AudioStopped) -> AudioFile:
-    if sound.file != body.file:
+def _heard(sound: AudioFile, payload: AudioBlock | AudioGap | AudioStopped) -> AudioFile:
+    if sound.file != payload.file:
         return sound
-    match body:
+    match payload:
         case AudioBlock():
-            return replace(sound, blocks=(*sound.blocks, body))
+            return replace(sound, blocks=(*sound.blocks, payload))
         case AudioGap():
-            return replace(sound, lost_frames=sound.lost_frames + body.frames)
-    return replace(sound, stopped_at=body.frames)
+            return replace(sound, lost_frames=sound.lost_frames + payload.frames)
+    return replace(sound, stopped_at=payload.frames)

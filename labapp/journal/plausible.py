@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import (
     PartEnded,
     PartRestarted,
@@ -32,17 +32,17 @@ NAMES = {
 Key = tuple[str | None, int | None, int | None]
 
 
-def plausible(events: Iterable[tuple[Event, Body]]) -> Iterator[tuple[Event, Body]]:
+def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, Payload]]:
     """The same events. Raises RecordError at the first that a session cannot have."""
     course = Course()
     drawn = course.drawn
     for pair in events:
-        event, body = pair
+        event, payload = pair
         # Half of all events, with nothing in them to look up: a call less each.
-        if body.unchecked and event[7:10] in drawn:
+        if payload.unchecked and event[7:10] in drawn:
             yield pair
             continue
-        if why := course.problem(event, body):
+        if why := course.problem(event, payload):
             raise RecordError(
                 f"Event {event.seq} ({event.kind}) cannot be: {why}.",
                 safe="The record was only read; nothing was changed.",
@@ -63,39 +63,43 @@ class Course:
     drawn: set[Key] = field(default_factory=set)
     ends: set[int] = field(default_factory=set)
 
-    def problem(self, event: Event, body: Body) -> str:
+    def problem(self, event: Event, payload: Payload) -> str:
         """Why the event cannot be, empty where it can; it is taken in."""
         stage = event[7]
-        if body.of_trial and event[7:10] in self.drawn:  # nearly all of them
-            return "" if body.unchecked else body.misfit(self.parts[stage or ""])
-        if isinstance(body, SessionPlanned):
-            return self._planned(event, body)
+        if payload.of_trial and event[7:10] in self.drawn:  # nearly all of them
+            return "" if payload.unchecked else payload.misfit(self.parts[stage or ""])
+        if isinstance(payload, SessionPlanned):
+            return self._planned(event, payload)
         if stage is not None and stage not in self.parts:
             return f"the plan has no part {stage!r}"
-        if body.of_trial:
+        if payload.of_trial:
             return f"no question {event.trial} (attempt {event.attempt}) of {stage!r} was drawn"
-        match body:
+        match payload:
             case PartStarted() | PartEnded() | PartRestarted():
-                if body.index >= len(self.order):  # its stage is what readers go by
-                    return f"the plan has no part with the index {body.index}"
+                if payload.index >= len(self.order):  # its stage is what readers go by
+                    return f"the plan has no part with the index {payload.index}"
             case SkipRequested():
-                return self._part(event, body.index)
+                return self._part(event, payload.index)
             case SessionEnded():
                 self.ends.add(event.seq)
-            case SessionReopened() if body.seq not in self.ends:
-                return f"event {body.seq} is no end that could be taken back"
-        if body.begins and (why := self._draw(event, body)):
+            case SessionReopened() if payload.seq not in self.ends:
+                return f"event {payload.seq} is no end that could be taken back"
+        if payload.begins and (why := self._draw(event, payload)):
             return why
-        return body.misfit(self.parts.get(stage or "", {}))
+        return payload.misfit(self.parts.get(stage or "", {}))
 
-    def _planned(self, event: Event, body: SessionPlanned) -> str:
+    def _planned(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
-        names = {"study": body.study, "participant": body.participant, "session": body.session}
+        names = {
+            "study": payload.study,
+            "participant": payload.participant,
+            "session": payload.session,
+        }
         for what, label in names.items():
             if not NAMES[what].fullmatch(label):  # they stand in names of files
                 return f"{label[:60]!r} is the name of no {what}"
-        for row in body.plan:
+        for row in payload.plan:
             name, kind = row.get("id"), row.get("part")
             if not isinstance(name, str) or not isinstance(kind, str) or name in self.parts:
                 return "a part of its plan has no id of its own, or does not say what it is"
@@ -110,12 +114,12 @@ class Course:
             return f"the part with the index {index} of the plan is not {event.stage!r}"
         return ""
 
-    def _draw(self, event: Event, body: Body) -> str:
+    def _draw(self, event: Event, payload: Payload) -> str:
         stage, trial, attempt = event.key
         if stage is None or trial is None or attempt is None or trial < 1 or attempt < 1:
             return f"it is of no question ({stage}, {trial}, {attempt})"
         kind = self.parts[stage]["part"]
-        if kind not in body.begins:
+        if kind not in payload.begins:
             return f"the part {stage!r} of the plan has no such questions: it is {kind!r}"
         self.drawn.add(event.key)
         return ""

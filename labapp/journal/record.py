@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.journal.outline import AudioFile, Outline, Segment, State, outline
 from labapp.journal.plausible import plausible
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.journal.tree import Tree
 from labapp.journal.withdrawn import withdrawal_of
 from labapp.reading.values import json_value
@@ -55,8 +55,8 @@ class Record:
             )
 
     @cached_property
-    def _first(self) -> Body:
-        return next(bodies(self.rows[:1]))[1]
+    def _first(self) -> Payload:
+        return next(payloads(self.rows[:1]))[1]
 
     @property
     def planned(self) -> SessionPlanned:
@@ -93,14 +93,14 @@ class Record:
 
     def events(self) -> Iterator[Event]:
         """Every event in the journal's order."""
-        return (event for event, _ in self.bodies())
+        return (event for event, _ in self.payloads())
 
-    def bodies(self) -> Iterator[tuple[Event, Body]]:
-        """Every event with its typed body, old versions migrated.
+    def payloads(self) -> Iterator[tuple[Event, Payload]]:
+        """Every event with its typed payload, old versions migrated.
 
         Raises RecordError: one cannot be read, or does not fit the plan and those before it.
         """
-        return plausible(bodies(self.rows))
+        return plausible(payloads(self.rows))
 
     @cached_property
     def outline(self) -> Outline:

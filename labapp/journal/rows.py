@@ -10,7 +10,7 @@ import orjson
 
 from labapp import discovery
 from labapp.errors import RecordError
-from labapp.events import Body, Event, body_of, row_hash
+from labapp.events import Event, Payload, payload_of, row_hash
 from labapp.events.registry import known
 from labapp.reading.values import json_value
 
@@ -28,10 +28,10 @@ class _Readers(dict[str, Callable[[str], Any]]):
     """
 
     def __missing__(self, kind: str) -> Callable[[str], Any]:
-        body = known(kind)
-        if body is None:
+        payload = known(kind)
+        if payload is None:
             return json_value
-        return self.setdefault(kind, orjson.loads if body.frequent else json_value)
+        return self.setdefault(kind, orjson.loads if payload.frequent else json_value)
 
 
 _READ = _Readers()
@@ -73,8 +73,8 @@ class Row(NamedTuple):
         return row_hash(previous, self, self.payload)
 
 
-def bodies(rows: Iterable[Row]) -> Iterator[tuple[Event, Body]]:
-    """Events with their typed bodies, old versions migrated.
+def payloads(rows: Iterable[Row]) -> Iterator[tuple[Event, Payload]]:
+    """Events with their typed payloads, old versions migrated.
 
     Raises RecordError for a row that cannot be read: damaged, of a newer program, or of a task
     whose package is not installed.
@@ -85,10 +85,10 @@ def bodies(rows: Iterable[Row]) -> Iterator[tuple[Event, Body]]:
         if event.kind == ENVIRONMENT:
             environment = event.payload
         try:
-            body = body_of(event)
+            payload = payload_of(event)
         except (ValueError, KeyError) as error:
             raise _unreadable(row, str(error), missing_packages(environment)) from error
-        yield event, body
+        yield event, payload
 
 
 def missing_packages(payload: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from labapp.journal.layout import EXPORTS, FolderName
 from labapp.journal.lock import held
 from labapp.journal.outline import brief_kinds, outline
 from labapp.journal.read import extent, read_rows
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.journal.withdrawn import withdrawal_of, withdrawal_problems
 from labapp.messages import Message
 from labapp.reading import files
@@ -146,7 +146,7 @@ def _facts(folder: Path) -> dict[str, Any]:
     running = held(folder)
     events, last_ns = extent(folder)
     rows = read_rows(folder, brief_kinds())
-    planned = next(bodies(rows[:1]), (None, None))[1]
+    planned = next(payloads(rows[:1]), (None, None))[1]
     if not isinstance(planned, SessionPlanned):
         raise RecordError("The journal does not begin with the session's plan.")
     summary = outline(rows, last_ns)

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from labapp.clock import Clock, utc_text
 from labapp.errors import JournalError, JournalFull
-from labapp.events import GENESIS, Draft, Event, Source, row_hash
+from labapp.events import GENESIS, Event, Source, UnstampedEvent, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
@@ -144,31 +144,31 @@ class Journal:
         """
         self._subscribers.append(subscriber)
 
-    def append(self, draft: Draft, source: Source) -> Receipt:
+    def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
         """Stamp, publish and queue an event. Raises JournalError once the journal is closed, and
         for an event that is too long to be read again."""
-        return self.append_all((draft,), source)[0]
+        return self.append_all((unstamped,), source)[0]
 
-    def append_all(self, drafts: Sequence[Draft], source: Source) -> list[Receipt]:
+    def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
         """As `append`, for events that belong together: no other event comes between them, and a
         crash leaves all of them or none."""
         # Encoded before the first is stamped: a value that cannot be stored fails its caller, not
         # half of what belongs together.
-        payloads = [draft.body.payload() for draft in drafts]
-        texts = [payload_text(payload) for payload in payloads]
-        for draft, text in zip(drafts, texts, strict=True):
-            _refuse_long(draft, text)
+        stored = [unstamped.payload.as_dict() for unstamped in events]
+        texts = [payload_text(fields) for fields in stored]
+        for unstamped, text in zip(events, texts, strict=True):
+            _refuse_long(unstamped, text)
         receipts = []
         urgent = False
         with self._lock:
             if self._closing:
                 raise JournalError(
-                    f"The journal is closed; {drafts[0].body.kind} was not stored.",
+                    f"The journal is closed; {events[0].payload.kind} was not stored.",
                     safe="Everything up to the end of the session is stored.",
                 )
-            for draft, payload, text in zip(drafts, payloads, texts, strict=True):
-                event = self._stamp(draft, payload, source)
-                committed = threading.Event() if draft.body.durable else None
+            for unstamped, fields, text in zip(events, stored, texts, strict=True):
+                event = self._stamp(unstamped, fields, source)
+                committed = threading.Event() if unstamped.payload.durable else None
                 urgent |= committed is not None
                 self._pending.append((event, text, committed))
                 receipts.append(Receipt(event, committed or _AT_ONCE))
@@ -181,22 +181,22 @@ class Journal:
                 self._wake.notify()
         return receipts
 
-    def _stamp(self, draft: Draft, payload: dict[str, Any], source: Source) -> Event:
+    def _stamp(self, unstamped: UnstampedEvent, fields: dict[str, Any], source: Source) -> Event:
         self._seq += 1
         self._t_ns = max(self._t_ns, self.clock.now_ns())
-        body = draft.body
+        payload = unstamped.payload
         return Event(
             self._seq,
             self.segment,
             self._t_ns,
             utc_text(self.clock.utc()),
             str(source),
-            body.kind,
-            body.version,
-            draft.stage,
-            draft.trial,
-            draft.attempt,
-            payload,
+            payload.kind,
+            payload.version,
+            unstamped.stage,
+            unstamped.trial,
+            unstamped.attempt,
+            fields,
         )
 
     def problem(self) -> JournalError:
@@ -310,12 +310,12 @@ class Journal:
             self._tidied_seq = self._committed_seq
 
 
-def _refuse_long(draft: Draft, text: str) -> None:
+def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
     """Raises JournalError for an event that no reader would take."""
     if 4 * len(text) > LONGEST and (size := len(text.encode())) > LONGEST - REST_OF_A_ROW:
         raise JournalError(
-            f"The event {draft.body.kind} has {size} bytes, and a journal holds events of at most "
-            f"{LONGEST - REST_OF_A_ROW}: it was not stored.",
+            f"The event {unstamped.payload.kind} has {size} bytes, and a journal holds events of "
+            f"at most {LONGEST - REST_OF_A_ROW}: it was not stored.",
             safe="Everything before it is stored.",
             todo="Where it is the plan of a session, give the study fewer questions, or smaller "
             "stimulus sets.",

@@ -24,15 +24,15 @@ def fold(session: Path) -> dict[str, list[Row]]:
     """The rows of a session folder, by table; without those of practice. Questions with a target
     also say how near the pictures ever were (`BEST`, alignment 0-1); their end says so of solved
     ones only."""
-    events = list(open_record(session).bodies())
+    events = list(open_record(session).payloads())
     records = SessionRecords.of(events, session.name)
     parts = records.parts.planned.values()
     targets = {part.id for part in parts if part.target() is not None}
     best: dict[tuple[str, int, int], float] = {}
-    for event, body in events:
-        if isinstance(body, Comparison) and event.stage in targets:
+    for event, payload in events:
+        if isinstance(payload, Comparison) and event.stage in targets:
             key = (event.stage, event.trial or 0, event.attempt or 0)
-            best[key] = max(best.get(key, 0.0), body.alignment)
+            best[key] = max(best.get(key, 0.0), payload.alignment)
     rows = records.rows()
     rows["trials"] = [
         {name: row.get(name) for name in QUESTION}

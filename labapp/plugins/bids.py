@@ -14,7 +14,7 @@ from labapp.events.trials import TrialEnded
 from labapp.text_tables import AsItIs
 
 if TYPE_CHECKING:
-    from labapp.events import Body, Event
+    from labapp.events import Event, Payload
     from labapp.journal.record import Record
 
 Cells = dict[str, Any]
@@ -59,7 +59,7 @@ class Column:
         return entry
 
 
-def _nothing(body: Any) -> Cells:
+def _nothing(payload: Any) -> Cells:
     return {}
 
 
@@ -74,7 +74,7 @@ class CourseRow:
     meaning : str
         What it says, for the sidecar.
     cells : callable
-        From the event's body the cells `value` and `text`, as far as there are any.
+        From the event's payload the cells `value` and `text`, as far as there are any.
     behind : str
         The type of row behind which the sidecar describes it; empty for the last place.
     """
@@ -122,22 +122,22 @@ class TaskRows:
         self._names = {column.name for column in files.event_columns}
         self._fields: dict[type[Any], tuple[str, ...]] = {}
 
-    def noted(self, event: Event, body: Body) -> None:
+    def noted(self, event: Event, payload: Payload) -> None:
         """Remember what an event says that has no row of its own, such as what was drawn."""
 
-    def shown_ns(self, event: Event, body: Any) -> int:
+    def shown_ns(self, event: Event, payload: Any) -> int:
         """Session time at which a trial was on the screen."""
         return event.t_ns
 
-    def shown(self, event: Event, body: Any) -> Cells:
+    def shown(self, event: Event, payload: Any) -> Cells:
         """The cells of a trial, from the event with which it came onto the screen."""
-        return self.called_alike(body)
+        return self.called_alike(payload)
 
-    def moment(self, event: Event, body: Any) -> Cells:
+    def moment(self, event: Event, payload: Any) -> Cells:
         """The cells of an event that has a row."""
-        return self.called_alike(body)
+        return self.called_alike(payload)
 
-    def answer(self, event: Event, body: Any, shown_ns: int) -> Answer | None:
+    def answer(self, event: Event, payload: Any, shown_ns: int) -> Answer | None:
         """Whether an event ends the present trial by itself, which was shown at `shown_ns`."""
         return None
 
@@ -150,14 +150,14 @@ class TaskRows:
         `stimuli`, and the files in the session's folder that they are."""
         return {}
 
-    def called_alike(self, body: Any) -> Cells:
+    def called_alike(self, payload: Any) -> Cells:
         """The fields of an event that are called like a column."""
-        kind = type(body)
+        kind = type(payload)
         if kind not in self._fields:
             self._fields[kind] = tuple(
                 name for name in kind.__dataclass_fields__ if name in self._names
             )
-        return {name: getattr(body, name) for name in self._fields[kind]}
+        return {name: getattr(payload, name) for name in self._fields[kind]}
 
 
 @dataclass(frozen=True, eq=False)

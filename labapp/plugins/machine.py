@@ -1,8 +1,8 @@
 """What a part's state machine is.
 
-`decide` answers a command with event drafts, `apply` folds an event into the state. Neither reads
-a clock, a file or hidden state; randomness is drawn inside `decide` from a fresh seeded generator
-and its result goes into the event.
+`decide` answers a command with unstamped events, `apply` folds an event into the state. Neither
+reads a clock, a file or hidden state; randomness is drawn inside `decide` from a fresh seeded
+generator and its result goes into the event.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 
@@ -33,12 +33,12 @@ class PartMachine(ABC, Generic[S]):
         """The state before anything happened in this part."""
 
     @abstractmethod
-    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         """What the command leads to at session time now_ns; nothing if it is not possible now."""
 
     @abstractmethod
-    def apply(self, state: S, event: Event, body: Body) -> S:
-        """The state after an event; `body` is its typed body. The first event is the part's own
+    def apply(self, state: S, event: Event, payload: Payload) -> S:
+        """The state after an event and its payload. The first event is the part's own
         `part.started`."""
 
     def next_deadline(self, state: S) -> int | None:
@@ -84,7 +84,7 @@ class PartMachine(ABC, Generic[S]):
         particular."""
         return ""
 
-    def closing(self, state: S) -> Sequence[Body]:
+    def closing(self, state: S) -> Sequence[Payload]:
         """What is to be written down before the part is left for good or begins again."""
         return ()
 

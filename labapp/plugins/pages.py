@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PageTurned, PartEnded
@@ -36,15 +36,15 @@ class PagesMachine(PartMachine[S]):
     index: int
     pages: int
 
-    def turn(self, state: S, command: Command) -> Sequence[Draft]:
+    def turn(self, state: S, command: Command) -> Sequence[UnstampedEvent]:
         """What turning a page leads to, and leaving the last one."""
         match command:
             case Next() if state.page + 1 < self.pages:
-                return (Draft(PageTurned(state.page + 1), self.part.id),)
+                return (UnstampedEvent(PageTurned(state.page + 1), self.part.id),)
             case Next():
                 return self._end(state, "completed")
             case Back() if state.page > 0:
-                return (Draft(PageTurned(state.page - 1), self.part.id),)
+                return (UnstampedEvent(PageTurned(state.page - 1), self.part.id),)
             case SkipStage():
                 return self._end(state, "skipped")
         return ()
@@ -61,19 +61,19 @@ class PagesMachine(PartMachine[S]):
     def place(self, state: S) -> str:
         return f"page {state.page + 1}"
 
-    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         return () if state.outcome is not None else self.turn(state, command)
 
-    def _end(self, state: S, outcome: str) -> Sequence[Draft]:
-        bodies = (*self.closing(state), PartEnded(self.index, outcome))
-        return [Draft(body, self.part.id) for body in bodies]
+    def _end(self, state: S, outcome: str) -> Sequence[UnstampedEvent]:
+        payloads = (*self.closing(state), PartEnded(self.index, outcome))
+        return [UnstampedEvent(payload, self.part.id) for payload in payloads]
 
-    def apply(self, state: S, event: Event, body: Body) -> S:
-        match body:
+    def apply(self, state: S, event: Event, payload: Payload) -> S:
+        match payload:
             case PageTurned():
-                return replace(state, page=body.page)
+                return replace(state, page=payload.page)
             case PartEnded():
-                return replace(state, outcome=body.outcome)
+                return replace(state, outcome=payload.outcome)
         return state
 
 

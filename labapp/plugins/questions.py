@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, Next, ShowQuestion, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
@@ -89,7 +89,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         Its place in the plan, from 0.
     """
 
-    shown: ClassVar[type[Body]]
+    shown: ClassVar[type[Payload]]
     """The event that a question is on the screen, which has no fields."""
     achieved: ClassVar[str] = ANSWERED
     """How a question ends that was answered."""
@@ -98,20 +98,20 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
     index: int
 
     @abstractmethod
-    def draw(self, number: int, attempt: int) -> Body:
+    def draw(self, number: int, attempt: int) -> Payload:
         """The event that makes a question. number, attempt: as in `Question`."""
 
     @abstractmethod
-    def drawn(self, body: Body, number: int, attempt: int) -> Q | None:
+    def drawn(self, payload: Payload, number: int, attempt: int) -> Q | None:
         """The question that such an event makes; None for any other event."""
 
     @abstractmethod
-    def answer(self, question: Q, command: Command) -> Sequence[Body]:
+    def answer(self, question: Q, command: Command) -> Sequence[Payload]:
         """What a command leads to while a question is on the screen; nothing if it is not possible
         now."""
 
     @abstractmethod
-    def after(self, question: Q, body: Body) -> Q:
+    def after(self, question: Q, payload: Payload) -> Q:
         """The question after what `answer` led to."""
 
     @abstractmethod
@@ -126,7 +126,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
             return False
         return state.trial is None or state.trial.outcome is not None
 
-    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: S, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         question: Q | None = state.trial
@@ -141,38 +141,38 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
             case Begin() if self.wants_begin(state):
                 number = len(state.outcomes) + 1
                 drawn = self.draw(number, state.attempt)
-                return (Draft(drawn, self.part.id, number, state.attempt),)
+                return (UnstampedEvent(drawn, self.part.id, number, state.attempt),)
         if question is None or question.outcome is not None:
             return ()
         if isinstance(command, Next) and answered:
             return stage.leave_question(self.part, self.index, state, question, self.achieved)
         if question.started_ns is not None:
-            bodies = self.answer(question, command)
+            payloads = self.answer(question, command)
         else:
-            bodies = (self.shown(),) if isinstance(command, ShowQuestion) else ()
-        return [stage.draft(self.part, question, body) for body in bodies]
+            payloads = (self.shown(),) if isinstance(command, ShowQuestion) else ()
+        return [stage.unstamped(self.part, question, payload) for payload in payloads]
 
-    def apply(self, state: S, event: Event, body: Body) -> S:
+    def apply(self, state: S, event: Event, payload: Payload) -> S:
         pauses = state.pauses.apply(event)
         if pauses is not state.pauses:
             return replace(state, pauses=pauses)
         if event.stage != self.part.id:
             return state
-        if isinstance(body, PartEnded):
-            return replace(state, outcome=body.outcome)
+        if isinstance(payload, PartEnded):
+            return replace(state, outcome=payload.outcome)
         number, attempt = event.trial or 1, event.attempt or 1
-        question: Q | None = self.drawn(body, number, attempt)
+        question: Q | None = self.drawn(payload, number, attempt)
         if question is not None:
             return replace(state, trial=question)
         question = state.trial
         if question is None:
             return state
-        if isinstance(body, TrialEnded):
-            state = replace(state, outcomes=(*state.outcomes, body.outcome))
-            return replace(state, trial=replace(question, outcome=body.outcome))
-        if isinstance(body, self.shown):
+        if isinstance(payload, TrialEnded):
+            state = replace(state, outcomes=(*state.outcomes, payload.outcome))
+            return replace(state, trial=replace(question, outcome=payload.outcome))
+        if isinstance(payload, self.shown):
             working_ns = pauses.working_ns(event.t_ns)
             if state.stage_started_ns is None:
                 state = replace(state, stage_started_ns=working_ns)
             return replace(state, trial=replace(question, started_ns=working_ns))
-        return replace(state, trial=self.after(question, body))
+        return replace(state, trial=self.after(question, payload))

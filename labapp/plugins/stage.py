@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, Self, TypeVar
 
-from labapp.events import Body, Draft
+from labapp.events import Payload, UnstampedEvent
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import StageTimeExpired, TrialEnded
@@ -82,9 +82,9 @@ class StageMachine(PartMachine[S]):
         return state.again(attempt)
 
 
-def draft(part: StagePart, question: Asked, body: Body) -> Draft:
+def unstamped(part: StagePart, question: Asked, payload: Payload) -> UnstampedEvent:
     """Something that happens in a question."""
-    return Draft(body, part.id, question.number, question.attempt)
+    return UnstampedEvent(payload, part.id, question.number, question.attempt)
 
 
 def limit_words(part: StagePart) -> str:
@@ -109,34 +109,36 @@ def next_deadline(stage: Stage, *due_ns: int | None) -> int | None:
 
 def leave_question(
     part: StagePart, index: int, stage: Stage, question: Asked, outcome: str
-) -> Sequence[Draft]:
+) -> Sequence[UnstampedEvent]:
     """End the present question, and the stage with its last one."""
-    drafts = [draft(part, question, TrialEnded(outcome))]
+    events = [unstamped(part, question, TrialEnded(outcome))]
     if len(stage.outcomes) + 1 >= part.trials:
-        drafts.append(Draft(PartEnded(index, "completed"), part.id))
-    return drafts
+        events.append(UnstampedEvent(PartEnded(index, "completed"), part.id))
+    return events
 
 
-def skip_stage(part: StagePart, index: int, stage: Stage, achieved: str | None) -> Sequence[Draft]:
+def skip_stage(
+    part: StagePart, index: int, stage: Stage, achieved: str | None
+) -> Sequence[UnstampedEvent]:
     """The moderator ends the stage."""
     return _end(part, index, stage, achieved or "stage_skipped", "skipped")
 
 
 def time_is_up(
     part: StagePart, index: int, stage: Stage, achieved: str | None, working_ns: int
-) -> Sequence[Draft]:
+) -> Sequence[UnstampedEvent]:
     """End the stage if its time limit is reached; nothing before, and nothing in a pause."""
     limit = limit_ns(part, stage)
     if limit is None or stage.pauses.held or working_ns < limit:
         return ()
-    expired = Draft(StageTimeExpired(part.time_limit_s or 0.0), part.id)
+    expired = UnstampedEvent(StageTimeExpired(part.time_limit_s or 0.0), part.id)
     return (expired, *_end(part, index, stage, achieved or "time_expired", "time_expired"))
 
 
 def _end(
     part: StagePart, index: int, stage: Stage, of_question: str, of_stage: str
-) -> Sequence[Draft]:
-    ended = Draft(PartEnded(index, of_stage), part.id)
+) -> Sequence[UnstampedEvent]:
+    ended = UnstampedEvent(PartEnded(index, of_stage), part.id)
     if stage.trial is None or stage.trial.outcome is not None:
         return (ended,)
-    return (draft(part, stage.trial, TrialEnded(of_question)), ended)
+    return (unstamped(part, stage.trial, TrialEnded(of_question)), ended)

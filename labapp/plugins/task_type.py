@@ -119,7 +119,7 @@ class TaskType(ABC, Generic[P]):
     """The kinds of its events that its records do not take: the tables of all tasks (answers,
     notes, participants) tell of them, or none needs them."""
 
-    def score(self, body: Any) -> Mapping[str, Any] | None:
+    def score(self, payload: Any) -> Mapping[str, Any] | None:
         """What the trial of an event came to, in names of the task's own, which `achieved` is given
         back; None for nothing."""
         return None

@@ -28,7 +28,7 @@ from labapp.events.registry import kinds_of
 from labapp.journal.layout import FolderName
 from labapp.journal.lock import held
 from labapp.journal.read import read_rows
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.journal.withdrawn import withdrawals
 from labapp.reading.values import json_value
 from labapp.session import folder
@@ -144,7 +144,7 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
     running = held(path)
     try:
-        events = [event for event, _ in bodies(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
+        events = [event for event, _ in payloads(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
     except RecordError:
         # Damaged, it may still be made whole; without a journal nothing ever was recorded.
         begun = row is not None and (running or row.state != "reserved")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.clock import NS
-from labapp.events import Body, Draft, Event, body_of
+from labapp.events import Event, Payload, UnstampedEvent, payload_of
 from labapp.events.agreement import Agreement
 from labapp.events.commands import (
     AddDeviation,
@@ -202,7 +202,7 @@ class SessionMachine:
         """The state after a journal's events (resume, replay, tests)."""
         state = self.initial()
         for event in events:
-            state = self.apply(state, event, body_of(event))
+            state = self.apply(state, event, payload_of(event))
         return state
 
     def part(self, state: SessionState) -> PlannedPart | None:
@@ -230,7 +230,9 @@ class SessionMachine:
         early = state.ended not in (None, "completed")
         return early and state.end_seq is not None and not self._declined(state)
 
-    def decide(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: SessionState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         match command:  # what the moderator notes counts after the end too
             case AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
@@ -244,19 +246,19 @@ class SessionMachine:
             case CorrectNote():
                 return self._correct(state, command)
             case Unblind():
-                return (Draft(BlindingSet(False)),) if state.blind else ()
+                return (UnstampedEvent(BlindingSet(False)),) if state.blind else ()
             case MovePointer():
                 path = (getattr(command, field) for field in PointerMoved.__dataclass_fields__)
-                return (Draft(PointerMoved(*path), *command.key),)
-            case ShowLook(look) if (body := state.look.toward(look)) is not None:
-                return (self._keyed(state, body),)
+                return (UnstampedEvent(PointerMoved(*path), *command.key),)
+            case ShowLook(look) if (payload := state.look.toward(look)) is not None:
+                return (self._keyed(state, payload),)
             case Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
                 return self._reopen(state, seq)
         if state.ended is not None:
             return ()
         match command:
             case Pause(reason):
-                return () if state.pauses.paused else (Draft(SessionPaused(reason)),)
+                return () if state.pauses.paused else (UnstampedEvent(SessionPaused(reason)),)
             case Resume(reason):
                 return self._resume(state, reason, "completed")
             case EndSession(reason, withdrawal):
@@ -284,12 +286,14 @@ class SessionMachine:
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
 
-    def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def _decide_task(
+        self, state: SessionState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         """What the part on the screen makes of a command; a skip is pending first."""
-        drafts = self.tasks[state.index].decide(state.part_state, command, now_ns)
+        events = self.tasks[state.index].decide(state.part_state, command, now_ns)
         what = self._taken_back(state, command)
-        if not drafts or not what:
-            return drafts
+        if not events or not what:
+            return events
         return (self._keyed(state, SkipRequested(what, state.index)),)
 
     def _taken_back(self, state: SessionState, command: Command) -> str:
@@ -305,7 +309,7 @@ class SessionMachine:
 
     def _pending(
         self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int
-    ) -> Sequence[Draft]:
+    ) -> Sequence[UnstampedEvent]:
         """While a skip can be taken back, nothing else happens."""
         match command:
             case TakeBackSkip(what) if what == skip.what:
@@ -320,32 +324,42 @@ class SessionMachine:
         led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
         return (self._keyed(state, SkipConfirmed(skip.what)), *led_to)
 
-    def _reopen(self, state: SessionState, seq: int) -> Sequence[Draft]:
+    def _reopen(self, state: SessionState, seq: int) -> Sequence[UnstampedEvent]:
         """The session goes on where it was, in a pause, for the participant has to be there
         first."""
-        reopened = Draft(SessionReopened(seq))
-        return (reopened,) if state.pauses.paused else (reopened, Draft(SessionPaused(REOPENED)))
+        reopened = UnstampedEvent(SessionReopened(seq))
+        return (
+            (reopened,)
+            if state.pauses.paused
+            else (reopened, UnstampedEvent(SessionPaused(REOPENED)))
+        )
 
-    def _next_part(self, state: SessionState) -> Sequence[Draft]:
+    def _next_part(self, state: SessionState) -> Sequence[UnstampedEvent]:
         if self._declined(state):
             return self._end(state, SessionEnded("consent declined"))
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
-        started = Draft(PartStarted(index), self.parts[index].id)
+        started = UnstampedEvent(PartStarted(index), self.parts[index].id)
         if self.parts[index].rests:
             # No duration counts it; its part's key tells it from a pause by the moderator.
-            return (started, Draft(SessionPaused("break"), self.parts[index].id))
+            return (started, UnstampedEvent(SessionPaused("break"), self.parts[index].id))
         return (started,)
 
-    def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Sequence[Draft]:
+    def _end(
+        self, state: SessionState, end: SessionCompleted | SessionEnded
+    ) -> Sequence[UnstampedEvent]:
         """What the session came to, and its end."""
         achieved = self._achieved(state)
         withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
         completed = isinstance(end, SessionCompleted)
         decided = inclusion.decide(self.rules, achieved, completed=completed, withdrawn=withdrawn)
         paid = None if self._declined(state) else self.payment(state)
-        return (Draft(decided), *([Draft(paid)] if paid else []), Draft(end))
+        return (
+            UnstampedEvent(decided),
+            *([UnstampedEvent(paid)] if paid else []),
+            UnstampedEvent(end),
+        )
 
     def _achieved(self, state: SessionState) -> Achieved:
         return inclusion.achieved(self.parts, state.tally)
@@ -367,16 +381,16 @@ class SessionMachine:
             values |= registry.task_type_of(part).values(part, result.value, words)
         return values
 
-    def _resume(self, state: SessionState, reason: str, outcome: str) -> Sequence[Draft]:
+    def _resume(self, state: SessionState, reason: str, outcome: str) -> Sequence[UnstampedEvent]:
         """A pause ends; with it the break that the plan asked for."""
         if not state.pauses.paused:
             return ()
-        resumed = Draft(SessionResumed(reason))
+        resumed = UnstampedEvent(SessionResumed(reason))
         if (rest := self.part(state)) is not None and rest.rests:
-            return (resumed, Draft(PartEnded(state.index, outcome), rest.id))
+            return (resumed, UnstampedEvent(PartEnded(state.index, outcome), rest.id))
         return (resumed, *self._restart(state))
 
-    def _restart(self, state: SessionState) -> Sequence[Draft]:
+    def _restart(self, state: SessionState) -> Sequence[UnstampedEvent]:
         """The stage that was broken off begins again, where the study says so.
 
         Only a stage: a practice, a text and a questionnaire go on, for nothing is measured there
@@ -388,18 +402,20 @@ class SessionMachine:
         if task.trial(state.part_state) is None:
             return ()
         again = PartRestarted(state.index, task.attempt(state.part_state) + 1)
-        bodies = (*task.closing(state.part_state), again)
-        return tuple(Draft(body, part.id) for body in bodies)
+        payloads = (*task.closing(state.part_state), again)
+        return tuple(UnstampedEvent(payload, part.id) for payload in payloads)
 
-    def _decide_break(self, state: SessionState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def _decide_break(
+        self, state: SessionState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         """In a break the session pauses; its end is the pause's end, too."""
         ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
         if not ends:
             return ()
         reason = "break skipped" if isinstance(command, SkipStage) else "break over"
-        return (Draft(SessionResumed(reason)), *ends)
+        return (UnstampedEvent(SessionResumed(reason)), *ends)
 
-    def _correct(self, state: SessionState, wish: CorrectNote) -> Sequence[Draft]:
+    def _correct(self, state: SessionState, wish: CorrectNote) -> Sequence[UnstampedEvent]:
         """A correction of what was noted, where it changes anything."""
         noted, text = state.noted.get(wish.seq), wish.text.strip()
         if noted is None or text == noted.now:
@@ -408,9 +424,9 @@ class SessionMachine:
             return ()
         return (self._keyed(state, NoteCorrected(wish.seq, text, wish.typing_began_ns)),)
 
-    def _keyed(self, state: SessionState, body: Body) -> Draft:
+    def _keyed(self, state: SessionState, payload: Payload) -> UnstampedEvent:
         """A moderator's event carries the trial it falls into."""
-        return Draft(body, *self.trial_key(state))
+        return UnstampedEvent(payload, *self.trial_key(state))
 
     def trial_key(self, state: SessionState) -> TrialKey:
         """The part that runs and, where it asks questions, the trial and attempt; else None."""
@@ -420,64 +436,68 @@ class SessionMachine:
         trial = self.tasks[state.index].trial(state.part_state)
         return (part.id, None, None) if trial is None else (part.id, *trial)
 
-    def apply(self, state: SessionState, event: Event, body: Body) -> SessionState:
+    def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran = state.running
         state = replace(
-            state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, body)
+            state, pauses=state.pauses.apply(event), tally=state.tally.apply(event, payload)
         )
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
-        match body:
+        match payload:
             case SegmentStarted():
-                broken_off = body.gap_from_ns is not None
-                state = replace(state, segment=body.segment, broken_off=broken_off)
+                broken_off = payload.gap_from_ns is not None
+                state = replace(state, segment=payload.segment, broken_off=broken_off)
             case SessionResumed():
                 state = replace(state, broken_off=False)
             case Agreement():
-                state = replace(state, agreed=body.uses)
+                state = replace(state, agreed=payload.uses)
             case SessionCompleted():
                 state = replace(state, ended="completed", end_seq=event.seq)
             case SessionEnded():
-                ended = replace(state, ended=body.reason, end_seq=event.seq)
-                state = replace(ended, withdrawal=body.withdrawal)
+                ended = replace(state, ended=payload.reason, end_seq=event.seq)
+                state = replace(ended, withdrawal=payload.withdrawal)
             case SessionReopened():
                 state = replace(state, ended=None, end_seq=None, withdrawal="")
             case SkipRequested():
-                pending = PendingSkip(body.what, event.t_ns + TAKE_BACK_NS)
+                pending = PendingSkip(payload.what, event.t_ns + TAKE_BACK_NS)
                 state = replace(state, pending=pending)
             case BlindingSet():
-                state = replace(state, blind=body.blind)
+                state = replace(state, blind=payload.blind)
             case NoteAdded() | DeviationNoted():
-                state = _with_note(state, event.seq, Annotation(body.text, body.text, True))
+                state = _with_note(state, event.seq, Annotation(payload.text, payload.text, True))
             case FlagAdded():
-                state = _with_note(state, event.seq, Annotation(body.meaning, body.meaning, False))
+                state = _with_note(
+                    state, event.seq, Annotation(payload.meaning, payload.meaning, False)
+                )
             case Prompt():
-                state = _with_note(state, event.seq, Annotation(body.text, body.text, False))
-            case NoteCorrected() if (noted := state.noted.get(body.seq)) is not None:
-                state = _with_note(state, body.seq, replace(noted, now=body.text))
+                state = _with_note(state, event.seq, Annotation(payload.text, payload.text, False))
+            case NoteCorrected() if (noted := state.noted.get(payload.seq)) is not None:
+                state = _with_note(state, payload.seq, replace(noted, now=payload.text))
             case PartStarted():
                 record = PartRecord(started_ns=event.t_ns)
-                task = self.tasks[body.index]
+                task = self.tasks[payload.index]
                 return replace(
                     state,
-                    look=state.look.after(body),
-                    index=body.index,
-                    records=_put(state.records, body.index, record),
-                    part_state=task.apply(task.initial(state.pauses), event, body),
+                    look=state.look.after(payload),
+                    index=payload.index,
+                    records=_put(state.records, payload.index, record),
+                    part_state=task.apply(task.initial(state.pauses), event, payload),
                 )
-        if (look := state.look.after(body)) is not state.look:
+        if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
             return state
         task = self.tasks[state.index]
-        if isinstance(body, PartRestarted):
-            return replace(state, part_state=task.restarted(state.part_state, body.attempt))
-        state = replace(state, part_state=task.apply(state.part_state, event, body))
-        if isinstance(body, PartEnded):
+        if isinstance(payload, PartRestarted):
+            return replace(state, part_state=task.restarted(state.part_state, payload.attempt))
+        state = replace(state, part_state=task.apply(state.part_state, event, payload))
+        if isinstance(payload, PartEnded):
             if (result := task.result(state.part_state)) is not None:
                 state = replace(state, result=Result(state.index, result))
-            record = replace(state.records[body.index], ended_ns=event.t_ns, outcome=body.outcome)
-            state = replace(state, records=_put(state.records, body.index, record))
+            record = replace(
+                state.records[payload.index], ended_ns=event.t_ns, outcome=payload.outcome
+            )
+            state = replace(state, records=_put(state.records, payload.index, record))
         return state
 
 

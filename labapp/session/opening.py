@@ -14,7 +14,7 @@ from filelock import FileLock
 from labapp import __version__, access, resources
 from labapp.clock import NS, Clock, SessionClock, utc_text
 from labapp.errors import AudioError
-from labapp.events import Body, Draft, Event, Source
+from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.agreement import Agreement
 from labapp.events.commands import EndSession, GiveConsent
 from labapp.events.lifecycle import (
@@ -56,7 +56,7 @@ from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked
 
-EmitBody = Callable[[Body], None]
+EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], SoundRecorder]
 MakeScheduler = Callable[[Clock], Scheduler]
 
@@ -112,7 +112,7 @@ class OpenSession:
     runner: Runner
     past: Sequence[Event]
     no_sound: str
-    _opening: Sequence[Body]
+    _opening: Sequence[Payload]
     _lock: FileLock
     _private: Path
     blind: bool = False
@@ -327,7 +327,7 @@ def _create(
         stored = stimuli.keep(new.home, study_plan.parts, tuple(sets.values())) if shows else ()
         lasting = dependencies.fsync_on_commit
         with Journal.create(new.home.journal, clock, fsync_on_commit=lasting) as first:
-            first.append(Draft(planned), Source.SYSTEM)
+            first.append(UnstampedEvent(planned), Source.SYSTEM)
         new.publish()
         journal = Journal.reopen(new.home.journal, lambda last: clock, fsync_on_commit=lasting)
         undo.callback(journal.close)
@@ -442,7 +442,7 @@ def _assemble(
         runner.recorder = dependencies.make_recorder(home, journal.segment, runner.emit, clock)
     record = environment.describe({**dependencies.extra, "microphone": _microphone(runner)})
     folder.write_environment(home, {"segment": journal.segment, **record})
-    opening: list[Body] = [
+    opening: list[Payload] = [
         SegmentStarted(
             journal.segment,
             utc_text(clock.utc()),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from labapp.audio.repair import repair_wav, tail
 from labapp.errors import RecordError
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.events.voice import AudioBlock, AudioStarted
 from labapp.session.folder import SessionFolder
 from labapp.session.verified_events import finished, read_verified_events
@@ -70,11 +70,11 @@ def tails(folder: Path, events: Sequence[Event]) -> tuple[AudioBlock, ...]:
 
 
 def _sound_files(events: Sequence[Event]) -> Iterator[tuple[AudioStarted, list[AudioBlock]]]:
-    bodies = [body_of(event) for event in events if event.kind.startswith("audio.")]
-    for started in (body for body in bodies if isinstance(body, AudioStarted)):
+    payloads = [payload_of(event) for event in events if event.kind.startswith("audio.")]
+    for started in (payload for payload in payloads if isinstance(payload, AudioStarted)):
         yield (
             started,
-            [b for b in bodies if isinstance(b, AudioBlock) and b.file == started.file],
+            [b for b in payloads if isinstance(b, AudioBlock) and b.file == started.file],
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labapp import __version__
 from labapp.errors import LabappError, ModelError, SessionError
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
 from labapp.journal.layout import STUDY, study_files_of
 from labapp.journal.rows import missing_packages
@@ -57,7 +57,7 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
 
     Raises SessionError for a session that is over, and for a study that was changed.
     """
-    planned = body_of(past[0]) if past else None
+    planned = payload_of(past[0]) if past else None
     if not isinstance(planned, SessionPlanned):
         raise SessionError(
             f"{home.path.name} holds no plan; it was interrupted while being made.",

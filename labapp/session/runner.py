@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
-from labapp.events import Body, Draft, Source
+from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Begin, Command, Tick
 from labapp.events.lifecycle import (
     AlarmCleared,
@@ -111,7 +111,7 @@ class Runner:
         self._commit_timeout_s = commit_timeout_s
         self._queue: deque[tuple[Command, Source]] = deque()
         self._busy = False
-        self._waiting: list[tuple[Draft, Receipt]] = []
+        self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
         self._stalled = False
         self._waited_s = 0.0
         self._timer: Timer | None = None
@@ -119,7 +119,7 @@ class Runner:
         self._unsent: Unsent = tuple
         self._asked_for: Command | None = None
         self._opened = False
-        self._early: list[tuple[Draft, Source]] = []
+        self._early: list[tuple[UnstampedEvent, Source]] = []
         self._emitting = threading.Lock()
         self._closed = False
 
@@ -165,16 +165,16 @@ class Runner:
         self._queue.append((command, source))
         self._work()
 
-    def emit(self, body: Body, source: Source = Source.SYSTEM) -> None:
+    def emit(self, payload: Payload, source: Source = Source.SYSTEM) -> None:
         """Store an event that no task decides about (sound, screens, alarms); from any thread.
 
         What comes before `open` is stored after the opening events, which begin a segment.
         """
         with self._emitting:
             if not self._opened:
-                self._early.append((Draft(body), source))
+                self._early.append((UnstampedEvent(payload), source))
                 return
-        self.journal.append(Draft(body), source)
+        self.journal.append(UnstampedEvent(payload), source)
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -198,16 +198,18 @@ class Runner:
             self._tell()
 
     def _decide(self, command: Command, source: Source) -> bool:
-        drafts = self.machine.decide(self.state, command, self.clock.now_ns())
-        if not drafts or self._sends_first(drafts, command, source):
+        events = self.machine.decide(self.state, command, self.clock.now_ns())
+        if not events or self._sends_first(events, command, source):
             return False
-        self._append(drafts, source)
+        self._append(events, source)
         return self._settle(self._commit_timeout_s)
 
-    def _sends_first(self, drafts: Sequence[Draft], command: Command, source: Source) -> bool:
+    def _sends_first(
+        self, events: Sequence[UnstampedEvent], command: Command, source: Source
+    ) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
-        if not any(isinstance(draft.body, TAKES_SCREEN) for draft in drafts):
+        if not any(isinstance(unstamped.payload, TAKES_SCREEN) for unstamped in events):
             return False
         if command is self._asked_for:
             self._asked_for = None
@@ -218,9 +220,9 @@ class Runner:
             self._queue.extendleft(reversed([*unsent, (command, source)]))
         return bool(unsent)
 
-    def _append(self, drafts: Sequence[Draft], source: Source) -> None:
-        receipts = self.journal.append_all(drafts, source)
-        self._waiting = list(zip(drafts, receipts, strict=True))
+    def _append(self, events: Sequence[UnstampedEvent], source: Source) -> None:
+        receipts = self.journal.append_all(events, source)
+        self._waiting = list(zip(events, receipts, strict=True))
 
     def _settle(self, commit_timeout_s: float) -> bool:
         """Fold what is on disk; True when all of the last command is folded."""
@@ -228,8 +230,8 @@ class Runner:
             if not receipt.wait(commit_timeout_s):
                 self.scheduler.call_later(POLL_S, self._poll)
                 return False
-        for draft, receipt in self._waiting:
-            self.state = self.machine.apply(self.state, receipt.event, draft.body)
+        for unstamped, receipt in self._waiting:
+            self.state = self.machine.apply(self.state, receipt.event, unstamped.payload)
         self._waiting = []
         self._renderer.sync(self.part, self.state)
         return True
@@ -289,21 +291,21 @@ class Runner:
         for listener in tuple(self._listeners):
             listener()
 
-    def start(self, opening: Sequence[Body]) -> None:
+    def start(self, opening: Sequence[Payload]) -> None:
         """Store this run's opening events and begin (or go on with) the plan."""
         self.open(opening)
         self.go()
 
-    def open(self, opening: Sequence[Body]) -> None:
+    def open(self, opening: Sequence[Payload]) -> None:
         """Store this run's opening events; the plan waits for `go`.
 
         Raises JournalError when they cannot be stored.
         """
         with self._emitting:
-            self._append([Draft(body) for body in opening], Source.SYSTEM)
+            self._append([UnstampedEvent(payload) for payload in opening], Source.SYSTEM)
             self._opened = True
-            for draft, source in self._early:
-                self.journal.append(draft, source)
+            for unstamped, source in self._early:
+                self.journal.append(unstamped, source)
         for _, receipt in self._waiting:
             if not receipt.wait(STALLED_S):
                 raise self.journal.problem()
@@ -343,5 +345,5 @@ class Runner:
         finally:
             # A sound system that hangs must not keep the journal from being written.
             if self._opened:
-                self.journal.append(Draft(SegmentEnded(reason)), Source.SYSTEM)
+                self.journal.append(UnstampedEvent(SegmentEnded(reason)), Source.SYSTEM)
             self.journal.close()

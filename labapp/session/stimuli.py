@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from labapp.errors import LabappError, StimuliError
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.events.stimuli import StimuliStored
 from labapp.plugins.part import PlannedPart
 from labapp.reading import files
@@ -97,8 +97,8 @@ def gallery_of(home: SessionFolder, stored: Sequence[StimuliStored]) -> Gallery 
 
 def stored_in(past: Iterable[Event]) -> tuple[StimuliStored, ...]:
     """What a session wrote down of its pictures so far."""
-    payloads = (body_of(event) for event in past if event.kind == StimuliStored.kind)
-    return tuple(body for body in payloads if isinstance(body, StimuliStored))
+    payloads = (payload_of(event) for event in past if event.kind == StimuliStored.kind)
+    return tuple(payload for payload in payloads if isinstance(payload, StimuliStored))
 
 
 def store_missing(

@@ -22,7 +22,7 @@ from labapp.journal.comments import forget_comments
 from labapp.journal.layout import LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.read import read_rows
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.journal.sessions import export_problems, exports_of
 from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
@@ -143,7 +143,7 @@ def _planned(folder: Path) -> Event | None:
     """The first event of a session; None where its journal cannot be read any more."""
     try:
         rows = read_rows(folder, ("session.planned",))
-        return next(plausible(bodies(rows)))[0] if rows else None
+        return next(plausible(payloads(rows)))[0] if rows else None
     except RecordError:
         return None
 

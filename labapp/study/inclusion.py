@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import InclusionDecided, PartEnded, PaymentComputed
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
@@ -35,17 +35,17 @@ class Tally:
     trials: Mapping[TrialOf, Mapping[str, Any]] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
 
-    def apply(self, event: Event, body: Body) -> Tally:
-        """The tally after an event; `body` is its typed body."""
+    def apply(self, event: Event, payload: Payload) -> Tally:
+        """The tally after an event; `payload` is its typed payload."""
         part = event.stage
         if part is None:
             return self
         if event.kind in BEGINS:
             return self._without(part)
-        if isinstance(body, PartEnded):
-            return replace(self, outcomes={**self.outcomes, part: body.outcome})
+        if isinstance(payload, PartEnded):
+            return replace(self, outcomes={**self.outcomes, part: payload.outcome})
         score = registry.scored().get(event.kind)
-        if score is None or event.trial is None or (came_to := score(body)) is None:
+        if score is None or event.trial is None or (came_to := score(payload)) is None:
             return self
         return replace(self, trials={**self.trials, (part, event.trial): came_to})
 

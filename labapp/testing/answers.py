@@ -14,7 +14,7 @@ from typing import Any
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
-from labapp.events import Source, body_of
+from labapp.events import Source, payload_of
 from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.part import TrialsPart
@@ -36,7 +36,7 @@ class Told:
     @cached_property
     def records(self) -> SessionRecords:
         """The folds. Raises RecordError where something in it is unknown."""
-        return SessionRecords.of([(event, body_of(event)) for event in self.events], "rehearsed")
+        return SessionRecords.of([(event, payload_of(event)) for event in self.events], "rehearsed")
 
     @cached_property
     def tables(self) -> str:

@@ -254,16 +254,16 @@ def described(task_type: Any) -> Iterator[str]:
                     "come onto the screen: name their kinds in `shown`."
                 )
     package = _package(task_type)
-    for name, body in kinds.registered().items():
-        if _within(body.__module__, package) and not _documented(body):
+    for name, payload in kinds.registered().items():
+        if _within(payload.__module__, package) and not _documented(payload):
             yield f"The event {name} has no docstring: say what happened and what each field is."
 
 
 def _undocumented(session: Rehearsal) -> Iterator[str]:
     """The kinds of events that happened and that the codebook cannot describe."""
     for name in dict.fromkeys(event.kind for event in session.events):
-        body = kinds.known(name)
-        if body is not None and not _documented(body):
+        payload = kinds.known(name)
+        if payload is not None and not _documented(payload):
             yield f"The event {name} has no docstring: say what happened and what each field is."
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from labapp import __version__
 from labapp.clock import FakeClock
 from labapp.errors import LabappError
-from labapp.events import Draft, Event, Source
+from labapp.events import Event, Source, UnstampedEvent
 from labapp.events.commands import (
     AskToLeave,
     Command,
@@ -59,31 +59,32 @@ class MemoryJournal:
         self._written = threading.Event()
         self._written.set()
 
-    def append(self, draft: Draft, source: Source) -> Receipt:
-        return self.append_all((draft,), source)[0]
+    def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
+        return self.append_all((unstamped,), source)[0]
 
-    def append_all(self, drafts: Sequence[Draft], source: Source) -> list[Receipt]:
-        return [Receipt(self._stamped(draft, source), self._written) for draft in drafts]
+    def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
+        return [Receipt(self._stamped(unstamped, source), self._written) for unstamped in events]
 
-    def _stamped(self, draft: Draft, source: Source) -> Event:
+    def _stamped(self, unstamped: UnstampedEvent, source: Source) -> Event:
         if len(self.events) >= MOST_EVENTS:
             raise Fault(
-                f"The session has more than {MOST_EVENTS} events and goes on, {draft.body.kind} "
-                f"in {draft.stage!r} among them: let the part come to an end."
+                f"The session has more than {MOST_EVENTS} events and goes on, "
+                f"{unstamped.payload.kind} in {unstamped.stage!r} among them: "
+                "let the part come to an end."
             )
-        body = draft.body
+        payload = unstamped.payload
         event = Event(
             len(self.events) + 1,
             self.segment,
             self.clock.now_ns(),
             UTC,
             source.value,
-            body.kind,
-            body.version,
-            draft.stage,
-            draft.trial,
-            draft.attempt,
-            json.loads(payload_text(body.payload())),
+            payload.kind,
+            payload.version,
+            unstamped.stage,
+            unstamped.trial,
+            unstamped.attempt,
+            json.loads(payload_text(payload.as_dict())),
         )
         self.events.append(event)
         return event
@@ -146,7 +147,7 @@ class Rehearsal:
         self.heard: list[tuple[str, Command, Source]] = []
         self.sent: list[Command] = []
         self.change = change
-        MemoryJournal(self.clock, self.events, 1).append(Draft(planned), Source.SYSTEM)
+        MemoryJournal(self.clock, self.events, 1).append(UnstampedEvent(planned), Source.SYSTEM)
         self._segment = 0
         self.start()
 

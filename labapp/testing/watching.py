@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command
 from labapp.plugins.machine import PartMachine
 from labapp.study.assignment import generator
@@ -94,10 +94,10 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
     cls = type(machine)
     idle = Idle()
 
-    def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         before, own = repr(state), _own(self)
         with seen() as did:
-            drafts = cls.decide(self, state, command, now_ns)
+            events = cls.decide(self, state, command, now_ns)
         name = type(command).__name__
         if did.clock:
             notes.add(
@@ -114,12 +114,12 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
                 f"`decide` keeps something in the machine of {part!r} when it is asked for {name}: "
                 "after a crash that is lost. Put it into the state, by an event."
             )
-        if list(cls.decide(self, state, command, now_ns)) != list(drafts) and not did.clock:
+        if list(cls.decide(self, state, command, now_ns)) != list(events) and not did.clock:
             notes.add(
                 f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
                 "`labapp.study.assignment.generator` with the session's seed, made anew each time."
             )
-        same = not drafts and idle.command == command and idle.state is state
+        same = not events and idle.command == command and idle.state is state
         idle.times, idle.command, idle.state = (idle.times + 1 if same else 0), command, state
         if idle.times > PATIENCE:
             raise Fault(
@@ -127,12 +127,12 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
                 "nothing: let `wants_begin`, `next_deadline` and the `due` of its pictures ask for "
                 "what is possible only."
             )
-        return drafts
+        return events
 
-    def apply(self: Any, state: Any, event: Event, body: Body) -> Any:
+    def apply(self: Any, state: Any, event: Event, payload: Payload) -> Any:
         before, own = repr(state), _own(self)
         with seen() as did:
-            after = cls.apply(self, state, event, body)
+            after = cls.apply(self, state, event, payload)
         if did.clock:
             notes.add(
                 f"`apply` reads the clock ({did.clock}) when it folds {event.kind} into the state "
@@ -148,7 +148,7 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
                 f"`apply` changes the state before {event.kind} of {part!r}, or the machine "
                 "itself: make a new state, as `dataclasses.replace` does."
             )
-        elif not (did.clock or did.draw) and cls.apply(self, state, event, body) != after:
+        elif not (did.clock or did.draw) and cls.apply(self, state, event, payload) != after:
             notes.add(
                 f"`apply` makes another state of {event.kind} in {part!r} when it folds it again: "
                 "the state must follow from the events alone."

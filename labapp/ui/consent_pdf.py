@@ -24,7 +24,7 @@ from labapp.errors import DataFolderError, SessionError, StudyError
 from labapp.events.agreement import Agreement
 from labapp.events.registry import kinds_of
 from labapp.journal.opening import open_record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins import registry, texts
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
@@ -101,7 +101,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     record = open_record(session)
     planned = record.planned
     given_kinds = kinds_of(Agreement)
-    consents = list(bodies(row for row in record.rows if row.kind in given_kinds))
+    consents = list(payloads(row for row in record.rows if row.kind in given_kinds))
     if not consents:
         raise SessionError(
             f"No consent was given in {record.name}.",

@@ -23,7 +23,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent, QWindow
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from labapp.errors import JournalError
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.keyboard import KeyboardGiven
 from labapp.ui.keys_held import KeysHeld
 from labapp.ui.moderator.screens import to_front, to_top
@@ -94,7 +94,7 @@ class Keyboard(QObject):
         self,
         participant: ParticipantWindow,
         console: ConsoleWindow,
-        emit: Callable[[Body], None],
+        emit: Callable[[Payload], None],
         alone: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from labapp.analysis.rows import SessionRecords
 from labapp.clock import NS
-from labapp.events import Body, Event, body_of
+from labapp.events import Event, Payload, payload_of
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
@@ -23,7 +23,7 @@ SPACE = [
 ZERO = (0.0, 0.0, 0.0)
 TARGET = (3.0, 1.0, 0.5)
 
-Stamped = list[tuple[Event, Body]]
+Stamped = list[tuple[Event, Payload]]
 
 
 def stage_row(stage: str = "stage-1", **changes: Any) -> dict[str, Any]:
@@ -58,9 +58,9 @@ def stage_part(**changes: Any) -> ReconstructionPart:
 
 
 def paired(builder: SessionBuilder) -> Stamped:
-    """The builder's events in time order, with their bodies as a journal gives them back."""
+    """The builder's events in time order, with their payloads as a journal gives them back."""
     events = stamp(sorted(builder.rows, key=lambda row: row[0]))
-    return [(event, body_of(event)) for event in events]
+    return [(event, payload_of(event)) for event in events]
 
 
 def builder(*rows: dict[str, Any], **changes: Any) -> SessionBuilder:

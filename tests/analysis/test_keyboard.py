@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from labapp.analysis.rows import SessionRecords, spans_away, within
 from labapp.analysis.tables import tables_of
 from labapp.clock import NS
-from labapp.events import Body, Event, Source
+from labapp.events import Event, Payload, Source
 from labapp.events.commands import Pause, Resume
 from labapp.events.keyboard import KeyboardGiven
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed, WindowFocus
@@ -26,22 +26,22 @@ LENT, BACK = KeyboardGiven("moderator", "note"), KeyboardGiven("participant", "e
 GONE, THERE = WindowFocus(focused=False), WindowFocus(focused=True)
 
 
-def stamped(*bodies: tuple[float, Body]) -> Stamped:
+def stamped(*payloads: tuple[float, Payload]) -> Stamped:
     """Events of a person's session at so many seconds."""
     return [
         (
             Event(
-                seq, 1, round(at * NS), "", Source.SYSTEM, body.kind, 1, None, None, None,
-                body.payload(),
+                seq, 1, round(at * NS), "", Source.SYSTEM, payload.kind, 1, None, None, None,
+                payload.as_dict(),
             ),
-            body,
+            payload,
         )
-        for seq, (at, body) in enumerate(bodies, start=1)
+        for seq, (at, payload) in enumerate(payloads, start=1)
     ]  # fmt: skip
 
 
-def spans(*bodies: tuple[float, Body]) -> list[tuple[float, float]]:
-    return [(start / NS, end / NS) for start, end in spans_away(stamped(*bodies))]
+def spans(*payloads: tuple[float, Payload]) -> list[tuple[float, float]]:
+    return [(start / NS, end / NS) for start, end in spans_away(stamped(*payloads))]
 
 
 def test_it_is_away_while_it_is_lent_or_the_window_has_none() -> None:
@@ -70,16 +70,16 @@ def test_a_new_run_begins_with_the_keyboard_at_the_participants() -> None:
     st.floats(0, 12),
 )
 def test_within_agrees_with_every_moment(
-    steps: list[tuple[float, Body]], one: float, other: float
+    steps: list[tuple[float, Payload]], one: float, other: float
 ) -> None:
     steps.sort(key=lambda step: step[0])
     away = spans_away(stamped(*steps, (20, THERE), (20, BACK)))
     start, end = sorted((round(one * NS), round(other * NS)))
     lent = unfocused = False
     said = False
-    for place, (at, body) in enumerate(steps):
-        lent = body == LENT if isinstance(body, KeyboardGiven) else lent
-        unfocused = body == GONE if isinstance(body, WindowFocus) else unfocused
+    for place, (at, payload) in enumerate(steps):
+        lent = payload == LENT if isinstance(payload, KeyboardGiven) else lent
+        unfocused = payload == GONE if isinstance(payload, WindowFocus) else unfocused
         until = steps[place + 1][0] if place + 1 < len(steps) else 20
         if (lent or unfocused) and round(at * NS) <= end and round(until * NS) >= start:
             said = True
@@ -87,17 +87,17 @@ def test_within_agrees_with_every_moment(
     assert within(away, start, end) == said
 
 
-def of_person(play: UnmaskingPlay, *between: tuple[int, Body]) -> Stamped:
-    """What was played, as by a person; between: bodies at session times."""
+def of_person(play: UnmaskingPlay, *between: tuple[int, Payload]) -> Stamped:
+    """What was played, as by a person; between: payloads at session times."""
     made = of_play(play)
     events = [
-        (event._replace(source=Source.PARTICIPANT if event.trial else Source.SYSTEM), body)
-        for event, body in paired(made)
+        (event._replace(source=Source.PARTICIPANT if event.trial else Source.SYSTEM), payload)
+        for event, payload in paired(made)
     ]
-    for at_ns, body in between:
-        event = events[0][0]._replace(t_ns=at_ns, kind=body.kind, payload=body.payload(), v=1)
+    for at_ns, payload in between:
+        event = events[0][0]._replace(t_ns=at_ns, kind=payload.kind, payload=payload.as_dict(), v=1)
         place = sum(known.t_ns <= at_ns for known, _ in events)
-        events.insert(place, (event._replace(stage=None, trial=None, attempt=None), body))
+        events.insert(place, (event._replace(stage=None, trial=None, attempt=None), payload))
     return events
 
 
@@ -152,8 +152,8 @@ def test_a_program_has_no_keyboard() -> None:
     events = of_person(play, (0, LENT))
     assert annotations(events)["keyboard_away"].all()
     simulated = [
-        (event._replace(source=Source.SIMULATED) if event.trial else event, body)
-        for event, body in events
+        (event._replace(source=Source.SIMULATED) if event.trial else event, payload)
+        for event, payload in events
     ]
     assert not annotations(simulated)["keyboard_away"].any()
 

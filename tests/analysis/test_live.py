@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
-from labapp.events import Draft, Source, body_of
+from labapp.events import Source, UnstampedEvent, payload_of
 from labapp.events.commands import Begin, Command, Next, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
@@ -50,13 +50,13 @@ class Live:
         self.segment = 1
 
     def send(self, command: Command) -> None:
-        for draft in self.task.decide(self.state, command, self.now):
-            self.store(draft)
+        for unstamped in self.task.decide(self.state, command, self.now):
+            self.store(unstamped)
 
-    def store(self, draft: Draft) -> None:
-        self.rows.append((self.now, Source.PARTICIPANT, draft))
+    def store(self, unstamped: UnstampedEvent) -> None:
+        self.rows.append((self.now, Source.PARTICIPANT, unstamped))
         event = stamp(self.rows)[-1]
-        self.state = self.task.apply(self.state, event, draft.body)
+        self.state = self.task.apply(self.state, event, unstamped.payload)
 
     @property
     def trial(self) -> Trial:
@@ -74,16 +74,16 @@ class Live:
             self.segment += 1
             gap_from = self.now
             self.now += length // 2
-            self.store(Draft(SegmentStarted(self.segment, "", "", "0.1.0", "", gap_from)))
+            self.store(UnstampedEvent(SegmentStarted(self.segment, "", "", "0.1.0", "", gap_from)))
             self.now += length // 2
         else:
-            self.store(Draft(SessionPaused("test")))
+            self.store(UnstampedEvent(SessionPaused("test")))
             self.now += length
-        self.store(Draft(SessionResumed("test")))
+        self.store(UnstampedEvent(SessionResumed("test")))
 
     def recorded(self) -> TrialRecord:
         plan = [self.part.model_dump(mode="json")]
-        events = [(event, body_of(event)) for event in stamp(self.rows)]
+        events = [(event, payload_of(event)) for event in stamp(self.rows)]
         (task,) = walk(events, Parts.of(plan))
         assert isinstance(task, ReconstructionRecords)
         (trial,) = task.trials

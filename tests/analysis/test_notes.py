@@ -13,7 +13,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.bids.session_timeline import session_columns, session_timeline
 from labapp.clock import NS
-from labapp.events import Body, Source
+from labapp.events import Payload, Source
 from labapp.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
@@ -41,8 +41,8 @@ def session(*, blind: bool | None = True) -> Stamped:
     """A stage of two questions with a pause of 10 s, and an interview of 20 s."""
     made = builder(stage_row(), INTERVIEW)
 
-    def moderates(t: float, body: Body) -> int:
-        made.at(t, body, "stage-1" if t < 35 else None, source=Source.MODERATOR)
+    def moderates(t: float, payload: Payload) -> int:
+        made.at(t, payload, "stage-1" if t < 35 else None, source=Source.MODERATOR)
         return len(made.rows)
 
     if blind is not None:
@@ -164,12 +164,12 @@ def test_deviations_read_as_they_were_corrected_and_say_of_the_unblinding() -> N
         ("unblinded", 33.0, "", "stage-1"),
     ]
     events = session()
-    (at,) = (event.seq for event, body in events if isinstance(body, DeviationNoted))
+    (at,) = (event.seq for event, payload in events if isinstance(payload, DeviationNoted))
     struck = [
-        (event, NoteCorrected(body.seq, "", 0))
-        if isinstance(body, NoteCorrected) and body.seq == at
-        else (event, body)
-        for event, body in events
+        (event, NoteCorrected(payload.seq, "", 0))
+        if isinstance(payload, NoteCorrected) and payload.seq == at
+        else (event, payload)
+        for event, payload in events
     ]
     kinds = tables(struck).deviations["kind"].tolist()
     assert kinds == ["paused", "noted_taken_back", "unblinded"]
@@ -214,9 +214,9 @@ def test_the_bundle_has_the_same_onsets() -> None:
 
 
 def named(participant: str, session_label: str, events: Stamped) -> SessionRecords:
-    first, body = events[0]
-    assert isinstance(body, SessionPlanned)
-    planned = replace(body, participant=participant, session=session_label)
+    first, payload = events[0]
+    assert isinstance(payload, SessionPlanned)
+    planned = replace(payload, participant=participant, session=session_label)
     return SessionRecords.of([(first, planned), *events[1:]], "test")
 
 

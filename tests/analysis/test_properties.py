@@ -85,7 +85,7 @@ def test_a_pause_or_a_gap_anywhere_changes_nothing(
     after = at_ms * MS + 500_000  # half a millisecond off, so never at the time of a step
     shift = length_ms * MS
     paused.rows = [
-        (t if t <= after else t + shift, source, draft) for t, source, draft in paused.rows
+        (t if t <= after else t + shift, source, unstamped) for t, source, unstamped in paused.rows
     ]
     until = (after + shift) / NS
     if crash:

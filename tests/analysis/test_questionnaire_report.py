@@ -57,15 +57,15 @@ def session(participant: str, tlx: tuple[int, int], *, included: bool = True) ->
         plan.append(asked(f"tlx-{number}", "nasa-tlx", f"stage-{number}", "nasa-tlx"))
     plan += [asked(name, name, None, scoring) for name, scoring in SHEETS.items()]
     made = builder(*plan, participant=participant, study="asked")
-    t_ns, source, draft = made.rows[0]
-    planned = replace(draft.body, study_sha256=files_digest(instruments()))
-    made.rows[0] = (t_ns, source, replace(draft, body=planned))
+    t_ns, source, unstamped = made.rows[0]
+    planned = replace(unstamped.payload, study_sha256=files_digest(instruments()))
+    made.rows[0] = (t_ns, source, replace(unstamped, payload=planned))
     for index, part in enumerate(plan):
         made.at(10 * index + 1, PartStarted(index), part["id"])
         if part["part"] == "questionnaire":
             answers = answers_to(part["instrument"], tlx[int(part["id"] == "tlx-2")], participant)
-            body = QuestionnaireSubmitted(part["instrument"], 1, dict(answers))
-            made.at(10 * index + 5, body, part["id"])
+            payload = QuestionnaireSubmitted(part["instrument"], 1, dict(answers))
+            made.at(10 * index + 5, payload, part["id"])
         made.at(10 * index + 9, PartEnded(index, "completed"), part["id"])
     failed = () if included else ("min_solved",)
     made.at(500, InclusionDecided(included, failed, {}))

@@ -229,10 +229,10 @@ def test_models_that_are_not_the_papers_are_said_not_to_be(
 
 def with_decision(participant: str, cell: str, dimensions: int, *failed: str) -> SessionBuilder:
     made = quiet_session(participant)
-    at, source, draft = made.rows[0]
+    at, source, unstamped = made.rows[0]
     drawn = {"number": 1, "models": ["x"], "condition": [cell], "dimensions": dimensions}
-    body = replace(draft.body, assignment=drawn)  # type: ignore[type-var]
-    made.rows[0] = (at, source, replace(draft, body=body))
+    payload = replace(unstamped.payload, assignment=drawn)  # type: ignore[type-var]
+    made.rows[0] = (at, source, replace(unstamped, payload=payload))
     made.at(70.5, InclusionDecided(not failed, failed, {}))
     return made
 

@@ -32,8 +32,8 @@ def scores(*asked: tuple[dict[str, Any], dict[str, Any] | None]) -> list[Row]:
         if answers is None:
             made.at(10 * index + 1, ResponseChanged(part["instrument"], "seq", 2), part["id"])
         else:
-            body = QuestionnaireSubmitted(part["instrument"], 3, answers)
-            made.at(10 * index + 2, body, part["id"])
+            payload = QuestionnaireSubmitted(part["instrument"], 3, answers)
+            made.at(10 * index + 2, payload, part["id"])
     return records(made).rows()["scores"]
 
 

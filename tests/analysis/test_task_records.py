@@ -28,7 +28,7 @@ from labapp.analysis.writing import write
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError, SessionError, SetupError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.questionnaires import ResponseChanged
@@ -80,7 +80,7 @@ class Count(Attempt):
         self.part = part
         self.said: int | None = None
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         if event.kind == "dots.said":
             self.said = event.payload["dots"]
         elif event.kind == "dots.shown":
@@ -98,7 +98,7 @@ class CountingRecords(TaskRecords[CountingPart, Count]):
     begins = "dots.drawn"
     kinds = frozenset({"dots.shown", "dots.said"})
 
-    def begin(self, part: CountingPart, key: Key, event: Event, body: Any) -> Count:
+    def begin(self, part: CountingPart, key: Key, event: Event, payload: Any) -> Count:
         return Count(part, key)
 
     def trial_row(self, attempt: Count) -> Row:
@@ -142,26 +142,26 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
 
 
 @pytest.fixture
-def dots() -> Iterator[dict[str, type[Body]]]:
+def dots() -> Iterator[dict[str, type[Payload]]]:
     """The events of counting, known while the test runs."""
     known = dict(kinds._KINDS)
 
     @kinds.kind("dots.drawn", begins=("counting",))
-    class DotsDrawn(Body):
+    class DotsDrawn(Payload):
         """A picture begins."""
 
     @kinds.kind("dots.shown", of_trial=True)
-    class DotsShown(Body):
+    class DotsShown(Payload):
         """It is on the screen."""
 
     @kinds.kind("dots.said", of_trial=True)
-    class DotsSaid(Body):
+    class DotsSaid(Payload):
         """A number was said."""
 
         dots: int
 
     @kinds.kind("dots.wondered", of_trial=True)
-    class DotsWondered(Body):
+    class DotsWondered(Payload):
         """Something that the records of the task do not take."""
 
     yield {"drawn": DotsDrawn, "shown": DotsShown, "said": DotsSaid, "wondered": DotsWondered}
@@ -169,7 +169,7 @@ def dots() -> Iterator[dict[str, type[Body]]]:
     kinds._KINDS.update(known)
 
 
-def counted(dots: dict[str, type[Body]], *more: str) -> SessionBuilder:
+def counted(dots: dict[str, type[Payload]], *more: str) -> SessionBuilder:
     made = SessionBuilder(study_files=None)
     made.plan([PLAN], study_sha256=files_digest({}))
     made.segment(0, 1)
@@ -191,7 +191,7 @@ def folded(made: SessionBuilder) -> Tables:
 
 
 def test_its_answers_are_in_trials_stages_and_a_table_of_its_own(
-    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     install(Counting())
     session = counted(dots).write(tmp_path)
@@ -224,7 +224,7 @@ def test_its_columns_stand_where_it_says_and_move_no_other(install: Install) -> 
 
 
 def test_a_part_that_no_task_type_claims_is_an_error_by_its_kind(
-    tmp_path: Path, dots: dict[str, type[Body]]
+    tmp_path: Path, dots: dict[str, type[Payload]]
 ) -> None:
     session = counted(dots).write(tmp_path)
     for read in (load, lambda path: export([path], tmp_path / "bundle")):
@@ -236,7 +236,7 @@ def test_a_part_that_no_task_type_claims_is_an_error_by_its_kind(
 
 
 def test_a_kind_of_event_that_the_task_does_not_take_is_an_error(
-    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     install(Counting())
     session = counted(dots, "wondered").write(tmp_path)
@@ -247,7 +247,7 @@ def test_a_kind_of_event_that_the_task_does_not_take_is_an_error(
 
 
 def test_a_task_without_records_is_an_error(
-    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     class Forgetful(Counting):
         records = ""
@@ -267,10 +267,12 @@ def test_an_event_of_another_task_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("stage", [None, "elsewhere"])
-@pytest.mark.parametrize("body", [ResponseChanged("seq", "seq", 2), LabelEdited(1, "size")])
-def test_an_answer_that_would_be_in_no_table_is_an_error(stage: str | None, body: Body) -> None:
+@pytest.mark.parametrize("payload", [ResponseChanged("seq", "seq", 2), LabelEdited(1, "size")])
+def test_an_answer_that_would_be_in_no_table_is_an_error(
+    stage: str | None, payload: Payload
+) -> None:
     made = builder(stage_row())
-    made.at(2, body, stage)
+    made.at(2, payload, stage)
     with pytest.raises(RecordError, match="would be in no table"):
         folded(made)
 
@@ -283,7 +285,7 @@ def test_an_event_of_a_trial_that_was_never_begun_is_an_error() -> None:
 
 
 def test_a_row_with_a_column_that_nobody_describes_is_an_error(
-    install: Install, dots: dict[str, type[Body]], monkeypatch: pytest.MonkeyPatch
+    install: Install, dots: dict[str, type[Payload]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(Counting())
     monkeypatch.setattr(CountingRecords, "trial_row", lambda *_: {"dotz": 1})
@@ -292,7 +294,7 @@ def test_a_row_with_a_column_that_nobody_describes_is_an_error(
 
 
 def test_rows_of_a_table_that_nobody_describes_are_an_error(
-    install: Install, dots: dict[str, type[Body]], monkeypatch: pytest.MonkeyPatch
+    install: Install, dots: dict[str, type[Payload]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(Counting())
     monkeypatch.setattr(CountingRecords, "own_rows", lambda _: {"numbers": [{"dots": 1}]})
@@ -327,7 +329,7 @@ def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -
         claimed |= set() if records is None else {records.begins, *records.kinds}
     homes = tuple(f"labapp.tasks.{name}." for name in discovery.TASKS)
     of_tasks = {
-        name for name, body in kinds.registered().items() if body.__module__.startswith(homes)
+        name for name, payload in kinds.registered().items() if payload.__module__.startswith(homes)
     }
     assert of_tasks
     assert of_tasks - claimed == set()

@@ -14,11 +14,11 @@ from typing import Any
 from labapp.audio.devices import choose
 from labapp.audio.recorder import Recorder
 from labapp.clock import SessionClock
-from labapp.events import Body
+from labapp.events import Payload
 
 
-def tell(body: Body) -> None:
-    say(body.kind, body.payload())
+def tell(payload: Payload) -> None:
+    say(payload.kind, payload.as_dict())
 
 
 def say(kind: str, payload: dict[str, Any]) -> None:

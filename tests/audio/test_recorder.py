@@ -16,7 +16,7 @@ from labapp.audio.recorder import Recorder
 from labapp.audio.repair import check_blocks
 from labapp.clock import SessionClock
 from labapp.errors import AudioError, JournalFull
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.events.voice import (
     AudioBlock,
@@ -38,7 +38,7 @@ class Session:
         self.plug = plug or Plug()
         self.watcher = Watcher()
         self.clock = SessionClock()
-        self.events: list[Body] = []
+        self.events: list[Payload] = []
         self.recorder = Recorder(
             folder,
             1,
@@ -50,7 +50,7 @@ class Session:
             **{"min_free_bytes": 0, **options},
         )
 
-    def of(self, kind: type[Body]) -> list[Any]:
+    def of(self, kind: type[Payload]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
     def until(self, condition: Callable[[], object], seconds: float = 10.0) -> None:
@@ -285,13 +285,13 @@ def test_little_free_space_is_an_alarm(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_refuses_events_gets_them_later_in_order(tmp_path: Path) -> None:
-    taken: list[Body] = []
+    taken: list[Payload] = []
     refusing = True
 
-    def emit(body: Body) -> None:
-        if refusing and not isinstance(body, AudioStarted):
+    def emit(payload: Payload) -> None:
+        if refusing and not isinstance(payload, AudioStarted):
             raise JournalFull("The journal is full.")
-        taken.append(body)
+        taken.append(payload)
 
     session = Session(tmp_path, emit=emit)
     session.events = taken
@@ -342,7 +342,7 @@ def test_no_microphone_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_a_lost_queue_is_a_gap_to_the_frame(tmp_path: Path) -> None:
-    events: list[Body] = []
+    events: list[Payload] = []
     sound = track.Track(
         tmp_path / "a.wav",
         "audio/a.wav",
@@ -383,7 +383,7 @@ def test_the_next_recording_of_a_run_has_a_file_of_its_own(tmp_path: Path) -> No
     second.start()
     third = second.again()
     second.stop()
-    assert [body.file for body in session.of(AudioStarted)] == [
+    assert [payload.file for payload in session.of(AudioStarted)] == [
         "audio/segment-01.wav",
         "audio/segment-01-2.wav",
     ]

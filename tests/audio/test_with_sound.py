@@ -23,7 +23,7 @@ from labapp.audio.recorder import Recorder
 from labapp.audio.repair import check_blocks, repair_wav
 from labapp.clock import SessionClock
 from labapp.errors import NoMicrophone
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.voice import (
     AudioBlock,
     AudioDeviceBack,
@@ -44,7 +44,7 @@ class Recording:
 
     def __init__(self, folder: Path) -> None:
         self.clock = SessionClock()
-        self.events: list[Body] = []
+        self.events: list[Payload] = []
         self.recorder = Recorder(
             folder,
             1,
@@ -56,7 +56,7 @@ class Recording:
         self.recorder.start()
         self.until(lambda: self.recorder.level().frames > 0)
 
-    def of(self, kind: type[Body]) -> list[Any]:
+    def of(self, kind: type[Payload]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
     def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:

@@ -118,8 +118,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
         AudioStopped("audio/segment-01.wav", 0, 0),
         PointerMoved(0, 1366, 768, (0, 33), (6113, 6114), (7, 8)),
     )
-    for body in told:
-        one.runner.emit(body, Source.MODERATOR)
+    for payload in told:
+        one.runner.emit(payload, Source.MODERATOR)
     events = watch(one)
     for _ in ("the questionnaire", "what comes before the stage"):
         one.runner.send(Next())

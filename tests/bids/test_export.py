@@ -43,9 +43,9 @@ def renamed(participant: str, session: str = "1", study: str = "golden") -> Sess
     """The golden session under other labels."""
     builder = golden_builder()
     builder.participant, builder.session, builder.study = participant, session, study
-    t_ns, source, draft = builder.rows[0]
-    body = replace(draft.body, participant=participant, session=session, study=study)
-    builder.rows[0] = (t_ns, source, replace(draft, body=body))
+    t_ns, source, unstamped = builder.rows[0]
+    payload = replace(unstamped.payload, participant=participant, session=session, study=study)
+    builder.rows[0] = (t_ns, source, replace(unstamped, payload=payload))
     return builder
 
 
@@ -366,10 +366,10 @@ def test_a_bundle_can_be_exported_again_without_sound(tmp_path: Path) -> None:
 @pytest.mark.parametrize("agreed", [True, False])
 def test_sound_that_may_not_be_passed_on_stays_in_the_lab(tmp_path: Path, agreed: bool) -> None:
     builder = golden_builder()
-    at = next(i for i, row in enumerate(builder.rows) if isinstance(row[2].body, ConsentGiven))
-    t_ns, source, draft = builder.rows[at]
-    body = replace(draft.body, uses={"share_audio": agreed})
-    builder.rows[at] = (t_ns, source, replace(draft, body=body))
+    at = next(i for i, row in enumerate(builder.rows) if isinstance(row[2].payload, ConsentGiven))
+    t_ns, source, unstamped = builder.rows[at]
+    payload = replace(unstamped.payload, uses={"share_audio": agreed})
+    builder.rows[at] = (t_ns, source, replace(unstamped, payload=payload))
     folder = builder.write(tmp_path / "data")
     bundle = export([folder], tmp_path / "bundle")
     assert bool(list(bundle.rglob("*.wav"))) is agreed

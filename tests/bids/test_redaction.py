@@ -20,7 +20,7 @@ from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.voice import AudioBlock
 from labapp.journal.integrity import check_rows
 from labapp.journal.opening import open_record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.study.instruments import Instrument, Written
 from labapp.tasks.reconstruction.events import DialMoved
@@ -112,7 +112,7 @@ def test_redacting_a_bundle_gives_what_redacting_the_session_gives(tmp_path: Pat
 
 def test_redacted_events_can_still_be_read(bundle: Path) -> None:
     record = open_record(bundle)
-    notes = [body for _, body in bodies(record.rows) if isinstance(body, NoteAdded)]
+    notes = [payload for _, payload in payloads(record.rows) if isinstance(payload, NoteAdded)]
     assert notes == [NoteAdded(WITHHELD, 47_500_000_000)]
 
 
@@ -209,7 +209,9 @@ def test_every_shipped_item_declares_whether_it_identifies() -> None:
 def test_the_sound_stays_where_it_is_on_the_timeline(tmp_path: Path) -> None:
     folder = golden_session(tmp_path / "data")
     bundle = export([folder], tmp_path / "bundle", deidentify=True)
-    marks = [body for _, body in open_record(bundle).bodies() if isinstance(body, AudioBlock)]
+    marks = [
+        payload for _, payload in open_record(bundle).payloads() if isinstance(payload, AudioBlock)
+    ]
     first = {block.file: block.anchors[0][1] for block in reversed(marks) if block.anchors}
     assert set(first.values()) == {0.0}
     assert clock_fits(open_record(bundle)) == clock_fits(open_record(folder))
@@ -218,14 +220,16 @@ def test_the_sound_stays_where_it_is_on_the_timeline(tmp_path: Path) -> None:
 def test_the_path_of_the_pointer_is_kept_in_trials_only(tmp_path: Path) -> None:
     builder = golden_builder()
     path = PointerMoved(0, 1366, 768, (0, 33), (6113, 6114), (7, 8))
-    turned = next(draft for _, _, draft in builder.rows if isinstance(draft.body, DialMoved))
+    turned = next(
+        unstamped for _, _, unstamped in builder.rows if isinstance(unstamped.payload, DialMoved)
+    )
     builder.at(122, path, "debrief")
     builder.at(122.5, path, turned.stage, turned.trial, attempt=turned.attempt)
     record = open_record(export([builder.write(tmp_path)], tmp_path / "bundle", deidentify=True))
     nowhere = PointerMoved(0, 1366, 768, (), (), ())
-    moved = [body for _, body in record.bodies() if isinstance(body, PointerMoved)]
+    moved = [payload for _, payload in record.payloads() if isinstance(payload, PointerMoved)]
     assert moved == [nowhere, path]
-    rows = SessionRecords.of(list(record.bodies()), "golden").rows()["pointer"]
+    rows = SessionRecords.of(list(record.payloads()), "golden").rows()["pointer"]
     assert [row["x_px"] for row in rows] == [[], [6113, 6114]]
 
 

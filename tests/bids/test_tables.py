@@ -72,7 +72,7 @@ def test_a_crash_inside_a_pause_is_one_pause(tmp_path: Path) -> None:
 
     builder.at(60, SessionResumed("moderator"))
     record = open_record(builder.write(tmp_path))
-    rows = session_timeline(record.bodies()).rows
+    rows = session_timeline(record.payloads()).rows
     found = [(r["trial_type"], r["onset"], r.get("duration")) for r in rows]
     assert found == [("segment", "0", "10"), ("pause", "10", "50"), ("segment", "50", None)]
     assert [(p.kind, p.start_ns, p.end_ns) for p in record.outline.pauses] == [

@@ -19,7 +19,7 @@ from labapp.bids.task_timeline import task_timeline
 from labapp.bids.tasks import tasks_of, trial_columns
 from labapp.bids.verify import verify
 from labapp.errors import BundleError
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.trials import StageTimeExpired, TrialEnded
@@ -46,7 +46,9 @@ COUNTING = TaskFiles(
 
 
 COURSE = (
-    CourseRow("dots.rested", "The eyes were closed for value s.", lambda body: {"value": body.s}),
+    CourseRow(
+        "dots.rested", "The eyes were closed for value s.", lambda payload: {"value": payload.s}
+    ),
     CourseRow("dots.asked", "How it went was asked.", behind="gap"),
 )
 KEPT_TEXT = {"dots.said": ("device",)}
@@ -149,20 +151,20 @@ def test_a_bundle_of_a_task_that_is_not_there_is_not_called_whole(
 
 
 @pytest.fixture
-def dots() -> Iterator[dict[str, type[Body]]]:
+def dots() -> Iterator[dict[str, type[Payload]]]:
     """The events of counting, known while the test runs."""
     known = dict(kinds._KINDS)
 
     @kinds.kind("dots.drawn", begins=("counting",))
-    class DotsDrawn(Body):
+    class DotsDrawn(Payload):
         """A picture begins."""
 
     @kinds.kind("dots.shown", of_trial=True)
-    class DotsShown(Body):
+    class DotsShown(Payload):
         """It is on the screen."""
 
     @kinds.kind("dots.said", of_trial=True)
-    class DotsSaid(Body):
+    class DotsSaid(Payload):
         """A number was said."""
 
         dots: int
@@ -170,7 +172,7 @@ def dots() -> Iterator[dict[str, type[Body]]]:
         hidden: str
 
     @kinds.kind("dots.rested")
-    class DotsRested(Body):
+    class DotsRested(Payload):
         """The participant closed their eyes."""
 
         s: float
@@ -181,7 +183,7 @@ def dots() -> Iterator[dict[str, type[Body]]]:
 
 
 def test_a_new_task_has_its_timeline_and_its_place_in_the_codebook(
-    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     install(CountingWithFiles())
     builder = SessionBuilder()
@@ -196,7 +198,7 @@ def test_a_new_task_has_its_timeline_and_its_place_in_the_codebook(
     builder.at(7, PartEnded(0, "completed"), "stage-1")
     record = open_record(builder.write(tmp_path))
     assert tasks_of(record) == [COUNTING]
-    table = task_timeline(list(record.bodies()), COUNTING.rows(COUNTING, record))
+    table = task_timeline(list(record.payloads()), COUNTING.rows(COUNTING, record))
     header, *lines = (line.split("\t") for line in table.text().splitlines())
     rows = [dict(zip(header, line, strict=True)) for line in lines]
     assert [(row["trial_type"], row["onset"], row["duration"], row["outcome"]) for row in rows] == [
@@ -213,7 +215,7 @@ def test_a_new_task_has_its_timeline_and_its_place_in_the_codebook(
 
 
 def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
-    tmp_path: Path, install: Install, dots: dict[str, type[Body]]
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     install(CountingWithFiles())
     builder = SessionBuilder()
@@ -221,7 +223,7 @@ def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
     builder.segment(0, 1)
     builder.at(1, PartStarted(0), "stage-1")
     builder.at(4, dots["rested"](2.5), "stage-1")
-    table = session_timeline(open_record(builder.write(tmp_path)).bodies())
+    table = session_timeline(open_record(builder.write(tmp_path)).payloads())
     (row,) = [row for row in table.rows if row["trial_type"] == "dots.rested"]
     assert (row["onset"], row["stage"], row["value"]) == ("4", "stage-1", 2.5)
     (levels,) = [column.levels for column in table.columns if column.name == "trial_type"]
@@ -231,7 +233,7 @@ def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(
 
 
 def test_a_kind_that_nobody_has_a_row_for_has_one_with_all_it_says(
-    install: Install, dots: dict[str, type[Body]]
+    install: Install, dots: dict[str, type[Payload]]
 ) -> None:
     install(CountingWithFiles())
     plans = {

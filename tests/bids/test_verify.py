@@ -20,7 +20,7 @@ from labapp.bids.export import export
 from labapp.bids.manifest import FileEntry, manifest_text
 from labapp.bids.verify import VerifyReport, verify
 from labapp.errors import RecordError
-from labapp.events import Body, Event, body_of
+from labapp.events import Event, Payload, payload_of
 from labapp.events.voice import AudioBlock
 from labapp.journal import rows
 from labapp.journal.arrow import parquet_bytes
@@ -64,9 +64,9 @@ def problems(path: Path) -> str:
 def test_every_movement_is_read_once(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     times: Counter[int] = Counter()
 
-    def count(event: Event) -> Body:
+    def count(event: Event) -> Payload:
         times[event.seq] += event.kind == DialMoved.kind
-        return body_of(event)
+        return payload_of(event)
 
     monkeypatch.setattr(rows, "body_of", count)
     assert verify(session).ok
@@ -283,7 +283,8 @@ def test_sound_with_its_crc32_forged_is_noticed_unless_an_earlier_version_wrote_
         builder.rows = [
             row
             for row in builder.rows
-            if getattr(row[2].body, "file", "") != file or not isinstance(row[2].body, AudioBlock)
+            if getattr(row[2].payload, "file", "") != file
+            or not isinstance(row[2].payload, AudioBlock)
         ]
         for t, block in builder.sound(file, 103.0, 20, ppm=100.0, crc32=crc32):
             builder.at(t, block)

@@ -24,7 +24,7 @@ from typing import Any
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Recorder
 from labapp.clock import Clock
-from labapp.events import Body, Draft, Source
+from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Resume
 from labapp.journal.write import Journal, Receipt
 from labapp.session import opening
@@ -58,11 +58,11 @@ class Witness:
         journal.append_all = self.append_all  # type: ignore[method-assign]
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def append_all(self, drafts: Sequence[Draft], source: Source) -> list[Receipt]:
-        receipts = self._append(drafts, source)
-        for draft, receipt in zip(drafts, receipts, strict=True):
+    def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
+        receipts = self._append(events, source)
+        for unstamped, receipt in zip(events, receipts, strict=True):
             say("append", receipt.event.seq, receipt.event.kind, time.perf_counter_ns())
-            if draft.body.durable:
+            if unstamped.payload.durable:
                 self._receipts.put(receipt)
         return receipts
 
@@ -74,7 +74,7 @@ class Witness:
 
 
 def make_recorder(
-    home: SessionFolder, segment: int, emit: Callable[[Body], None], clock: Clock
+    home: SessionFolder, segment: int, emit: Callable[[Payload], None], clock: Clock
 ) -> Recorder:
     def open_input(device: Device) -> Tone:
         tone = Tone()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.read import read_rows
 from labapp.tasks.judging.events import PhotoJudged
@@ -36,13 +36,13 @@ def test_killed_sessions_go_on_inside_a_photo(tmp_path: Path, task: JudgingTask)
     assert kinds.count("performance.computed") == 1
     assert kinds.count("stimuli.kept") == 1, "kept once, for all runs"
     for event in events:
-        body = body_of(event)
-        if isinstance(body, StimuliStored):
-            for name in body.files.values():
+        payload = payload_of(event)
+        if isinstance(payload, StimuliStored):
+            for name in payload.files.values():
                 content = (story.path / "stimuli" / name).read_bytes()
                 assert hashlib.sha256(content).hexdigest() == Path(name).stem
-        elif isinstance(body, PhotoJudged):
-            assert body.answers == given(events, event), "the final answers are those given last"
+        elif isinstance(payload, PhotoJudged):
+            assert payload.answers == given(events, event), "the final answers are those given last"
 
 
 def given(events: list[Event], judged: Event) -> dict[str, int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.events.durations import KINDS, Pauses, WorkingTime
 
 VOIDING = {
@@ -143,4 +143,4 @@ def test_only_the_kinds_that_are_named_matter(steps: list[tuple[int, str]]) -> N
 def test_in_older_journals_time_goes_on(kind: str) -> None:
     (event,) = journal([(10, f"old {kind}")])
     assert Pauses().apply(event).working_ns(1000) == 1000
-    assert body_of(event).payload() == PAYLOADS[kind], "the fields are the same"
+    assert payload_of(event).as_dict() == PAYLOADS[kind], "the fields are the same"

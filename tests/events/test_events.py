@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from labapp.events import (
     GENESIS,
-    Body,
     Event,
-    body_of,
+    Payload,
     describe,
     is_durable,
+    payload_of,
     registered,
     registry,
     row_hash,
@@ -60,14 +60,14 @@ def strategy(hint: Any, name: str = "") -> st.SearchStrategy[Any]:
     return plain[hint]
 
 
-def bodies_of(cls: type[Body]) -> st.SearchStrategy[Body]:
+def payloads_of(cls: type[Payload]) -> st.SearchStrategy[Payload]:
     hints = typing.get_type_hints(cls)
     fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     return st.builds(cls, **{name: strategy(hints[name], name) for name in fields})
 
 
-def plain(cls: type[Body]) -> Body:
-    """A body of the simplest values."""
+def plain(cls: type[Payload]) -> Payload:
+    """A payload of the simplest values."""
     hints = typing.get_type_hints(cls)
     values = {
         field.name: _plain(hints[field.name], field.name)
@@ -83,9 +83,13 @@ def _plain(hint: Any, name: str) -> Any:
     return made.get(hint, {} if typing.get_origin(hint) is dict else ())
 
 
-def stored(body: Body, **changes: Any) -> Event:
-    payload = json.loads(payload_text(body.payload()))
-    values: dict[str, Any] = {"v": body.version, "kind": body.kind, "payload": payload} | changes
+def stored(payload: Payload, /, **changes: Any) -> Event:
+    fields = json.loads(payload_text(payload.as_dict()))
+    values: dict[str, Any] = {
+        "v": payload.version,
+        "kind": payload.kind,
+        "payload": fields,
+    } | changes
     return Event(
         7,
         1,
@@ -103,9 +107,9 @@ def stored(body: Body, **changes: Any) -> Event:
 def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
     cls = registered()[name]
 
-    @given(bodies_of(cls))
-    def check(body: Body) -> None:
-        assert body_of(stored(body)) == body
+    @given(payloads_of(cls))
+    def check(payload: Payload) -> None:
+        assert payload_of(stored(payload)) == payload
 
     check()
 
@@ -132,7 +136,9 @@ def test_a_field_under_another_name_is_told(name: str) -> None:
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
         payload = {key: value for key, value in event.payload.items() if key != field.name}
         with pytest.raises(ValueError, match="other_name"):
-            body_of(event._replace(payload=payload | {"other_name": event.payload.get(field.name)}))
+            payload_of(
+                event._replace(payload=payload | {"other_name": event.payload.get(field.name)})
+            )
 
 
 def test_the_check_of_a_kind_is_there_for_other_threads_last_of_all() -> None:
@@ -170,7 +176,7 @@ def test_screens_wait_for_what_must_not_be_lost() -> None:
 
 
 def test_what_cannot_be_read_is_told() -> None:
-    body = registered()["note.added"]("hm", 5)  # type: ignore[call-arg]
+    payload = registered()["note.added"]("hm", 5)  # type: ignore[call-arg]
     for changes, said in (
         ({"kind": "note.burnt"}, "unknown kind 'note.burnt'"),
         ({"v": 9}, "version 9 is newer"),
@@ -178,7 +184,7 @@ def test_what_cannot_be_read_is_told() -> None:
         ({"payload": {"text": "hm", "typing_began_ns": 1, "colour": "red"}}, "colour"),
     ):
         with pytest.raises(ValueError, match=said):
-            body_of(stored(body, **changes))
+            payload_of(stored(payload, **changes))
 
 
 WRONG: dict[Any, tuple[Any, ...]] = {
@@ -193,9 +199,9 @@ WRONG: dict[Any, tuple[Any, ...]] = {
 def test_a_field_of_another_type_is_named(name: str) -> None:
     """Of every field of every kind, also within lists and objects."""
     cls = registered()[name]
-    body = plain(cls)
+    payload = plain(cls)
     for field, hint in typing.get_type_hints(cls).items():
-        if field not in body.payload() or hint is Any or field in UNLIMITED:
+        if field not in payload.as_dict() or hint is Any or field in UNLIMITED:
             continue
         arguments = [one for one in typing.get_args(hint) if one is not type(None)]
         inner = arguments[0] if typing.get_origin(hint) is types.UnionType else hint
@@ -204,13 +210,13 @@ def test_a_field_of_another_type_is_named(name: str) -> None:
         for value in wrong:
             if value is None and types.NoneType in typing.get_args(hint):
                 continue
-            payload = {**body.payload(), field: value}
+            fields = {**payload.as_dict(), field: value}
             with pytest.raises(ValueError, match=rf"event 7 \({name}\): its {field} is "):
-                body_of(Event(*stored(body)[:10], payload))
+                payload_of(Event(*stored(payload)[:10], fields))
 
 
 @pytest.mark.parametrize(
-    ("name", "payload", "field"),
+    ("name", "fields", "field"),
     [
         ("dial.moved", {"z_seq": 1, "dimension": -1, "value": 0.5, "device": "x"}, "dimension"),
         ("audio.started", {"nominal_rate": 0}, "nominal_rate"),
@@ -220,12 +226,12 @@ def test_a_field_of_another_type_is_named(name: str) -> None:
     ],
 )
 def test_what_is_out_of_range_or_wrong_within_is_named(
-    name: str, payload: dict[str, Any], field: str
+    name: str, fields: dict[str, Any], field: str
 ) -> None:
-    body = plain(registered()[name])
-    event = stored(body, payload=body.payload() | payload)
+    payload = plain(registered()[name])
+    event = stored(payload, payload=payload.as_dict() | fields)
     with pytest.raises(ValueError, match=f"its {field} is "):
-        body_of(event)
+        payload_of(event)
 
 
 def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +239,7 @@ def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(registry, "_MIGRATIONS", {})
 
     @kind("test.measured", version=3)
-    class Measured(Body):
+    class Measured(Payload):
         """A length in m."""
 
         metres: float
@@ -248,13 +254,13 @@ def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatc
         return {**payload, "device": "unknown"}
 
     now = Measured(1.5, "tape")
-    assert body_of(stored(now)) == now
+    assert payload_of(stored(now)) == now
     old = {"millimetres": 1500}
-    assert body_of(stored(now, v=1, payload=old)) == Measured(1.5, "unknown")
+    assert payload_of(stored(now, v=1, payload=old)) == Measured(1.5, "unknown")
     assert old == {"millimetres": 1500}, "the stored payload is left as it is"
-    assert body_of(stored(now, v=2, payload={"metres": 2.0})) == Measured(2.0, "unknown")
+    assert payload_of(stored(now, v=2, payload={"metres": 2.0})) == Measured(2.0, "unknown")
     with pytest.raises(ValueError, match="defined twice"):
-        kind("test.measured")(type("Again", (Body,), {}))
+        kind("test.measured")(type("Again", (Payload,), {}))
 
 
 def test_rows_hash_as_they_always_did() -> None:

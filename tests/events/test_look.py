@@ -30,8 +30,8 @@ LOOKS = st.builds(
 @given(LOOKS, LOOKS)
 def test_every_look_can_be_told(before: Look, after: Look) -> None:
     told = 0
-    while (body := before.toward(after)) is not None:
-        before, told = before.after(body), told + 1
+    while (payload := before.toward(after)) is not None:
+        before, told = before.after(payload), told + 1
         assert told <= 3 + 4, "an event for the window, the page, the picture, and each area"
     assert before == after
 

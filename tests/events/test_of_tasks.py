@@ -92,15 +92,15 @@ ABOUT_DIALS = [
 ]
 
 
-def made(cls: type[registry.Body], dimension: int, dials: int) -> registry.Body:
-    """A body about a dial, with states of so many dials, and nothing in its other fields."""
+def made(cls: type[registry.Payload], dimension: int, dials: int) -> registry.Payload:
+    """A payload about a dial, with states of so many dials, and nothing in its other fields."""
     wanted: dict[str, object] = {"dimension": dimension, "box": 0}
     wanted |= dict.fromkeys(STATES, (0.0,) * dials)
     return cls(**{name: wanted.get(name) for name in cls.__dataclass_fields__})
 
 
 @pytest.mark.parametrize("cls", ABOUT_DIALS, ids=lambda cls: str(cls.kind))
-def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.Body]) -> None:
+def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.Payload]) -> None:
     assert made(cls, 1, 2).misfit(PART) == ""
     if "dimension" in cls.__dataclass_fields__:
         assert "dial" in made(cls, 2, 2).misfit(PART)

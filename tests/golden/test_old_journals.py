@@ -15,7 +15,7 @@ from labapp.analysis.walk import Parts, walk
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.integrity import check_rows
 from labapp.journal.outline import outline
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import GOLDEN
 
@@ -42,7 +42,7 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
     rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
     assert check_rows(rows, path.name) == []
     assert outline(rows).working_ns == 82_000_000_000
-    events = list(bodies(rows))
+    events = list(payloads(rows))
     planned = events[0][1]
     assert isinstance(planned, SessionPlanned)
     (task,) = walk(events, Parts.of(planned.plan))

@@ -16,7 +16,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.errors import RecordError
 from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
 from tests.helpers.journals import GOLDEN
 
@@ -76,7 +76,7 @@ STAGES = {
 def rows_of(path: Path) -> dict[str, list[Cells]]:
     rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
     assert check_rows(rows, path.name) == []
-    return SessionRecords.of(list(bodies(rows)), path.name).rows()
+    return SessionRecords.of(list(payloads(rows)), path.name).rows()
 
 
 def test_the_corpus_is_there() -> None:

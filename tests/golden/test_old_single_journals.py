@@ -10,7 +10,7 @@ import pytest
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals" / "single").glob("*.jsonl"))
@@ -36,7 +36,7 @@ COLUMNS = (
 def rows_of(path: Path) -> dict[str, list[Cells]]:
     rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
     assert check_rows(rows, path.name) == []
-    return SessionRecords.of(list(bodies(rows)), path.name).rows()
+    return SessionRecords.of(list(payloads(rows)), path.name).rows()
 
 
 def test_the_corpus_is_there() -> None:

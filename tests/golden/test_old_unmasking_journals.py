@@ -17,7 +17,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.errors import RecordError
 from labapp.journal.integrity import check_rows
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
 from labapp.session.machine import SessionMachine
 from labapp.study.parts import BreakPart
@@ -56,7 +56,7 @@ def read(path: Path) -> list[Row]:
 
 
 def rows_of(path: Path) -> dict[str, list[Cells]]:
-    return SessionRecords.of(list(bodies(read(path))), path.name).rows()
+    return SessionRecords.of(list(payloads(read(path))), path.name).rows()
 
 
 def test_the_corpus_is_there() -> None:
@@ -83,7 +83,7 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
-    stored = list(bodies(read(path)))
+    stored = list(payloads(read(path)))
     parts = parts_of(stored[0][1])  # type: ignore[arg-type]
     tasks = [
         UnmaskingTask(part, index) if isinstance(part, UnmaskingPart) else BreakMachine(part, index)

@@ -99,8 +99,8 @@ class _Stage:
     def end(self, t: float, outcome: str) -> None:
         self.add(t, TrialEnded(outcome), PARTICIPANT)
 
-    def add(self, t: float, body: object, source: Source = Source.SYSTEM) -> None:
-        self.builder.at(t, body, self.stage, self.trial, source=source)  # type: ignore[arg-type]
+    def add(self, t: float, payload: object, source: Source = Source.SYSTEM) -> None:
+        self.builder.at(t, payload, self.stage, self.trial, source=source)  # type: ignore[arg-type]
 
 
 def golden_builder() -> SessionBuilder:

@@ -92,7 +92,7 @@ def without(*sites: Path) -> Iterator[None]:
     sys.path[:] = [entry for entry in path if entry not in folders]
     for name in modules:
         del sys.modules[name]
-    for name in [name for name, body in kinds.items() if body.__module__ in modules]:
+    for name in [name for name, payload in kinds.items() if payload.__module__ in modules]:
         del registry._KINDS[name]
     forget()
     try:

@@ -1,6 +1,6 @@
 """Session folders made by hand: a journal writer without threads, and the golden session.
 
-`SessionBuilder` writes a session folder from (time, body) rows exactly as `records.layout` says,
+`SessionBuilder` writes a session folder from (time, payload) rows exactly as `records.layout` says,
 with its own few lines instead of the program's writer, so that readers are tested against the
 contract and not against themselves.
 """
@@ -22,7 +22,7 @@ import numpy as np
 import soundfile
 
 from labapp.clock import NS, utc_label, utc_text
-from labapp.events import GENESIS, Body, Draft, Event, Source, row_hash
+from labapp.events import GENESIS, Event, Payload, Source, UnstampedEvent, row_hash
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted, SessionPlanned
 from labapp.events.voice import AudioBlock
@@ -41,17 +41,17 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 EPOCH = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 """UTC of session time 0 in every session made here."""
 
-Row = tuple[int, Source, Draft]
+Row = tuple[int, Source, UnstampedEvent]
 
 
 def stamp(rows: Iterable[Row]) -> list[Event]:
     """Events numbered from 1; the segment is the one of the last segment.started."""
     events = []
     segment = 1
-    for seq, (t_ns, source, draft) in enumerate(rows, start=1):
-        body = draft.body
-        if isinstance(body, SegmentStarted):
-            segment = body.segment
+    for seq, (t_ns, source, unstamped) in enumerate(rows, start=1):
+        payload = unstamped.payload
+        if isinstance(payload, SegmentStarted):
+            segment = payload.segment
         utc = utc_text(EPOCH + timedelta(microseconds=t_ns / 1000))
         events.append(
             Event(
@@ -60,12 +60,12 @@ def stamp(rows: Iterable[Row]) -> list[Event]:
                 t_ns,
                 utc,
                 str(source),
-                body.kind,
-                body.version,
-                draft.stage,
-                draft.trial,
-                draft.attempt,
-                body.payload(),
+                payload.kind,
+                payload.version,
+                unstamped.stage,
+                unstamped.trial,
+                unstamped.attempt,
+                payload.as_dict(),
             )
         )
     return events
@@ -118,7 +118,7 @@ class SessionBuilder:
     def at(
         self,
         seconds: float,
-        body: Body,
+        payload: Payload,
         stage: str | None = None,
         trial: int | None = None,
         *,
@@ -128,8 +128,8 @@ class SessionBuilder:
         """Add an event at a session time in seconds; attempt is 1 where a trial is given."""
         if trial is not None and attempt is None:
             attempt = 1
-        draft = Draft(body, stage, trial, attempt)
-        self.rows.append((round(seconds * NS), source, draft))
+        unstamped = UnstampedEvent(payload, stage, trial, attempt)
+        self.rows.append((round(seconds * NS), source, unstamped))
 
     def plan(self, plan: Sequence[dict[str, Any]], **changes: Any) -> None:
         """The first event, at 0."""
@@ -151,7 +151,7 @@ class SessionBuilder:
         """A run of the program begins."""
         gap = None if gap_from is None else round(gap_from * NS)
         utc = utc_text(EPOCH + timedelta(seconds=seconds))
-        sha256 = self.rows[0][2].body.payload()["study_sha256"]
+        sha256 = self.rows[0][2].payload.as_dict()["study_sha256"]
         self.at(seconds, SegmentStarted(number, utc, f"boot-{number}", "0.1.0", sha256, gap))
 
     def sound(

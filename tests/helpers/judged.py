@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labapp.events import Body, Draft, Event, Source, body_of
+from labapp.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.events.questionnaires import QuestionnaireSubmitted
@@ -169,8 +169,8 @@ def of_play(play: Play, participant: str = "P01", study: str = "judged") -> Sess
 
 
 def _copied(made: SessionBuilder, event: Event, shift_ns: int) -> None:
-    draft = Draft(body_of(event), event.stage, event.trial, event.attempt)
-    made.rows.append((event.t_ns + shift_ns, Source.SIMULATED, draft))
+    unstamped = UnstampedEvent(payload_of(event), event.stage, event.trial, event.attempt)
+    made.rows.append((event.t_ns + shift_ns, Source.SIMULATED, unstamped))
 
 
 def _questionnaire(
@@ -178,11 +178,11 @@ def _questionnaire(
 ) -> float:
     """A questionnaire handed in 3 s after it was shown; when the next part can begin."""
     instrument, answers = said
-    bodies: list[Body] = [
+    payloads: list[Payload] = [
         PartStarted(index),
         QuestionnaireSubmitted(instrument, 1, dict(answers)),
         PartEnded(index, "completed"),
     ]
-    for seconds, body in zip((0.1, 3.0, 3.0), bodies, strict=True):
-        made.at(at_s + seconds, body, part.id)
+    for seconds, payload in zip((0.1, 3.0, 3.0), payloads, strict=True):
+        made.at(at_s + seconds, payload, part.id)
     return at_s + 4.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labapp.events import Body, Draft, Event, body_of
+from labapp.events import Event, Payload, UnstampedEvent, payload_of
 from labapp.events.commands import Begin, Command, Tick
 from labapp.events.event import payload_text
 from labapp.events.lifecycle import SegmentStarted
@@ -145,38 +145,38 @@ class Play:
         """A run of the program begins (again, after a crash)."""
         self.segment += 1
         gap = self.events[-1].t_ns if self.events else None
-        body = SegmentStarted(self.segment, "2026-01-02T03:04:05.000000Z", "b", "0", "0", gap)
-        self.store((Draft(body),))
+        payload = SegmentStarted(self.segment, "2026-01-02T03:04:05.000000Z", "b", "0", "0", gap)
+        self.store((UnstampedEvent(payload),))
         if self.auto:
             self._automatic()
         return self
 
-    def store(self, drafts: Sequence[Draft]) -> None:
+    def store(self, events: Sequence[UnstampedEvent]) -> None:
         """Stamp, write as JSON and fold."""
-        for draft in drafts:
-            body: Body = draft.body
+        for unstamped in events:
+            payload: Payload = unstamped.payload
             event = Event(
                 len(self.events) + 1,
                 self.segment,
                 self.now_ns,
                 "2026-01-02T03:04:05.000000Z",
                 "simulated",
-                body.kind,
-                body.version,
-                draft.stage,
-                draft.trial,
-                draft.attempt,
-                json.loads(payload_text(body.payload())),
+                payload.kind,
+                payload.version,
+                unstamped.stage,
+                unstamped.trial,
+                unstamped.attempt,
+                json.loads(payload_text(payload.as_dict())),
             )
             self.events.append(event)
-            self.state = self.machine.apply(self.state, event, body_of(event))
+            self.state = self.machine.apply(self.state, event, payload_of(event))
 
-    def send(self, command: Command) -> Sequence[Draft]:
-        drafts = self.machine.decide(self.state, command, self.now_ns)
-        self.store(drafts)
+    def send(self, command: Command) -> Sequence[UnstampedEvent]:
+        events = self.machine.decide(self.state, command, self.now_ns)
+        self.store(events)
         if self.auto:
             self._automatic()
-        return drafts
+        return events
 
     def _automatic(self) -> None:
         while self.machine.wants_begin(self.state):

@@ -9,7 +9,7 @@ import pytest
 
 from labapp.clock import FakeClock
 from labapp.errors import RecordError
-from labapp.events import GENESIS, Draft, Source
+from labapp.events import GENESIS, Source, UnstampedEvent
 from labapp.events.lifecycle import NoteAdded
 from labapp.journal.layout import JOURNAL, LOCK
 from labapp.journal.lock import held
@@ -64,7 +64,7 @@ def test_a_running_session_is_read_while_its_writer_goes_on(tmp_path: Path) -> N
     with home.lock(), Journal.create(home.journal, FakeClock()) as journal:
         assert held(tmp_path)
         for number in range(5):
-            receipt = journal.append(Draft(NoteAdded(str(number), 0)), Source.MODERATOR)
+            receipt = journal.append(UnstampedEvent(NoteAdded(str(number), 0)), Source.MODERATOR)
             assert receipt.wait(5.0)
             found = read_rows(tmp_path)
             assert [row.event().payload["text"] for row in found] == list("01234"[: number + 1])

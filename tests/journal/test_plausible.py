@@ -12,14 +12,14 @@ from labapp.analysis.folding.folded import fold
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import LabappError, RecordError
-from labapp.events import Body, Event, body_of
+from labapp.events import Event, Payload, payload_of
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.undoing import SessionReopened, SkipRequested
 from labapp.journal.describe import describe
 from labapp.journal.integrity import check_rows
 from labapp.journal.opening import SessionPlace
 from labapp.journal.plausible import plausible
-from labapp.journal.rows import Row, bodies
+from labapp.journal.rows import Row, payloads
 from labapp.session.recovery import recover
 from labapp.study.plan import to_rows
 from tests.helpers.play import Play, stage_machine
@@ -91,7 +91,7 @@ def test_every_reader_tells_it(case: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", rehashed.JOURNALS, ids=lambda path: path.stem)
 def test_what_was_recorded_is_plausible(path: Path) -> None:
     rows = rehashed.rows_of(path)
-    assert len(list(plausible(bodies(rows)))) == len(rows)
+    assert len(list(plausible(payloads(rows)))) == len(rows)
     assert check_rows(rows, path.name) == []
 
 
@@ -99,25 +99,29 @@ def test_a_broken_chain_is_told_and_not_what_follows_from_it() -> None:
     rows: Sequence[Row] = without("trial.drawn")(rehashed.rows_of(SECOND))
     assert all("cannot be" not in problem.what for problem in check_rows(rows, "journal"))
     with pytest.raises(RecordError, match="was drawn"):
-        list(plausible(bodies(rows)))
+        list(plausible(payloads(rows)))
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("payload", "why"),
     [
         (SkipRequested("trial", 99), "index 99"),
         (SkipRequested("part", 1), "is not 'stage-1'"),
         (SessionReopened(3), "event 3 is no end"),
     ],
 )
-def test_what_is_taken_back_was_there(body: Body, why: str) -> None:
+def test_what_is_taken_back_was_there(payload: Payload, why: str) -> None:
     play = Play(stage_machine()).start()
     rows = [planned_row(play), *play.events]
     event = rows[-1]._replace(
-        seq=len(rows) + 1, kind=body.kind, stage="stage-1", payload=body.payload(), v=body.version
+        seq=len(rows) + 1,
+        kind=payload.kind,
+        stage="stage-1",
+        payload=payload.as_dict(),
+        v=payload.version,
     )
     with pytest.raises(RecordError, match=why):
-        list(plausible((row, body_of(row)) for row in (*rows, event)))
+        list(plausible((row, payload_of(row)) for row in (*rows, event)))
 
 
 def planned_row(play: Play) -> Event:
@@ -125,4 +129,4 @@ def planned_row(play: Play) -> Event:
     rows = to_rows(play.machine.parts)
     planned = SessionPlanned("s", 1, "0", "P01", "1", 7, {}, "improved", "en", "off", rows)
     first = play.events[0]
-    return first._replace(seq=1, kind=planned.kind, payload=planned.payload(), v=planned.version)
+    return first._replace(seq=1, kind=planned.kind, payload=planned.as_dict(), v=planned.version)

@@ -57,7 +57,7 @@ def test_segments_pauses_and_sound(tmp_path: Path) -> None:
 def test_events_bodies_and_table_agree(tmp_path: Path) -> None:
     record = open_record(golden_session(tmp_path))
     events = list(record.events())
-    assert [event for event, _ in record.bodies()] == events
+    assert [event for event, _ in record.payloads()] == events
     table = record.table
     assert table.column_names == [*COLUMNS, "redacted"]
     assert table.num_rows == len(events) == 228
@@ -118,7 +118,7 @@ def test_an_older_or_newer_or_unknown_kind_is_told(tmp_path: Path) -> None:
     for row, said in ((newer, "newer"), (strange, "unknown kind"), (broken, "not a JSON object")):
         changed = type(record)("session", "s", record.name, record.tree, [record.rows[0], row])
         with pytest.raises(RecordError, match=said):
-            list(changed.bodies())
+            list(changed.payloads())
 
 
 def test_a_journal_without_its_plan_is_refused(tmp_path: Path) -> None:
@@ -176,5 +176,9 @@ def _short() -> SessionBuilder:
 def _planned_for(builder: SessionBuilder, participant: str) -> tuple:  # type: ignore[type-arg]
     from dataclasses import replace
 
-    t_ns, source, draft = builder.rows[0]
-    return t_ns, source, replace(draft, body=replace(draft.body, participant=participant))
+    t_ns, source, unstamped = builder.rows[0]
+    return (
+        t_ns,
+        source,
+        replace(unstamped, payload=replace(unstamped.payload, participant=participant)),
+    )

@@ -61,14 +61,24 @@ def test_working_time_is_what_a_clock_that_stops_would_show(
     line, pauses = Timeline(), Pauses()
     for number, (wait, what) in enumerate(course, 1):
         line.now += wait
-        body = {
+        payload = {
             "pause": SessionPaused("break"),
             "resume": SessionResumed("on"),
             "crash": SegmentStarted(2, "", "", "", "", line.last_event * MS),
             "other": WindowFocus(True),
         }[what]
         event = Event(
-            number, 1, line.now * MS, "", "system", body.kind, 1, None, None, None, body.payload()
+            number,
+            1,
+            line.now * MS,
+            "",
+            "system",
+            payload.kind,
+            1,
+            None,
+            None,
+            None,
+            payload.as_dict(),
         )
         pauses = pauses.apply(event)
         getattr(line, what, lambda: None)()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.clock import Clock, FakeClock
-from labapp.events import Draft, Event, Source
+from labapp.events import Event, Source, UnstampedEvent
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.write import Journal
 from labapp.session import making, opening
@@ -103,7 +103,7 @@ def new_session(
         loaded.study.id, 1, loaded.sha256, participant, session, 1, {}, "improved", "en", "off", ()
     )
     with Journal.create(new.home.journal, clock) as journal:
-        journal.append(Draft(plan), Source.SYSTEM)
+        journal.append(UnstampedEvent(plan), Source.SYSTEM)
     new.publish()
     new.lock.release()
     return new.home

@@ -13,7 +13,7 @@ import pytest
 
 from labapp.clock import FakeClock, SessionClock
 from labapp.errors import JournalError, JournalFull
-from labapp.events import Draft, Event, Source
+from labapp.events import Event, Source, UnstampedEvent
 from labapp.events.lifecycle import NoteAdded, WindowFocus
 from labapp.events.questionnaires import ResponseChanged
 from labapp.journal import write as module
@@ -24,12 +24,12 @@ from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.disks import SmallDisk
 
 
-def moved(number: int) -> Draft:
-    return Draft(DialMoved(number, 0, number / 100, "mouse"), "stage-1", 1, 1)
+def moved(number: int) -> UnstampedEvent:
+    return UnstampedEvent(DialMoved(number, 0, number / 100, "mouse"), "stage-1", 1, 1)
 
 
-def answer(value: int) -> Draft:
-    return Draft(ResponseChanged("seq", "ease", value), "stage-1-seq")
+def answer(value: int) -> UnstampedEvent:
+    return UnstampedEvent(ResponseChanged("seq", "ease", value), "stage-1-seq")
 
 
 def until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -46,8 +46,8 @@ def test_order_under_many_threads(tmp_path: Path) -> None:
 
         def work(thread: int) -> None:
             for number in range(200):
-                draft = answer(number) if number % 50 == 0 else moved(thread * 1000 + number)
-                journal.append(draft, Source.SYSTEM)
+                unstamped = answer(number) if number % 50 == 0 else moved(thread * 1000 + number)
+                journal.append(unstamped, Source.SYSTEM)
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
         for thread in threads:
@@ -157,7 +157,7 @@ def test_what_belongs_together_is_committed_together(
 
 def test_a_value_that_cannot_be_stored_fails_its_caller_and_stores_nothing(tmp_path: Path) -> None:
     with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
-        wrong = Draft(DialMoved(2, 0, float("nan"), "mouse"))
+        wrong = UnstampedEvent(DialMoved(2, 0, float("nan"), "mouse"))
         with pytest.raises(ValueError, match="JSON"):
             journal.append_all([answer(1), wrong], Source.SYSTEM)
         journal.append(answer(2), Source.SYSTEM)
@@ -172,7 +172,7 @@ def test_a_full_disk_loses_nothing(disk: SmallDisk) -> None:
     journal = Journal.create(path / "journal.sqlite", SessionClock())
     assert journal.append(answer(1), Source.PARTICIPANT).wait(5.0)
     disk.fill()
-    long = Draft(NoteAdded("x" * 100_000, 0))
+    long = UnstampedEvent(NoteAdded("x" * 100_000, 0))
     waiting = journal.append(long, Source.MODERATOR)
     for number in range(50):
         journal.append(moved(number), Source.PARTICIPANT)
@@ -194,7 +194,7 @@ def test_closing_on_a_full_disk_says_what_is_stored(disk: SmallDisk) -> None:
     journal = Journal.create(path / "journal.sqlite", SessionClock())
     assert journal.append(answer(1), Source.PARTICIPANT).wait(5.0)
     disk.fill()
-    journal.append(Draft(NoteAdded("x" * 100_000, 0)), Source.MODERATOR)
+    journal.append(UnstampedEvent(NoteAdded("x" * 100_000, 0)), Source.MODERATOR)
     with pytest.raises(JournalFull) as caught:
         journal.close()
     assert "1 events could not be stored" in caught.value.what
@@ -311,7 +311,7 @@ def test_subscribers_get_events_before_append_returns(tmp_path: Path) -> None:
     with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
         seen: list[int] = []
         journal.subscribe(lambda event: seen.append(event.seq))
-        journal.append_all([moved(1), Draft(WindowFocus(True))], Source.SYSTEM)
+        journal.append_all([moved(1), UnstampedEvent(WindowFocus(True))], Source.SYSTEM)
         assert seen == [1, 2]
 
 
@@ -319,7 +319,7 @@ def test_half_a_character_does_not_stop_the_journal(tmp_path: Path) -> None:
     """Some input methods hand over a character in two halves, which no file can hold."""
     with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
         receipts = [
-            journal.append(Draft(NoteAdded(text, 0)), Source.MODERATOR)
+            journal.append(UnstampedEvent(NoteAdded(text, 0)), Source.MODERATOR)
             for text in ("half \ud83d", "two halves \ud83d\ude00", "whole 😀", "after")
         ]
         assert all(receipt.wait(5.0) for receipt in receipts)
@@ -333,11 +333,11 @@ def test_what_no_reader_would_take_is_refused_before_it_is_stored(tmp_path: Path
     """The longest that is stored is read, and what is longer leaves the journal as it was."""
     longest = LONGEST - module.REST_OF_A_ROW - len('{"text":"","typing_began_ns":0}')
     with Journal.create(tmp_path / "journal.sqlite", SessionClock()) as journal:
-        journal.append(Draft(NoteAdded("x" * longest, 0)), Source.MODERATOR)
+        journal.append(UnstampedEvent(NoteAdded("x" * longest, 0)), Source.MODERATOR)
         for text in ("x" * (longest + 1), "ü" * (longest // 2 + 1)):
             with pytest.raises(JournalError, match=r"note\.added has [0-9]+ bytes"):
-                journal.append(Draft(NoteAdded(text, 0)), Source.MODERATOR)
-        journal.append(Draft(NoteAdded("on", 0)), Source.MODERATOR)
+                journal.append(UnstampedEvent(NoteAdded(text, 0)), Source.MODERATOR)
+        journal.append(UnstampedEvent(NoteAdded("on", 0)), Source.MODERATOR)
     rows = read_rows(tmp_path)
     assert [len(row.payload) > 100 for row in rows] == [True, False]
     assert check_chain(rows) is None

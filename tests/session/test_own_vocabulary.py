@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import pytest
 
-from labapp.events import Body, Draft, Event, registry
+from labapp.events import Event, Payload, UnstampedEvent, registry
 from labapp.events.commands import AskToLeave, Begin, Command, Pause, Tick
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import SegmentStarted
@@ -40,31 +40,31 @@ class TakeTheBell(Command):
 class BellTask(PartMachine[int]):
     """Counts how often the bell rang."""
 
-    def __init__(self, rung: type[Body]) -> None:
+    def __init__(self, rung: type[Payload]) -> None:
         self.rung = rung
 
     def initial(self, pauses: Pauses) -> int:
         return 0
 
-    def decide(self, state: int, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: int, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         match command:
             case Ring(times):
-                return (Draft(self.rung(times), "bell"),)  # type: ignore[call-arg]
+                return (UnstampedEvent(self.rung(times), "bell"),)  # type: ignore[call-arg]
             case TakeTheBell():
-                return (Draft(self.rung(-state), "bell"),)  # type: ignore[call-arg]
+                return (UnstampedEvent(self.rung(-state), "bell"),)  # type: ignore[call-arg]
         return ()
 
-    def apply(self, state: int, event: Event, body: Body) -> int:
-        return state + getattr(body, "times", 0)
+    def apply(self, state: int, event: Event, payload: Payload) -> int:
+        return state + getattr(payload, "times", 0)
 
 
 @pytest.fixture
-def rung(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Body]]:
+def rung(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Payload]]:
     """A kind that is there for one test."""
     registry.registered()
     monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
 
-    class Rung(Body):
+    class Rung(Payload):
         """The bell rang."""
 
         times: int
@@ -79,22 +79,35 @@ def after(
 ) -> tuple[SessionState, list[str]]:
     """The state after a command, and the kinds of events that it led to."""
     kinds = []
-    for draft in machine.decide(state, command, 1):
-        state = _applied(machine, state, draft)
-        kinds.append(draft.body.kind)
+    for unstamped in machine.decide(state, command, 1):
+        state = _applied(machine, state, unstamped)
+        kinds.append(unstamped.payload.kind)
     return state, kinds
 
 
-def _applied(machine: SessionMachine, state: SessionState, draft: Draft) -> SessionState:
-    body = draft.body
-    stamps = (1, 1, 1, "", "participant", body.kind, body.version, draft.stage, None, None)
-    return machine.apply(state, Event(*stamps, body.payload()), body)
+def _applied(
+    machine: SessionMachine, state: SessionState, unstamped: UnstampedEvent
+) -> SessionState:
+    payload = unstamped.payload
+    stamps = (
+        1,
+        1,
+        1,
+        "",
+        "participant",
+        payload.kind,
+        payload.version,
+        unstamped.stage,
+        None,
+        None,
+    )
+    return machine.apply(state, Event(*stamps, payload.as_dict()), payload)
 
 
 @pytest.fixture
-def begun(rung: type[Body]) -> tuple[SessionMachine, SessionState]:
+def begun(rung: type[Payload]) -> tuple[SessionMachine, SessionState]:
     machine = SessionMachine([BellPart(id="bell", title="Bell")], [BellTask(rung)], {})
-    started = Draft(SegmentStarted(1, "", "", "", "", None))
+    started = UnstampedEvent(SegmentStarted(1, "", "", "", "", None))
     state = _applied(machine, machine.initial(), started)
     return machine, after(machine, state, Begin())[0]
 

@@ -12,7 +12,7 @@ import pytest
 from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
-from labapp.events import body_of
+from labapp.events import payload_of
 from labapp.events.commands import Next
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.read import read_rows
@@ -43,7 +43,9 @@ def study(tmp_path: Path, found: StimulusSet) -> Path:
 
 def kept_by(session: OpenSession) -> list[StimuliStored]:
     rows = read_rows(session.folder.path, ("stimuli.kept",))
-    return [body for row in rows if isinstance(body := body_of(row.event()), StimuliStored)]
+    return [
+        payload for row in rows if isinstance(payload := payload_of(row.event()), StimuliStored)
+    ]
 
 
 def again(path: Path, tmp_path: Path, **changes: object) -> OpenSession:

@@ -17,7 +17,7 @@ import pytest
 from labapp.bids.verify import verify
 from labapp.clock import FakeClock
 from labapp.errors import StimuliError
-from labapp.events import Event, Source, body_of
+from labapp.events import Event, Source, payload_of
 from labapp.events.commands import Next, Pause, Resume
 from labapp.events.lifecycle import InclusionDecided
 from labapp.events.stimuli import StimuliStored
@@ -89,17 +89,17 @@ def test_a_session_is_recorded_from_the_example_to_its_end(
     drawn = events_of(session, "stimulus.drawn")
     assert [one.payload["percent"] for one in drawn] == list(MASKS) * 9
     (decided,) = events_of(session, "inclusion.decided")
-    body = body_of(decided)
-    assert isinstance(body, InclusionDecided)
-    assert body.included
-    assert body.facts["stimuli"] == 24, "the example does not count"
+    payload = payload_of(decided)
+    assert isinstance(payload, InclusionDecided)
+    assert payload.included
+    assert payload.facts["stimuli"] == 24, "the example does not count"
 
 
 def test_every_stimulus_is_kept_as_it_is_shown(
     begin: Callable[..., OpenSession], study: Path, found: StimulusSet
 ) -> None:
     session = begin(part=FIRST, study=study)
-    (kept,) = (body_of(event) for event in events_of(session, "stimuli.kept"))
+    (kept,) = (payload_of(event) for event in events_of(session, "stimuli.kept"))
     assert isinstance(kept, StimuliStored)
     assert (kept.stimuli, kept.manifest_sha256) == (found.id, found.sha256)
     assert set(kept.files) == set(pictures_of(session.runner.machine.parts))

@@ -32,16 +32,16 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def test_a_study_is_gone_through(tmp_path: Path, name: str, strategy: str) -> None:
     (folder,) = simulate_study(name, 1, strategy, tmp_path / "out", seed=5)
     assert verify(folder).problems == []
-    bodies = [body for _, body in open_record(folder).bodies()]
-    (planned,) = [body for body in bodies if isinstance(body, SessionPlanned)]
+    payloads = [payload for _, payload in open_record(folder).payloads()]
+    (planned,) = [payload for payload in payloads if isinstance(payload, SessionPlanned)]
     (part,) = [one for one in plan.parts_of(planned) if isinstance(one, JudgingPart)]
-    (told,) = [body for body in bodies if isinstance(body, PerformanceComputed)]
-    (decided,) = [body for body in bodies if isinstance(body, InclusionDecided)]
-    (paid,) = [body for body in bodies if isinstance(body, PaymentComputed)]
+    (told,) = [payload for payload in payloads if isinstance(payload, PerformanceComputed)]
+    (decided,) = [payload for payload in payloads if isinstance(payload, InclusionDecided)]
+    (paid,) = [payload for payload in payloads if isinstance(payload, PaymentComputed)]
     assert decided.included
     assert told.photos == part.trials == paid.photos
     exercises = 2 if name.startswith("prototree") else 0
-    assert sum(isinstance(body, PhotoJudged) for body in bodies) == part.trials + exercises
+    assert sum(isinstance(payload, PhotoJudged) for payload in payloads) == part.trials + exercises
     if strategy == "random":
         return
     correct = sum(photo.correct for photo in part.photos)

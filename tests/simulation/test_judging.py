@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import PaymentComputed, SessionCompleted, SessionPlanned
 from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
@@ -43,7 +43,7 @@ from tests.helpers.play_judging import JudgingPlay
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 STRATEGIES = ("understanding", "explanation", "random")
 PEOPLE = 3
-Rows = list[tuple[Any, Body]]
+Rows = list[tuple[Any, Payload]]
 
 
 class Simulated:
@@ -51,13 +51,17 @@ class Simulated:
 
     def __init__(self, found: StimulusSet, folders: list[Path]) -> None:
         self.found = found
-        self.journals: list[Rows] = [list(open_record(one).bodies()) for one in folders]
+        self.journals: list[Rows] = [list(open_record(one).payloads()) for one in folders]
 
-    def of(self, kind: type[Body]) -> list[Body]:
-        return [body for rows in self.journals for _, body in rows if isinstance(body, kind)]
+    def of(self, kind: type[Payload]) -> list[Payload]:
+        return [
+            payload for rows in self.journals for _, payload in rows if isinstance(payload, kind)
+        ]
 
     def parts(self) -> list[JudgingPart]:
-        planned = [body for body in self.of(SessionPlanned) if isinstance(body, SessionPlanned)]
+        planned = [
+            payload for payload in self.of(SessionPlanned) if isinstance(payload, SessionPlanned)
+        ]
         parts = [part for one in planned for part in plan.parts_of(one)]
         return [part for part in parts if isinstance(part, JudgingPart)]
 
@@ -68,16 +72,16 @@ class Simulated:
         out = []
         for rows in self.journals:
             photo: Mapping[str, Any] = {}
-            for event, body in rows:
+            for event, payload in rows:
                 if event.kind == "photo.drawn":
-                    photo = by_id.get(body.payload()["photo"], {})
-                elif isinstance(body, PhotoJudged) and photo:
-                    out.append((photo, body))
+                    photo = by_id.get(payload.as_dict()["photo"], {})
+                elif isinstance(payload, PhotoJudged) and photo:
+                    out.append((photo, payload))
         return out
 
     def share(self, question: str) -> float:
         """Of the photos with an answer to a question, those with the right one."""
-        right = [body.right[question] for _, body in self.judged()]
+        right = [payload.right[question] for _, payload in self.judged()]
         return sum(right) / len(right)
 
 
@@ -110,8 +114,8 @@ def test_every_strategy_comes_to_the_end(run: Run, task: JudgingTask, strategy: 
     assert len(made.of(PhotoJudged)) == photos + 2 * PEOPLE, "the warm-up has two exercises"
     performances = made.of(PerformanceComputed)
     assert len(performances) == PEOPLE
-    for event, body in (row for rows in made.journals for row in rows):
-        if isinstance(body, JudgementMade):
+    for event, payload in (row for rows in made.journals for row in rows):
+        if isinstance(payload, JudgementMade):
             assert event.source == "simulated"
     assert len(made.of(PaymentComputed)) == PEOPLE
 
@@ -125,30 +129,30 @@ def test_who_knows_the_truth_is_right_about_the_class_and_half_of_the_output(run
     for task in ("prototype-agreement", "path-agreement", "path-first-step"):
         agreed = run(task, "understanding")  # type: ignore[arg-type]
         assert agreed.share(AGREEMENT) == 1
-        for body in agreed.of(PerformanceComputed):
-            assert isinstance(body, PerformanceComputed)
-            assert body.hits == body.photos
-            assert body.expected_hits == body.photos
+        for payload in agreed.of(PerformanceComputed):
+            assert isinstance(payload, PerformanceComputed)
+            assert payload.hits == payload.photos
+            assert payload.expected_hits == payload.photos
 
 
 def test_who_follows_the_heatmaps_names_the_strongest(run: Run) -> None:
-    for photo, body in run("heatmap-distinction", "explanation").judged():
+    for photo, payload in run("heatmap-distinction", "explanation").judged():
         strongest = 1 + photo["strengths"].index(max(photo["strengths"]))
-        assert body.answers[OUTPUT] == body.answers[DISTINCTION] == strongest
-        assert body.right[DISTINCTION] == (photo["options"][strongest - 1] == photo["truth"])
+        assert payload.answers[OUTPUT] == payload.answers[DISTINCTION] == strongest
+        assert payload.right[DISTINCTION] == (photo["options"][strongest - 1] == photo["truth"])
 
 
 def test_who_follows_the_rows_names_the_class_of_the_most_similar(run: Run) -> None:
     made = run("prototype-distinction", "explanation")
     of = {one.id: one.of for one in made.found.manifest.prototypes}
-    for photo, body in made.judged():
+    for photo, payload in made.judged():
         total: dict[str, float] = {}
         for row in photo["rows"]:
             name = of[row["prototype"]]
             assert name is not None
             total[name] = total.get(name, 0) + row["similarity"]
         best = max(total, key=total.__getitem__)
-        assert photo["options"][body.answers[DISTINCTION] - 1] == best
+        assert photo["options"][payload.answers[DISTINCTION] - 1] == best
 
 
 def test_who_follows_the_path_takes_its_steps_and_believes_the_model(run: Run) -> None:
@@ -156,15 +160,15 @@ def test_who_follows_the_path_takes_its_steps_and_believes_the_model(run: Run) -
     for task in ("prototype-agreement", "path-agreement", "path-first-step"):
         made = run(task, "explanation")
         assert made.share(AGREEMENT) == 0.5
-        for photo, body in made.judged():
-            assert body.answers[AGREEMENT] >= 3
-            if FIRST_STEP in body.answers:
-                assert body.answers[FIRST_STEP] == len(photo["rows"]) + 1
+        for photo, payload in made.judged():
+            assert payload.answers[AGREEMENT] >= 3
+            if FIRST_STEP in payload.answers:
+                assert payload.answers[FIRST_STEP] == len(photo["rows"]) + 1
 
 
 def test_the_first_wrong_step_is_known_to_who_knows_the_truth(run: Run) -> None:
-    for photo, body in run("path-first-step", "understanding").judged():
-        assert body.answers[FIRST_STEP] == photo.get("first_wrong", len(photo["rows"]) + 1)
+    for photo, payload in run("path-first-step", "understanding").judged():
+        assert payload.answers[FIRST_STEP] == photo.get("first_wrong", len(photo["rows"]) + 1)
 
 
 @pytest.mark.parametrize(
@@ -198,9 +202,9 @@ def test_ratings_follow_what_is_similar(run: Run) -> None:
     others: list[int] = []
     for part, rows in zip(made.parts(), made.journals, strict=True):
         answers = [
-            body.answers
-            for event, body in rows
-            if isinstance(body, PhotoJudged) and event.stage == part.id
+            payload.answers
+            for event, payload in rows
+            if isinstance(payload, PhotoJudged) and event.stage == part.id
         ]
         for photo, given in zip(part.photos, answers, strict=True):
             for n, row in enumerate(photo.rows, start=1):
@@ -210,16 +214,16 @@ def test_ratings_follow_what_is_similar(run: Run) -> None:
 
 def test_people_look_around_change_their_minds_and_take_their_time(run: Run) -> None:
     every = [run(task, strategy) for task in TASKS for strategy in STRATEGIES]
-    opened = [body for made in every for body in made.of(DescriptionOpened)]
-    closed = [body for made in every for body in made.of(DescriptionClosed)]
-    assert {body.payload()["what"] for body in opened} == {"method", "tree"}
+    opened = [payload for made in every for payload in made.of(DescriptionOpened)]
+    closed = [payload for made in every for payload in made.of(DescriptionClosed)]
+    assert {payload.as_dict()["what"] for payload in opened} == {"method", "tree"}
     assert len(opened) == len(closed)
     assert run("prototype-distinction", "understanding").of(SpeciesOpened)
     taken_back = [
-        body
+        payload
         for made in (run("path-distinction", strategy) for strategy in STRATEGIES)
-        for body in made.of(JudgementMade)
-        if isinstance(body, JudgementMade) and body.value is None
+        for payload in made.of(JudgementMade)
+        if isinstance(payload, JudgementMade) and payload.value is None
     ]
     assert taken_back, "a branch is left at times"
     for rows in run("heatmap-distinction", "understanding").journals:

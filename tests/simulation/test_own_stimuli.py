@@ -41,14 +41,14 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_session_with_a_set_of_ones_own(study: Path, tmp_path: Path) -> None:
     (session,) = simulate_study(str(study), 1, "understanding", tmp_path / "data")
-    bodies = [body for _, body in open_record(session).bodies()]
-    (planned,) = [body for body in bodies if isinstance(body, SessionPlanned)]
+    payloads = [payload for _, payload in open_record(session).payloads()]
+    (planned,) = [payload for payload in payloads if isinstance(payload, SessionPlanned)]
     (part,) = [one for one in plan.parts_of(planned) if isinstance(one, JudgingPart)]
     assert part.explained.names == {"cat": "cat", "dog": "dog"}
     assert part.explained.manifest_sha256 == library.load("cats-and-dogs").sha256
     assert part.photos[0].facts.keys() == {"brightness"}
-    (judged,) = [body for body in bodies if isinstance(body, PhotoJudged)]
+    (judged,) = [payload for payload in payloads if isinstance(payload, PhotoJudged)]
     assert judged.right["distinction"]
-    (told,) = [body for body in bodies if isinstance(body, PerformanceComputed)]
+    (told,) = [payload for payload in payloads if isinstance(payload, PerformanceComputed)]
     assert (told.photos, told.right["distinction"]) == (1, 1)
     assert verify(export([session], tmp_path / "bundle")).ok

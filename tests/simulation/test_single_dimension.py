@@ -124,13 +124,13 @@ def test_a_discrete_dial_and_a_time_limit(tmp_path: Path) -> None:
     )
     session = simulate(load(study), "P01", around, data=tmp_path, strategy="understanding")
     record = open_record(session)
-    drawn = [row for row in record.bodies() if row[0].kind == "question.drawn"]
-    ten = [body for _, body in drawn if body.payload()["dimension"] == 0]
+    drawn = [row for row in record.payloads() if row[0].kind == "question.drawn"]
+    ten = [payload for _, payload in drawn if payload.as_dict()["dimension"] == 0]
     trials = analysis.load(session).trials
     assert 5 < len(trials) < 18, "cut off after two minutes"
     assert list(trials["outcome"])[-1] == "time_expired"
     assert set(trials["outcome"]) == {"answered", "time_expired"}
-    assert all(len(body.payload()["examples"]) == 10 for body in ten)
+    assert all(len(payload.as_dict()["examples"]) == 10 for payload in ten)
     discrete = trials[trials["dimension"] == 1]
     assert len(ten) == len(discrete)
     assert discrete["regime"].isna().all()

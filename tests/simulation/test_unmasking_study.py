@@ -116,7 +116,7 @@ def test_every_strategy_comes_to_the_end(run: Run, strategy: str) -> None:
     assert len(folders) == PEOPLE
     for folder in folders[:2]:
         assert verify(folder).problems == []
-    rows = [event for event, _ in open_record(folders[0]).bodies()]
+    rows = [event for event, _ in open_record(folders[0]).payloads()]
     answered = [e for e in rows if e.kind == "response.given"]
     assert len(answered) == STIMULI + len(sizes()), "an example, and every stimulus"
     assert {e.source for e in answered} == {"simulated"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
@@ -37,24 +37,24 @@ PLAN = planned(
 ALL_DONE = Achieved(7, 4, 3, 3, 0)
 
 
-def tally(*happened: tuple[str, int | None, Body]) -> Tally:
+def tally(*happened: tuple[str, int | None, Payload]) -> Tally:
     found = Tally()
-    for part, trial, body in happened:
-        found = found.apply(event(part, trial, body), body)
+    for part, trial, payload in happened:
+        found = found.apply(event(part, trial, payload), payload)
     return found
 
 
-def event(part: str | None, trial: int | None, body: Body, kind: str | None = None) -> Event:
+def event(part: str | None, trial: int | None, payload: Payload, kind: str | None = None) -> Event:
     at = "2026-01-02T03:04:05.000000Z"
     attempt = None if trial is None else 1
-    return Event(1, 1, 0, at, "simulated", kind or body.kind, 1, part, trial, attempt, {})
+    return Event(1, 1, 0, at, "simulated", kind or payload.kind, 1, part, trial, attempt, {})
 
 
-def solved(part: str, trial: int) -> tuple[str, int, Body]:
+def solved(part: str, trial: int) -> tuple[str, int, Payload]:
     return part, trial, TrialSolved(3, (0.5,), 0.91)
 
 
-def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Body]:
+def answered(part: str, trial: int, *, right: bool) -> tuple[str, int, Payload]:
     return part, trial, AnswerGiven(0, right, 4, 4)
 
 
@@ -69,8 +69,8 @@ def test_photos_count_in_stages_and_a_stage_that_begins_again_counts_anew() -> N
     exercise = ("warm-up", 1, PhotoJudged({}, {"verdict": True, "mistake": True}))
     found = achieved(plan, tally(exercise, *photos))
     assert found == Achieved(0, 0, 0, 0, 0, photos=6, above_chance=4.0), "one of three is chance"
-    body = PartRestarted(1, 2)
-    again = tally(exercise, *photos).apply(event("stage-1", None, body), body)
+    payload = PartRestarted(1, 2)
+    again = tally(exercise, *photos).apply(event("stage-1", None, payload), payload)
     assert achieved(plan, again).photos == 0
     for part in ("warm-up", "stage-1"):
         left = tally((part, None, PartEnded(0, "skipped")))

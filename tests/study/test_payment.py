@@ -111,7 +111,7 @@ def test_it_is_written_as_the_session_ends(solved: int, ends_early: bool, total:
     assert session.events[-2].payload["total"] == pytest.approx(total + 0.5 * ends_early)
     final = session.machine.payment(session.state)
     assert final is not None
-    assert session.events[-2].payload == final.payload()
+    assert session.events[-2].payload == final.as_dict()
 
 
 def test_nothing_is_owed_to_who_does_not_agree() -> None:

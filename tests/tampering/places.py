@@ -51,10 +51,10 @@ def make(root: Path) -> Places:
     """Build them below `root`."""
     session = _write(_builder(), root / "data")
     other = _builder()
-    seconds, source, draft = other.rows[0]
-    assert isinstance(draft.body, SessionPlanned)
-    planned = replace(draft.body, participant="P02")
-    other.rows[0] = (seconds, source, replace(draft, body=planned))
+    seconds, source, unstamped = other.rows[0]
+    assert isinstance(unstamped.payload, SessionPlanned)
+    planned = replace(unstamped.payload, participant="P02")
+    other.rows[0] = (seconds, source, replace(unstamped, payload=planned))
     other.participant = "P02"
     killed = _builder()
     killed.rows = [row for row in killed.rows if row[0] <= 72_250_000_000]
@@ -92,10 +92,10 @@ def _builder() -> SessionBuilder:
     builder = golden_builder()
     files = {f"{n}": f"{hashlib.sha256(p).hexdigest()}.png" for n, p in enumerate(PICTURES)}
     builder.at(0.6, StimuliStored("small", "0" * 64, files))
-    for at, (seconds, source, draft) in enumerate(builder.rows):
-        if isinstance(draft.body, DecoderWarmed) and draft.body.model == MODEL:
-            body = replace(draft.body, card_sha256=card_sha256())
-            builder.rows[at] = (seconds, source, replace(draft, body=body))
+    for at, (seconds, source, unstamped) in enumerate(builder.rows):
+        if isinstance(unstamped.payload, DecoderWarmed) and unstamped.payload.model == MODEL:
+            payload = replace(unstamped.payload, card_sha256=card_sha256())
+            builder.rows[at] = (seconds, source, replace(unstamped, payload=payload))
     return builder
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.events import body_of
+from labapp.events import payload_of
 from labapp.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
 from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.events import JudgementMade, PerformanceComputed, PhotoJudged
@@ -36,8 +36,8 @@ def judge(question: str, value: int) -> Judge:
     return Judge(question, value, "mouse")
 
 
-def bodies_of(play: JudgingPlay, kind: type) -> list[object]:
-    return [body for event in play.events if isinstance(body := body_of(event), kind)]
+def payloads_of(play: JudgingPlay, kind: type) -> list[object]:
+    return [payload for event in play.events if isinstance(payload := payload_of(event), kind)]
 
 
 def test_a_photo_is_drawn_shown_answered_and_left() -> None:
@@ -57,7 +57,7 @@ def test_a_photo_is_drawn_shown_answered_and_left() -> None:
     play.send(judge(DISTINCTION, 3))
     play.send(judge(DISTINCTION_CONFIDENCE, 1))
     play.send(Next())
-    (judged,) = bodies_of(play, PhotoJudged)
+    (judged,) = payloads_of(play, PhotoJudged)
     assert judged == PhotoJudged(
         {OUTPUT: 2, OUTPUT_CONFIDENCE: 5, DISTINCTION: 3, DISTINCTION_CONFIDENCE: 1},
         {OUTPUT: True, DISTINCTION: False},
@@ -82,14 +82,14 @@ def test_every_task_is_gone_through_to_its_end(task: JudgingTask) -> None:
         "performance.computed",
         "part.ended",
     ]
-    (body,) = bodies_of(play, PerformanceComputed)
-    assert isinstance(body, PerformanceComputed)
-    assert body.photos == 4
-    if DISTINCTION in body.right:
-        assert body.right[DISTINCTION] == 4
-    assert (body.hits is not None) == (AGREEMENT in body.right)
+    (payload,) = payloads_of(play, PerformanceComputed)
+    assert isinstance(payload, PerformanceComputed)
+    assert payload.photos == 4
+    if DISTINCTION in payload.right:
+        assert payload.right[DISTINCTION] == 4
+    assert (payload.hits is not None) == (AGREEMENT in payload.right)
     assert play.state.result is not None
-    assert play.state.result.value.performance == body
+    assert play.state.result.value.performance == payload
     assert set(play.state.result.value.answers) == {1, 2, 3, 4}
 
 
@@ -121,8 +121,8 @@ def test_the_answer_about_the_branch_left_is_taken_back() -> None:
     assert not play.send(judge(AFTER_PRESENT, PRESENT)), "the other branch"
     play.send(judge(AFTER_ABSENT, PRESENT))
     play.send(judge(DISTINCTION_CONFIDENCE, 4))
-    drafts = play.send(judge(FIRST, PRESENT))
-    assert [draft.body for draft in drafts] == [
+    events = play.send(judge(FIRST, PRESENT))
+    assert [unstamped.payload for unstamped in events] == [
         JudgementMade(FIRST, PRESENT, "mouse"),
         JudgementMade(AFTER_ABSENT, None, "mouse"),
     ]
@@ -133,7 +133,7 @@ def test_the_answer_about_the_branch_left_is_taken_back() -> None:
     assert AFTER_ABSENT not in play.photo.answers, "it is asked anew"
     play.send(judge(AFTER_ABSENT, PRESENT))
     play.send(Next())
-    (judged,) = bodies_of(play, PhotoJudged)
+    (judged,) = payloads_of(play, PhotoJudged)
     assert isinstance(judged, PhotoJudged)
     # The photo is a gull: absent, then present.
     assert judged.right == {FIRST: True, AFTER_ABSENT: True, DISTINCTION: True}
@@ -154,10 +154,14 @@ def test_the_rows_of_another_class_are_opened_and_the_first_again_at_the_next_ph
 
 def test_the_description_opens_at_any_time_and_closes_with_the_stage() -> None:
     play = JudgingPlay.of("path-agreement")
-    (draft,) = play.send(OpenDescription("method"))
-    assert (draft.body.kind, draft.trial, draft.attempt) == ("description.opened", 1, 1)
+    (unstamped,) = play.send(OpenDescription("method"))
+    assert (unstamped.payload.kind, unstamped.trial, unstamped.attempt) == (
+        "description.opened",
+        1,
+        1,
+    )
     assert not play.send(OpenDescription("method"))
-    assert [d.body.kind for d in play.send(OpenDescription("tree"))] == [
+    assert [d.payload.kind for d in play.send(OpenDescription("tree"))] == [
         "description.closed",
         "description.opened",
     ]
@@ -185,9 +189,9 @@ def test_what_time_leaves_unanswered_does_not_count() -> None:
     play.wait(40)
     assert play.state.records[0].outcome == "time_expired"
     assert play.judging.outcomes == ("judged", "time_expired")
-    (body,) = bodies_of(play, PerformanceComputed)
-    assert isinstance(body, PerformanceComputed)
-    assert (body.photos, body.right) == (1, {OUTPUT: 1, DISTINCTION: 1})
+    (payload,) = payloads_of(play, PerformanceComputed)
+    assert isinstance(payload, PerformanceComputed)
+    assert (payload.photos, payload.right) == (1, {OUTPUT: 1, DISTINCTION: 1})
 
 
 def test_a_broken_off_stage_begins_again_with_a_new_attempt() -> None:
@@ -233,8 +237,8 @@ def test_a_crash_inside_a_photo_keeps_its_answers() -> None:
 
 def test_a_flag_is_keyed_with_the_photo() -> None:
     play = JudgingPlay.of()
-    (draft,) = play.send(AddFlag(1))
-    assert (draft.stage, draft.trial, draft.attempt) == ("stage-1", 1, 1)
+    (unstamped,) = play.send(AddFlag(1))
+    assert (unstamped.stage, unstamped.trial, unstamped.attempt) == ("stage-1", 1, 1)
 
 
 def test_the_warm_up_is_handed_in_told_and_left() -> None:
@@ -246,9 +250,9 @@ def test_the_warm_up_is_handed_in_told_and_left() -> None:
     assert not play.send(judge(MISTAKE, 5)), "three steps, and none"
     play.send(judge(MISTAKE, 2))
     play.send(HandIn())
-    (body,) = bodies_of(play, PhotoJudged)
-    assert isinstance(body, PhotoJudged)
-    assert body.right == {VERDICT: True, MISTAKE: False}
+    (payload,) = payloads_of(play, PhotoJudged)
+    assert isinstance(payload, PhotoJudged)
+    assert payload.right == {VERDICT: True, MISTAKE: False}
     assert play.photo is not None
     assert play.photo.judged
     for late in (judge(MISTAKE, 1), HandIn()):

@@ -38,29 +38,29 @@ class Sheet:
         )
         self.task = QuestionnaireTask(part, 4, Instrument.model_validate(FILE))
         self.state: QuestionnaireState = self.task.initial(Pauses())
-        self.bodies: list[Any] = []
+        self.payloads: list[Any] = []
 
     def send(self, *commands: Command) -> int:
         """How many events the commands gave."""
-        before = len(self.bodies)
+        before = len(self.payloads)
         for command in commands:
-            for draft in self.task.decide(self.state, command, 0):
+            for unstamped in self.task.decide(self.state, command, 0):
                 event = Event(
                     seq=1,
                     segment=1,
                     t_ns=0,
                     utc="",
                     source=Source.PARTICIPANT,
-                    kind=draft.body.kind,
+                    kind=unstamped.payload.kind,
                     v=1,
                     stage="q",
                     trial=None,
                     attempt=None,
                     payload={},
                 )
-                self.state = self.task.apply(self.state, event, draft.body)
-                self.bodies.append(draft.body)
-        return len(self.bodies) - before
+                self.state = self.task.apply(self.state, event, unstamped.payload)
+                self.payloads.append(unstamped.payload)
+        return len(self.payloads) - before
 
 
 def test_pages_go_on_when_theirs_is_answered_and_back_at_any_time() -> None:
@@ -74,8 +74,8 @@ def test_pages_go_on_when_theirs_is_answered_and_back_at_any_time() -> None:
     assert (sheet.state.page, sheet.state.answers) == (0, {"a": 2})
     sheet.send(Next(), Answer("easy_1", 3), Next())
     assert sheet.state.outcome == "completed"
-    assert sheet.bodies[-2].answers == {"a": 2, "easy_1": 3}
-    assert sheet.bodies[-2].instrument_version == 2
+    assert sheet.payloads[-2].answers == {"a": 2, "easy_1": 3}
+    assert sheet.payloads[-2].instrument_version == 2
 
 
 def test_an_answer_taken_back_is_not_handed_in() -> None:
@@ -83,7 +83,7 @@ def test_an_answer_taken_back_is_not_handed_in() -> None:
     sheet.send(Answer("a", 1), Answer("b", "x"), Answer("b", ""))
     assert sheet.state.answers == {"a": 1, "b": ""}
     sheet.send(Next())
-    assert sheet.bodies[-2].answers == {"a": 1}
+    assert sheet.payloads[-2].answers == {"a": 1}
 
 
 def test_the_same_answer_in_other_words_is_no_change() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from labapp.events import body_of
+from labapp.events import payload_of
 from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
@@ -22,8 +22,8 @@ from tests.helpers.skips import skip_stage
 
 def drawn(play: SinglePlay) -> list[QuestionDrawn]:
     """The questions of a journal, as its rows say."""
-    bodies = [body_of(event) for event in play.events]
-    return [body for body in bodies if isinstance(body, QuestionDrawn)]
+    payloads = [payload_of(event) for event in play.events]
+    return [payload for payload in payloads if isinstance(payload, QuestionDrawn)]
 
 
 def test_a_question_is_drawn_shown_answered_told_and_left() -> None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from PySide6.QtWidgets import QLabel
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
@@ -39,7 +39,7 @@ class PressingPart(PlannedPart):
 
 
 @kind("button.pressed", durable=True)
-class ButtonPressed(Body):
+class ButtonPressed(Payload):
     """The button was pressed. strength: 1 to 9."""
 
     strength: int
@@ -69,25 +69,27 @@ class PressingMachine(PartMachine[PressingState]):
     def initial(self, pauses: Pauses) -> PressingState:
         return PressingState()
 
-    def decide(self, state: PressingState, command: Command, now_ns: int) -> Sequence[Draft]:
-        ends = Draft(PartEnded(self.index, "completed"), self.part.id)
+    def decide(
+        self, state: PressingState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
+        ends = UnstampedEvent(PartEnded(self.index, "completed"), self.part.id)
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
-            return (Draft(PartEnded(self.index, "skipped"), self.part.id),)
+            return (UnstampedEvent(PartEnded(self.index, "skipped"), self.part.id),)
         if isinstance(command, Press) and 1 <= command.strength <= 9:
-            pressed = Draft(ButtonPressed(command.strength), self.part.id)
+            pressed = UnstampedEvent(ButtonPressed(command.strength), self.part.id)
             last = len(state.presses) + 1 == len(self.part.presses)
             return (pressed, ends) if last else (pressed,)
         return ()
 
-    def apply(self, state: PressingState, event: Event, body: Body) -> PressingState:
-        match body:
+    def apply(self, state: PressingState, event: Event, payload: Payload) -> PressingState:
+        match payload:
             case ButtonPressed():
-                presses = (*state.presses, body.strength)
+                presses = (*state.presses, payload.strength)
                 return replace(state, presses=presses, last_ns=event.t_ns)
             case PartEnded():
-                return replace(state, outcome=body.outcome)
+                return replace(state, outcome=payload.outcome)
         return state
 
 

@@ -16,9 +16,9 @@ STUDY = (
     "{id: short, title: Short, version: 1, flow: "
     "[{pressing: 4}, {text: 'texts/{language}/debrief.md'}]}"
 )
-APPLIES = "                presses = (*state.presses, body.strength)\n"
+APPLIES = "                presses = (*state.presses, payload.strength)\n"
 APPLY = "    def apply("
-DECIDES = "        ends = Draft(PartEnded"
+DECIDES = "        ends = UnstampedEvent(PartEnded"
 
 BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
     "stands still": (
@@ -188,7 +188,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
     "an answer in no table": (
         "records",
         (
-            ("self.confidence = body.confidence", "self.confidence = 3"),
+            ("self.confidence = payload.confidence", "self.confidence = 3"),
             ("each.answer.confidence for each", "3.0 for each"),
         ),
         (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.errors import UsageError
-from labapp.events import Draft, Source, body_of
+from labapp.events import Source, UnstampedEvent, payload_of
 from labapp.events.commands import (
     AddDeviation,
     AddFlag,
@@ -164,8 +164,8 @@ class Moderator:
         journal = session.runner.journal
         append_all = journal.append_all
 
-        def noted(drafts: Sequence[Draft], source: Source) -> list[Receipt]:
-            receipts = append_all(drafts, source)
+        def noted(events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
+            receipts = append_all(events, source)
             self.ends.add(receipts[-1].event.seq)
             for receipt in receipts:
                 if receipt.event.kind == "note.added":
@@ -190,7 +190,7 @@ def places(rehearsal: Rehearsal) -> list[Place]:
     """For every kind of event of every kind of part a row after which a kill can fall, at the
     first, a later and the last question of a part."""
     events = read_verified_events(rehearsal.folder)
-    planned: Any = body_of(events[0])
+    planned: Any = payload_of(events[0])
     parts = parts_of(planned)
     running: PlannedPart | None = None
     waiting: list[Place] = []

@@ -91,8 +91,8 @@ def test_a_session_with_everything_in_it_names_no_model(
         console.header._ask_skip()
         seen += found(console, names)
         console.header._back()
-    for body in Watch(sound=True).check(None, 45.0):
-        room.runner.emit(body)
+    for payload in Watch(sound=True).check(None, 45.0):
+        room.runner.emit(payload)
     for model in models:  # as an error of a decoder would be told
         short = model.partition("/")[2]
         room.runner.emit(AlarmRaised("decoding_failed", f"{model} failed: “{short}” is broken."))

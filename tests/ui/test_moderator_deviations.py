@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.analysis.deviations import MEANINGS, Deviation, fold_deviations
 from labapp.clock import NS
-from labapp.events import Event, Source, body_of
+from labapp.events import Event, Source, payload_of
 from labapp.events.commands import EndSession, Pause, Resume
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
 from labapp.events.undoing import CloseRequested
@@ -67,7 +67,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         ("0:25", "Withdrew: the data are kept: feels unwell"),
     ]
     assert notes.tabs[DEVIATIONS].text() == "Deviations 10"
-    stored = fold_deviations((event, body_of(event)) for event in events)
+    stored = fold_deviations((event, payload_of(event)) for event in events)
     for shown, one in zip(desk.console.state.deviations.found[1:], stored, strict=True):
         assert (shown.kind, shown.detail, shown.session_s, shown.duration_s) == (
             one.kind, one.detail, one.session_s, one.duration_s,

@@ -316,7 +316,7 @@ def test_messages_are_translated_from_their_code_and_values(speaks) -> None:
     speaks("de")
     assert translate_message(free) == "2,4 GB frei"
     # As a journal gives it back: with code and values, and as those of earlier versions do.
-    stored = json.loads(json.dumps(AlarmRaised("disk_low", str(free), coded(free)).payload()))
+    stored = json.loads(json.dumps(AlarmRaised("disk_low", str(free), coded(free)).as_dict()))
     assert reports.detail_of(stored) == "2,4 GB frei"
     assert reports.detail_of({"code": "disk_low", "detail": "2.4 GB free"}) == "2.4 GB free"
     assert reports.detail_of(stored | {"detail": "[withheld]"}) == "[withheld]"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.errors import JournalError
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import ScreenChanged
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.screens import NumberCards, ScreenWatcher, choices, name_of, preferred
@@ -58,7 +58,7 @@ def windows(qapp: QApplication) -> Iterator[tuple[QWidget, QWidget]]:
 
 
 class Setup:
-    def __init__(self, screens: list[QScreen], emit: Callable[[Body], None]) -> None:
+    def __init__(self, screens: list[QScreen], emit: Callable[[Payload], None]) -> None:
         self.plugs = Plugs(screens)
         self.watcher = ScreenWatcher(emit, self.plugs)
 
@@ -76,7 +76,7 @@ def test_two_screens_one_window_on_each(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:
     participant, console = windows
-    setup = Setup(two, lambda body: None)
+    setup = Setup(two, lambda payload: None)
     setup.watcher.attach(participant, console, "second")
     assert participant.isFullScreen()
     assert participant.geometry() == two[1].geometry()
@@ -93,7 +93,7 @@ def test_without_a_name_the_primary_screen_is_the_moderators(
     primary = QGuiApplication.primaryScreen()
     other = next(screen for screen in two if screen is not primary)
     for order in (two, two[::-1]):
-        setup = Setup(order, lambda body: None)
+        setup = Setup(order, lambda payload: None)
         setup.watcher.attach(participant, console)
         assert setup.watcher.screen_of(participant) is other
         assert setup.watcher.screen_of(console) is primary
@@ -110,7 +110,7 @@ def test_the_participants_screen_is_unplugged(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:
     participant, console = windows
-    events: list[Body] = []
+    events: list[Payload] = []
     setup = Setup(two, events.append)
     setup.watcher.attach(participant, console, "second")
     setup.plugs.unplug(two[1])
@@ -130,7 +130,7 @@ def test_the_consoles_screen_is_unplugged(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:
     participant, console = windows
-    events: list[Body] = []
+    events: list[Payload] = []
     setup = Setup(two, events.append)
     setup.watcher.attach(participant, console, "second")
     setup.plugs.unplug(two[0])
@@ -143,7 +143,7 @@ def test_the_last_screen_goes_and_comes_back(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:
     participant, console = windows
-    events: list[Body] = []
+    events: list[Payload] = []
     setup = Setup(two[:1], events.append)
     setup.watcher.attach(participant, console)
     assert setup.watcher.alone
@@ -156,7 +156,7 @@ def test_the_last_screen_goes_and_comes_back(
 
 
 def test_a_detached_watcher_is_quiet(two: list[QScreen], windows: tuple[QWidget, QWidget]) -> None:
-    events: list[Body] = []
+    events: list[Payload] = []
     setup = Setup(two, events.append)
     setup.watcher.attach(*windows)
     setup.watcher.detach()
@@ -167,7 +167,7 @@ def test_a_detached_watcher_is_quiet(two: list[QScreen], windows: tuple[QWidget,
 def test_a_screen_that_goes_while_the_session_closes_is_no_crash(
     two: list[QScreen], windows: tuple[QWidget, QWidget]
 ) -> None:
-    def refuse(body: Body) -> None:
+    def refuse(payload: Payload) -> None:
         raise JournalError("The journal is closed.")
 
     setup = Setup(two, refuse)
@@ -178,10 +178,10 @@ def test_a_screen_that_goes_while_the_session_closes_is_no_crash(
 
 
 def test_by_default_it_watches_the_application(qapp: QApplication) -> None:
-    events: list[Body] = []
+    events: list[Payload] = []
     watcher = ScreenWatcher(events.append)
     qapp.screenRemoved.emit(qapp.screens()[1])
-    assert [body.payload()["change"] for body in events] == ["removed"]
+    assert [payload.as_dict()["change"] for payload in events] == ["removed"]
     qapp.screenRemoved.disconnect(watcher._removed)
     qapp.screenAdded.disconnect(watcher._added)
 

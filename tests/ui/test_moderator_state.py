@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.clock import NS
-from labapp.events import Body, Draft, Event, Source
+from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import (
     AlarmCleared,
@@ -55,9 +55,9 @@ from tests.helpers.journals import stamp
 from tests.helpers.rooms import decoder_of
 
 
-def events_of(*timed: tuple[float, Body]) -> list[Event]:
+def events_of(*timed: tuple[float, Payload]) -> list[Event]:
     """Stamped events at these session times in s."""
-    return stamp([(round(t * NS), Source.SYSTEM, Draft(body)) for t, body in timed])
+    return stamp([(round(t * NS), Source.SYSTEM, UnstampedEvent(payload)) for t, payload in timed])
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.booleans()), max_size=20))
@@ -89,7 +89,7 @@ def test_a_crash_gap_takes_no_working_time() -> None:
     assert work.working_ns(135 * NS) == 45 * NS
 
 
-def shown(*timed: tuple[float, Body]) -> list[str]:
+def shown(*timed: tuple[float, Payload]) -> list[str]:
     alarms = Alarms()
     for event in events_of(*timed):
         alarms.apply(event)
@@ -109,8 +109,8 @@ CLEARED_BY = [
 ]
 
 
-@pytest.mark.parametrize(("raised", "cleared"), CLEARED_BY, ids=lambda body: str(body.kind))
-def test_an_alarm_stands_until_its_cause_is_over(raised: Body, cleared: Body) -> None:
+@pytest.mark.parametrize(("raised", "cleared"), CLEARED_BY, ids=lambda payload: str(payload.kind))
+def test_an_alarm_stands_until_its_cause_is_over(raised: Payload, cleared: Payload) -> None:
     assert len(shown((1, raised))) == 1
     assert shown((1, raised), (2, cleared)) == []
 
@@ -178,7 +178,7 @@ def test_the_curve_stays_short_and_ends_with_the_newest_value(
     moves: list[tuple[int, float]],
 ) -> None:
     curve, work, t = Curve(), WorkTime(), 0.0
-    timed: list[tuple[float, Body]] = [(0, TrialStarted(0.5, 1, 1, aligned_at_start=False))]
+    timed: list[tuple[float, Payload]] = [(0, TrialStarted(0.5, 1, 1, aligned_at_start=False))]
     for seq, (wait_ms, alignment) in enumerate(moves, start=1):
         t += wait_ms / 1000
         timed.append((t, PictureDecoded(seq, alignment, 1, 1)))
@@ -200,7 +200,7 @@ def test_the_curve_starts_anew_with_each_question() -> None:
 
 def test_decoding_time_is_measured_from_dial_to_picture() -> None:
     latency = Latency()
-    timed: list[tuple[float, Body]] = []
+    timed: list[tuple[float, Payload]] = []
     for seq in range(1, ENOUGH + 2):
         at = float(seq)
         timed.append((at, DialMoved(seq, 0, seq / 100, "mouse")))
@@ -217,7 +217,7 @@ def test_decoding_time_is_measured_from_dial_to_picture() -> None:
 def test_the_watch_raises_once_and_clears_well_below_the_limit() -> None:
     watch = Watch(sound=False)
     assert watch.check(None, None) == []
-    assert [body.payload()["code"] for body in watch.check(10**6, 20.0)] == [
+    assert [payload.as_dict()["code"] for payload in watch.check(10**6, 20.0)] == [
         "disk_low",
         "decoder_slow",
     ]

@@ -19,13 +19,13 @@ from labapp_counterfactual.events import (
 class CounterfactualRows(TaskRows):
     """Most fields of the events are called like their columns; these are not."""
 
-    def moment(self, event: Event, body: Any) -> Cells:
-        cells = super().moment(event, body)
-        match body:
+    def moment(self, event: Event, payload: Any) -> Cells:
+        cells = super().moment(event, payload)
+        match payload:
             case CandidateChosen() | CounterfactualAnswered():
-                cells["candidate"] = body.choice + 1
+                cells["candidate"] = payload.choice + 1
             case StageTimeExpired():
-                cells["limit"] = body.limit_s
+                cells["limit"] = payload.limit_s
         return cells
 
 

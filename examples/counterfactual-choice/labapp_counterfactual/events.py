@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from labapp.events.dials import no_dial, no_dial_state
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))
-class CounterfactualDrawn(Body):
+class CounterfactualDrawn(Payload):
     """A question of counterfactual choice was drawn. dimension: the dial asked about, from 0.
     query: dial state of the first picture; candidates: of those to choose from, each with another
     dial changed; changed: which dial that is in each; correct: the place of the right one, from
@@ -28,12 +28,12 @@ class CounterfactualDrawn(Body):
 
 
 @kind("counterfactual.shown", durable=True, of_trial=True)
-class CounterfactualShown(Body):
+class CounterfactualShown(Payload):
     """The question is on the screen; its time runs from here."""
 
 
 @kind("counterfactual.chosen", durable=True, of_trial=True)
-class CandidateChosen(Body):
+class CandidateChosen(Payload):
     """A candidate was taken, or changed for another. choice: its place, from 0; device: the input
     (mouse, keyboard, simulated)."""
 
@@ -42,7 +42,7 @@ class CandidateChosen(Body):
 
 
 @kind("counterfactual.rated", durable=True, of_trial=True)
-class ConfidenceRated(Body):
+class ConfidenceRated(Payload):
     """The participant said, or said anew, how sure they are. confidence: 1 (not at all) to 5."""
 
     confidence: int
@@ -50,7 +50,7 @@ class ConfidenceRated(Body):
 
 
 @kind("counterfactual.answered", durable=True, of_trial=True)
-class CounterfactualAnswered(Body):
+class CounterfactualAnswered(Payload):
     """The answer was handed in and the right one told; it is final. choice: the candidate, from 0;
     correct: whether it was the right one; confidence: 1 to 5."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.plugins.questions import QuestionsMachine
@@ -82,22 +82,22 @@ class CounterfactualMachine(QuestionsMachine[CounterfactualState, Question]):
         way = float(rng.uniform(0.0, below + above))
         return dimension.snap(dimension.low + way if way < below else value + least + way - below)
 
-    def drawn(self, body: Body, number: int, attempt: int) -> Question | None:
-        if not isinstance(body, CounterfactualDrawn):
+    def drawn(self, payload: Payload, number: int, attempt: int) -> Question | None:
+        if not isinstance(payload, CounterfactualDrawn):
             return None
         return Question(
             number=number,
             attempt=attempt,
-            dimension=body.dimension,
-            query=body.query,
-            candidates=body.candidates,
-            correct=body.correct,
+            dimension=payload.dimension,
+            query=payload.query,
+            candidates=payload.candidates,
+            correct=payload.correct,
         )
 
     def answered(self, question: Question) -> bool:
         return question.answered
 
-    def answer(self, question: Question, command: Command) -> Sequence[Body]:
+    def answer(self, question: Question, command: Command) -> Sequence[Payload]:
         if not question.open:
             return ()
         match command:
@@ -114,12 +114,12 @@ class CounterfactualMachine(QuestionsMachine[CounterfactualState, Question]):
                     return (CounterfactualAnswered(choice, right, confidence),)
         return ()
 
-    def after(self, question: Question, body: Body) -> Question:
-        match body:
+    def after(self, question: Question, payload: Payload) -> Question:
+        match payload:
             case CandidateChosen():
-                return replace(question, choice=body.choice)
+                return replace(question, choice=payload.choice)
             case ConfidenceRated():
-                return replace(question, confidence=body.confidence)
+                return replace(question, confidence=payload.confidence)
             case CounterfactualAnswered():
-                return replace(question, right=body.correct)
+                return replace(question, right=payload.correct)
         return question

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from labapp.analysis.answered import AnsweredAttempt, answered, answers_row, mean
 from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp_counterfactual.events import (
     CandidateChosen,
     ConfidenceRated,
@@ -23,16 +23,16 @@ class Question(AnsweredAttempt[CounterfactualPart, CounterfactualDrawn, Counterf
 
     confidence: int | None = None
 
-    def take(self, event: Event, body: Body, working: int) -> None:
-        match body:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
+        match payload:
             case CounterfactualShown():
                 self.show(event, working)
             case CandidateChosen():
-                self.choose(body.choice, working)
+                self.choose(payload.choice, working)
             case ConfidenceRated():
-                self.confidence = body.confidence
+                self.confidence = payload.confidence
             case CounterfactualAnswered():
-                self.hand_in(body, working)
+                self.hand_in(payload, working)
         self.last_ns = working
 
 
@@ -42,8 +42,8 @@ class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
     tables = TABLES
     begins = CounterfactualDrawn.kind
     kinds = frozenset(
-        body.kind
-        for body in (
+        payload.kind
+        for payload in (
             CounterfactualShown,
             CandidateChosen,
             ConfidenceRated,
@@ -52,9 +52,9 @@ class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
     )
 
     def begin(
-        self, part: CounterfactualPart, key: Key, event: Event, body: CounterfactualDrawn
+        self, part: CounterfactualPart, key: Key, event: Event, payload: CounterfactualDrawn
     ) -> Question:
-        return Question(part, key, body)
+        return Question(part, key, payload)
 
     def trial_row(self, attempt: Question) -> Row:
         return {"duration_s": attempt.since_start(attempt.last_ns)}

@@ -72,8 +72,8 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
         asked = f"{part.trials} questions with {part.candidates} candidates each"
         return f"{asked}{limit_words(part)}"
 
-    def score(self, body: CounterfactualAnswered) -> Mapping[str, bool] | None:
-        return {"correct": True} if body.correct else None
+    def score(self, payload: CounterfactualAnswered) -> Mapping[str, bool] | None:
+        return {"correct": True} if payload.correct else None
 
     def achieved(
         self, row: Mapping[str, Any], trials: Mapping[int, Mapping[str, Any]]

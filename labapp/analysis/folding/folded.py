@@ -87,7 +87,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
             "by one, in place of the folder that holds them all.",
         )
     session = SessionRecords.of(
-        list(record.bodies()),
+        list(record.payloads()),
         f"{record.name} ({record.kind})",
         deidentified=record.redacted,
         withdrawn=bool(record.withdrawn),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command, DeclineConsent, GiveConsent
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
@@ -29,7 +29,9 @@ class ConsentTask(PartMachine[ConsentState]):
     def initial(self, pauses: Pauses) -> ConsentState:
         return ConsentState()
 
-    def decide(self, state: ConsentState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: ConsentState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         sha256 = self.part.document_sha256
@@ -42,15 +44,15 @@ class ConsentTask(PartMachine[ConsentState]):
                 if not all(agreed[use] for use in required):
                     return ()
                 return (
-                    Draft(ConsentGiven(sha256, self.part.sign, agreed), self.part.id),
-                    Draft(PartEnded(self.index, "completed"), self.part.id),
+                    UnstampedEvent(ConsentGiven(sha256, self.part.sign, agreed), self.part.id),
+                    UnstampedEvent(PartEnded(self.index, "completed"), self.part.id),
                 )
             case DeclineConsent():
                 return (
-                    Draft(ConsentDeclined(sha256), self.part.id),
-                    Draft(PartEnded(self.index, "declined"), self.part.id),
+                    UnstampedEvent(ConsentDeclined(sha256), self.part.id),
+                    UnstampedEvent(PartEnded(self.index, "declined"), self.part.id),
                 )
         return ()
 
-    def apply(self, state: ConsentState, event: Event, body: Body) -> ConsentState:
-        return ConsentState(body.outcome) if isinstance(body, PartEnded) else state
+    def apply(self, state: ConsentState, event: Event, payload: Payload) -> ConsentState:
+        return ConsentState(payload.outcome) if isinstance(payload, PartEnded) else state

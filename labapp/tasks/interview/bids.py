@@ -11,7 +11,7 @@ COURSE = (
         QuestionAsked.kind,
         "The moderator asked a question of the interview's guide; value is its number, text its "
         "words.",
-        lambda body: {"value": body.question, "text": body.text},
+        lambda payload: {"value": payload.question, "text": payload.text},
         behind=NoteCorrected.kind,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
@@ -36,24 +36,26 @@ class InterviewTask(PartMachine[InterviewState]):
     def initial(self, pauses: Pauses) -> InterviewState:
         return InterviewState()
 
-    def decide(self, state: InterviewState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: InterviewState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         match command:
             case AskQuestion(number) if 1 <= number <= len(self.part.questions):
                 text = self.part.questions[number - 1]
-                return (Draft(QuestionAsked(number, text), self.part.id),)
+                return (UnstampedEvent(QuestionAsked(number, text), self.part.id),)
             case EndInterview():
-                return (Draft(PartEnded(self.index, "completed"), self.part.id),)
+                return (UnstampedEvent(PartEnded(self.index, "completed"), self.part.id),)
             case SkipStage():
-                return (Draft(PartEnded(self.index, "skipped"), self.part.id),)
+                return (UnstampedEvent(PartEnded(self.index, "skipped"), self.part.id),)
         return ()
 
-    def apply(self, state: InterviewState, event: Event, body: Body) -> InterviewState:
-        match body:
+    def apply(self, state: InterviewState, event: Event, payload: Payload) -> InterviewState:
+        match payload:
             case QuestionAsked():
-                asked = (*state.asked, body.question)
+                asked = (*state.asked, payload.question)
                 return replace(state, asked=asked, since_ns=event.t_ns)
             case PartEnded():
-                return replace(state, outcome=body.outcome)
+                return replace(state, outcome=payload.outcome)
         return state

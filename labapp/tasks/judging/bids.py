@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.trials import StageTimeExpired
 from labapp.journal.record import Record
 from labapp.plugins.bids import (
@@ -39,25 +39,25 @@ class JudgingRows(TaskRows):
         super().__init__(files, record)
         self._drawn: dict[Key, str] = {}
 
-    def noted(self, event: Event, body: Body) -> None:
-        if isinstance(body, PhotoDrawn):
-            self._drawn[event.stage, event.trial, event.attempt] = body.photo
+    def noted(self, event: Event, payload: Payload) -> None:
+        if isinstance(payload, PhotoDrawn):
+            self._drawn[event.stage, event.trial, event.attempt] = payload.photo
 
-    def shown(self, event: Event, body: PhotoShown) -> Cells:
+    def shown(self, event: Event, payload: PhotoShown) -> Cells:
         return {"photo": self._drawn[event.stage, event.trial, event.attempt]}
 
-    def moment(self, event: Event, body: Any) -> Cells:
-        cells = self.called_alike(body)
-        match body:
+    def moment(self, event: Event, payload: Any) -> Cells:
+        cells = self.called_alike(payload)
+        match payload:
             case JudgementMade():
-                cells["item"] = body.question
-                cells |= self._rated(event, body.question)
+                cells["item"] = payload.question
+                cells |= self._rated(event, payload.question)
             case DescriptionOpened() | DescriptionClosed():
-                cells["item"] = body.what
+                cells["item"] = payload.what
             case SpeciesOpened():
-                cells["value"] = body.option
+                cells["value"] = payload.option
             case StageTimeExpired():
-                cells["value"] = body.limit_s
+                cells["value"] = payload.limit_s
         return cells
 
     def _rated(self, event: Event, question: str) -> Cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.commands import Command
 from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.events import DescriptionClosed, DescriptionOpened
@@ -13,7 +13,7 @@ from labapp.tasks.judging.events import DescriptionClosed, DescriptionOpened
 METHOD, TREE = "method", "tree"
 
 
-def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Body]:
+def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
     """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
     match command:
         case OpenDescription(what) if what in offered and what != now:
@@ -23,16 +23,16 @@ def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Body
     return ()
 
 
-def closed(now: str) -> Sequence[Body]:
+def closed(now: str) -> Sequence[Payload]:
     """What is open is closed."""
     return (DescriptionClosed(now),) if now else ()
 
 
-def after(now: str, body: Body) -> str:
+def after(now: str, payload: Payload) -> str:
     """What is open after an event."""
-    match body:
+    match payload:
         case DescriptionOpened():
-            return body.what
+            return payload.what
         case DescriptionClosed():
             return ""
     return now

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from labapp.analysis.task_records import Key
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import PartEnded, PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.tasks.judging.events import (
@@ -33,13 +33,13 @@ class OverPhotos:
     _photo: Key | None = None
     _before_ns: int = 0
 
-    def take(self, body: Body, photo: Key | None, working_ns: int) -> None:
+    def take(self, payload: Payload, photo: Key | None, working_ns: int) -> None:
         """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
         time at it, which stands still at the session's end."""
         self._until(working_ns)
-        match body:
+        match payload:
             case DescriptionOpened():
-                self._open = body.what == METHOD
+                self._open = payload.what == METHOD
             case DescriptionClosed():
                 self._open = False
             case PhotoShown():

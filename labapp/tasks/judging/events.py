@@ -3,11 +3,11 @@ Its questions are named in `labapp.tasks.judging.plan`. Its trials end with `tri
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))
-class PhotoDrawn(Body):
+class PhotoDrawn(Payload):
     """The next photo of the plan begins. set: number of its set; 0 for an exercise."""
 
     photo: str
@@ -17,12 +17,12 @@ class PhotoDrawn(Body):
 
 
 @kind("photo.shown", durable=True, of_trial=True)
-class PhotoShown(Body):
+class PhotoShown(Payload):
     """The photo is on the screen; its time runs from here."""
 
 
 @kind("judgement.made", durable=True, of_trial=True)
-class JudgementMade(Body):
+class JudgementMade(Payload):
     """A question about the photo was answered, or its answer changed; device names the input.
     value is None where an answer is taken back, as it is when it no longer applies."""
 
@@ -32,7 +32,7 @@ class JudgementMade(Body):
 
 
 @kind("photo.judged", durable=True, of_trial=True)
-class PhotoJudged(Body):
+class PhotoJudged(Payload):
     """The answers to the photo's questions are final. right: of the questions that have a right
     answer, whether it was given."""
 
@@ -41,14 +41,14 @@ class PhotoJudged(Body):
 
 
 @kind("species.opened", of_trial=True)
-class SpeciesOpened(Body):
+class SpeciesOpened(Payload):
     """The rows of another class were looked at. option: its place among the options, from 1."""
 
     option: int
 
 
 @kind("performance.computed", durable=True)
-class PerformanceComputed(Body):
+class PerformanceComputed(Payload):
     """What the participant is told of the own performance.
 
     photos: how many were judged. right: question -> photos with the right answer. For agreement
@@ -67,7 +67,7 @@ class PerformanceComputed(Body):
 
 
 @kind("description.opened")
-class DescriptionOpened(Body):
+class DescriptionOpened(Payload):
     """The participant opened the description of the method, or the picture of the whole tree.
     what: method or tree."""
 
@@ -75,7 +75,7 @@ class DescriptionOpened(Body):
 
 
 @kind("description.closed")
-class DescriptionClosed(Body):
+class DescriptionClosed(Payload):
     """And closed it."""
 
     what: str

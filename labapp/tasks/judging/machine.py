@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command, HandIn, Next
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded
@@ -50,7 +50,7 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
     )
 
 
-def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Body]:
+def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Payload]:
     """What an answer leads to: nothing where it is none of the question, or the same again. It
     takes back the answers to questions that no longer apply."""
     question = next((candidate for candidate in asked if candidate.id == command.question), None)
@@ -79,35 +79,37 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
     def initial(self, pauses: Pauses) -> JudgingState:
         return JudgingState(pauses)
 
-    def drawn(self, body: Body, number: int, attempt: int) -> PhotoTrial | None:
-        return PhotoTrial(number, attempt) if isinstance(body, PhotoDrawn) else None
+    def drawn(self, payload: Payload, number: int, attempt: int) -> PhotoTrial | None:
+        return PhotoTrial(number, attempt) if isinstance(payload, PhotoDrawn) else None
 
-    def after(self, question: PhotoTrial, body: Body) -> PhotoTrial:
-        match body:
+    def after(self, question: PhotoTrial, payload: Payload) -> PhotoTrial:
+        match payload:
             case JudgementMade(value=None):
                 left = {
-                    name: value for name, value in question.answers.items() if name != body.question
+                    name: value
+                    for name, value in question.answers.items()
+                    if name != payload.question
                 }
                 return replace(question, answers=left)
             case JudgementMade(value=int(value)):
-                return replace(question, answers={**question.answers, body.question: value})
+                return replace(question, answers={**question.answers, payload.question: value})
             case SpeciesOpened():
-                return replace(question, option=body.option)
+                return replace(question, option=payload.option)
             case PhotoJudged():
-                return replace(question, answers=dict(body.answers), right=dict(body.right))
+                return replace(question, answers=dict(payload.answers), right=dict(payload.right))
         return question
 
-    def apply(self, state: JudgingState, event: Event, body: Body) -> JudgingState:
-        after = super().apply(state, event, body)
+    def apply(self, state: JudgingState, event: Event, payload: Payload) -> JudgingState:
+        after = super().apply(state, event, payload)
         if event.stage != self.part.id:
             return after
-        match body:
+        match payload:
             case PerformanceComputed():
-                return replace(after, performance=body)
+                return replace(after, performance=payload)
             case PhotoJudged() if after.trial is not None:
-                judged = {**state.judged, after.trial.number: dict(body.answers)}
+                judged = {**state.judged, after.trial.number: dict(payload.answers)}
                 return replace(after, judged=judged)
-        return replace(after, description=description.after(state.description, body))
+        return replace(after, description=description.after(state.description, payload))
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class JudgingTask(Judging):
     study: str
     participant: str
 
-    def closing(self, state: JudgingState) -> Sequence[Body]:
+    def closing(self, state: JudgingState) -> Sequence[Payload]:
         return description.closed(state.description)
 
     def result(self, state: JudgingState) -> Judged | None:
@@ -145,11 +147,13 @@ class JudgingTask(Judging):
         tree = (description.TREE,) if self.part.explained.tree else ()
         return (description.METHOD, *tree)
 
-    def decide(self, state: JudgingState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: JudgingState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
-        if bodies := description.toggled(self.offered, state.description, command):
-            return [self._keyed(state, body) for body in bodies]
+        if payloads := description.toggled(self.offered, state.description, command):
+            return [self._keyed(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
             return self._judged(state, trial)
@@ -163,7 +167,7 @@ class JudgingTask(Judging):
         """Next itself hands in."""
         return False
 
-    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Body]:
+    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case Judge():
                 return answered(self.questions(question), question, command)
@@ -173,31 +177,37 @@ class JudgingTask(Judging):
                     return (SpeciesOpened(option),) if known else ()
         return ()
 
-    def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[Draft]:
+    def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[UnstampedEvent]:
         """The answers are final, and the next photo follows."""
         right = performance.marked(self.part.task, self.photo(trial), trial.answers)
         left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
         final = PhotoJudged(dict(trial.answers), right)
         state = replace(state, judged={**state.judged, trial.number: trial.answers})
-        return (stage.draft(self.part, trial, final), *self._end(state, left))
+        return (stage.unstamped(self.part, trial, final), *self._end(state, left))
 
-    def _end(self, state: JudgingState, drafts: Sequence[Draft]) -> Sequence[Draft]:
+    def _end(
+        self, state: JudgingState, events: Sequence[UnstampedEvent]
+    ) -> Sequence[UnstampedEvent]:
         """Before a stage ends, however it does, the description is closed and the performance
         computed."""
-        if not drafts or not isinstance(drafts[-1].body, PartEnded):
-            return drafts
+        if not events or not isinstance(events[-1].payload, PartEnded):
+            return events
         computed = performance.compute(
             self.part, state.judged, self.seed, self.study, self.participant, state.attempt
         )
         closing = [*description.closed(state.description), computed]
-        return [*drafts[:-1], *(Draft(body, self.part.id) for body in closing), drafts[-1]]
+        return [
+            *events[:-1],
+            *(UnstampedEvent(payload, self.part.id) for payload in closing),
+            events[-1],
+        ]
 
-    def _keyed(self, state: JudgingState, body: Body) -> Draft:
+    def _keyed(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
         """What happens beside the photos carries the photo that is on the screen, if there is."""
         trial = state.trial
         if trial is None or trial.outcome is not None:
-            return Draft(body, self.part.id)
-        return stage.draft(self.part, trial, body)
+            return UnstampedEvent(payload, self.part.id)
+        return stage.unstamped(self.part, trial, payload)
 
 
 @dataclass(frozen=True)
@@ -224,7 +234,7 @@ class WarmUpTask(Judging):
     def answered(self, question: PhotoTrial) -> bool:
         return question.judged
 
-    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Body]:
+    def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case Judge() if question.open:
                 return answered(self.questions(question), question, command)

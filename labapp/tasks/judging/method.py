@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.plugins.pages import PagesMachine, PagesState
@@ -28,18 +28,18 @@ class MethodMachine(PagesMachine[MethodState]):
     def initial(self, pauses: Pauses) -> MethodState:
         return MethodState()
 
-    def closing(self, state: MethodState) -> Sequence[Body]:
+    def closing(self, state: MethodState) -> Sequence[Payload]:
         return description.closed(state.description)
 
-    def decide(self, state: MethodState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: MethodState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         if isinstance(command, OpenDescription | CloseDescription):
             offered = (description.TREE,) if self.part.explained.tree else ()
-            bodies = description.toggled(offered, state.description, command)
-            return [Draft(body, self.part.id) for body in bodies]
+            payloads = description.toggled(offered, state.description, command)
+            return [UnstampedEvent(payload, self.part.id) for payload in payloads]
         return self.turn(state, command)
 
-    def apply(self, state: MethodState, event: Event, body: Body) -> MethodState:
-        state = replace(state, description=description.after(state.description, body))
-        return super().apply(state, event, body)
+    def apply(self, state: MethodState, event: Event, payload: Payload) -> MethodState:
+        state = replace(state, description=description.after(state.description, payload))
+        return super().apply(state, event, payload)

@@ -192,9 +192,9 @@ SCORED = (OUTPUT, DISTINCTION, AGREEMENT)
 photos, the others in one of as many as there are classes to choose from."""
 
 
-def scores(body: PhotoJudged) -> Mapping[str, bool]:
+def scores(payload: PhotoJudged) -> Mapping[str, bool]:
     """Of the scored questions about a photo, whether the answer was right."""
-    return {name: body.right[name] for name in SCORED if name in body.right}
+    return {name: payload.right[name] for name in SCORED if name in payload.right}
 
 
 def above_chance(part: JudgingPart, photos: Sequence[Mapping[str, bool]]) -> Fraction:

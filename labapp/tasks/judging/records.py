@@ -12,7 +12,7 @@ from statistics import fmean
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords, key_of
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartEnded
 from labapp.tasks.judging.descriptions import METHOD, TREE, OverPhotos
 from labapp.tasks.judging.events import (
@@ -80,35 +80,35 @@ class PhotoRecord(Attempt):
         self.devices: list[str] = []
         self.final: Mapping[str, int] | None = None
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt."""
-        match body:
+        match payload:
             case PhotoShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
             case JudgementMade():
-                self._judgement(body, working)
+                self._judgement(payload, working)
             case PhotoJudged():
-                self.final = dict(body.answers)
+                self.final = dict(payload.answers)
                 self.judged_session_ns, self.judged_ns = event.t_ns, working
             case SpeciesOpened():
                 self.species_opened += 1
             case DescriptionOpened():
-                self.opened[body.what] = self.opened.get(body.what, 0) + 1
+                self.opened[payload.what] = self.opened.get(payload.what, 0) + 1
         self.last_ns = working
 
-    def _judgement(self, body: JudgementMade, working: int) -> None:
-        known = self.questions.get(body.question)
-        if body.value is None:
+    def _judgement(self, payload: JudgementMade, working: int) -> None:
+        known = self.questions.get(payload.question)
+        if payload.value is None:
             if known is not None:
                 known.value = None
             self.taken_back += 1
             return
         if known is None:
-            self.questions[body.question] = Answered(body.value, working)
+            self.questions[payload.question] = Answered(payload.value, working)
         else:
-            known.value, known.at_ns, known.given = body.value, working, known.given + 1
-        if body.device not in self.devices:
-            self.devices.append(body.device)
+            known.value, known.at_ns, known.given = payload.value, working, known.given + 1
+        if payload.device not in self.devices:
+            self.devices.append(payload.device)
         if self.first_answer_ns is None:
             self.first_answer_ns = working
         self.last_answer_ns = working
@@ -326,8 +326,8 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
     tables = TABLES
     begins = PhotoDrawn.kind
     kinds = frozenset(
-        body.kind
-        for body in (
+        payload.kind
+        for payload in (
             PhotoShown,
             JudgementMade,
             PhotoJudged,
@@ -344,22 +344,22 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         self.performances: dict[str, PerformanceComputed] = {}
         self._descriptions = OverPhotos()
 
-    def begin(self, part: JudgedPart, key: Key, event: Event, body: PhotoDrawn) -> PhotoRecord:
-        if body.photo not in part.judged:
+    def begin(self, part: JudgedPart, key: Key, event: Event, payload: PhotoDrawn) -> PhotoRecord:
+        if payload.photo not in part.judged:
             raise RecordError(
-                f"Event {event.seq} of this session begins the photo {body.photo!r}, which its "
+                f"Event {event.seq} of this session begins the photo {payload.photo!r}, which its "
                 "plan does not have.",
                 safe="The session is untouched.",
                 todo="Check it with `labapp sessions verify`, and leave it out until then.",
             )
-        return PhotoRecord(part, key, body)
+        return PhotoRecord(part, key, payload)
 
-    def take(self, event: Event, body: Body, working_ns: int) -> None:
-        self._descriptions.take(body, key_of(event), working_ns)
-        if isinstance(body, PerformanceComputed) and event.stage is not None:
-            self.performances[event.stage] = body  # the last, where the stage began again
+    def take(self, event: Event, payload: Payload, working_ns: int) -> None:
+        self._descriptions.take(payload, key_of(event), working_ns)
+        if isinstance(payload, PerformanceComputed) and event.stage is not None:
+            self.performances[event.stage] = payload  # the last, where the stage began again
         else:
-            super().take(event, body, working_ns)
+            super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
         for key, spent_ns in self._descriptions.ended(working_ns).items():

@@ -54,8 +54,8 @@ class Judging(TaskType[AnyPart]):
 
     scored = ("photo.judged",)
 
-    def score(self, body: PhotoJudged) -> Mapping[str, bool]:
-        return performance.scores(body)
+    def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
+        return performance.scores(payload)
 
     def achieved(
         self, part: AnyPart, trials: Mapping[int, Mapping[str, Any]]

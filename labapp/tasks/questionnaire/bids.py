@@ -10,13 +10,13 @@ COURSE = (
     CourseRow(
         ResponseChanged.kind,
         "An answer was given or changed; text is instrument and item.",
-        lambda body: {"value": body.value, "text": f"{body.instrument} {body.item}"},
+        lambda payload: {"value": payload.value, "text": f"{payload.instrument} {payload.item}"},
         behind=PageTurned.kind,
     ),
     CourseRow(
         QuestionnaireSubmitted.kind,
         "A questionnaire was left; text is the instrument.",
-        lambda body: {"text": body.instrument},
+        lambda payload: {"text": payload.instrument},
         behind=ResponseChanged.kind,
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Back, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PageTurned, PartEnded
@@ -56,7 +56,9 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         items = ", ".join(repr(item.id) for item in missing)
         return f"page {state.page + 1}" + (f": no answer to {items}" if missing else "")
 
-    def decide(self, state: QuestionnaireState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: QuestionnaireState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         stage = self.part.id
@@ -68,14 +70,14 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                     return ()
                 if state.answers.get(item) == checked:
                     return ()
-                return (Draft(ResponseChanged(self.instrument.id, item, checked), stage),)
+                return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
             case Next() if state.page + 1 < len(self.instrument.pages):
                 if self.instrument.missing(state.answers, state.page):
                     return ()
-                return (Draft(PageTurned(state.page + 1), stage),)
+                return (UnstampedEvent(PageTurned(state.page + 1), stage),)
             case Next() if not self.instrument.missing(state.answers):
                 return (
-                    Draft(
+                    UnstampedEvent(
                         QuestionnaireSubmitted(
                             self.instrument.id,
                             self.instrument.version,
@@ -83,20 +85,22 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                         ),
                         stage,
                     ),
-                    Draft(PartEnded(self.index, "completed"), stage),
+                    UnstampedEvent(PartEnded(self.index, "completed"), stage),
                 )
             case Back() if state.page > 0:
-                return (Draft(PageTurned(state.page - 1), stage),)
+                return (UnstampedEvent(PageTurned(state.page - 1), stage),)
             case SkipStage():
-                return (Draft(PartEnded(self.index, "skipped"), stage),)
+                return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
 
-    def apply(self, state: QuestionnaireState, event: Event, body: Body) -> QuestionnaireState:
-        match body:
+    def apply(
+        self, state: QuestionnaireState, event: Event, payload: Payload
+    ) -> QuestionnaireState:
+        match payload:
             case ResponseChanged():
-                return replace(state, answers={**state.answers, body.item: body.value})
+                return replace(state, answers={**state.answers, payload.item: payload.value})
             case PageTurned():
-                return replace(state, page=body.page)
+                return replace(state, page=payload.page)
             case PartEnded():
-                return replace(state, outcome=body.outcome)
+                return replace(state, outcome=payload.outcome)
         return state

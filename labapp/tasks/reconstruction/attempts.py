@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Key
 from labapp.clock import NS
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.trials import TrialEnded
 from labapp.tasks.reconstruction.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.tasks.reconstruction.events import (
@@ -116,76 +116,76 @@ class Question(Attempt):
         self.solved_ns: int | None = None
         self.offered_ns: int | None = None
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
-        if isinstance(body, TrialStarted):
-            self._start(event, body, working)
-        elif isinstance(body, TrialEnded) and self.outcome is None:
+        if isinstance(payload, TrialStarted):
+            self._start(event, payload, working)
+        elif isinstance(payload, TrialEnded) and self.outcome is None:
             self.last_ns = working
             self._end(working)
         fold = self.fold
         if fold is None or self.outcome is not None:
-            self._noted(event, body, working)
+            self._noted(event, payload, working)
             return
         self.last_ns = working
-        if isinstance(body, PictureDecoded):  # every other event, and no activity
-            self._decoded(fold, body, working)
+        if isinstance(payload, PictureDecoded):  # every other event, and no activity
+            self._decoded(fold, payload, working)
             return
         if event.kind in ACTIVITIES:
             self.active_ns += counted_ns(working - self.activity_ns, self.inactivity_ns)
             self.activity_ns = working
-        match body:
+        match payload:
             case DialMoved():
-                self.z_seq = body.z_seq
-                self.movement.moved(body.dimension, body.value, body.device)
-                self.fold = fold.moved(self._shown_ns(working), body.dimension, body.value)
+                self.z_seq = payload.z_seq
+                self.movement.moved(payload.dimension, payload.value, payload.device)
+                self.fold = fold.moved(self._shown_ns(working), payload.dimension, payload.value)
             case DialSelected():
-                self.movement.selected(body.dimension)
+                self.movement.selected(payload.dimension)
             case OverlayToggled():
                 self.toggles += 1
             case LabelEdited():
                 self.label_edits += 1
-                self._noted(event, body, working)
+                self._noted(event, payload, working)
             case AlignmentMarked():
-                self._noted(event, body, working)
+                self._noted(event, payload, working)
             case SkipOffered():
                 self.offered_ns = working
             case TrialSolved():
-                self._solved(fold, body, working)
+                self._solved(fold, payload, working)
 
-    def _noted(self, event: Event, body: Body, working: int) -> None:
+    def _noted(self, event: Event, payload: Payload, working: int) -> None:
         """Names and marks have tables of their own, whether the question was shown or was over."""
-        if isinstance(body, LabelEdited):
-            self.edits.append((event, body))
-        elif isinstance(body, AlignmentMarked) and self.started_ns is not None:
-            self.marks.append((event, body, working))
+        if isinstance(payload, LabelEdited):
+            self.edits.append((event, payload))
+        elif isinstance(payload, AlignmentMarked) and self.started_ns is not None:
+            self.marks.append((event, payload, working))
 
-    def _start(self, event: Event, body: TrialStarted, working: int) -> None:
-        self.started = body
+    def _start(self, event: Event, payload: TrialStarted, working: int) -> None:
+        self.started = payload
         self.started_session_ns = event.t_ns
         self.started_ns = self.activity_ns = working
-        self.measures = (body.alignment, body.error_sum, body.error_mean)
+        self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
         self.fold, first = SnapshotFold.begin(
             0, self.drawn.z_start, self.part.discrete, self.measures
         )
         self.snapshots.append(first)
 
-    def _decoded(self, fold: SnapshotFold, body: PictureDecoded, working: int) -> None:
-        self.measures = (body.alignment, body.error_sum, body.error_mean)
-        if body.z_seq != self.z_seq:
+    def _decoded(self, fold: SnapshotFold, payload: PictureDecoded, working: int) -> None:
+        self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
+        if payload.z_seq != self.z_seq:
             return  # the dials have moved on; only the picture of the present state counts
         self.fold, taken = fold.decoded(self._shown_ns(working), *self.measures)
         if taken is not None:
             self.snapshots.append(taken)
-            self.snapshot_z_seq = body.z_seq
+            self.snapshot_z_seq = payload.z_seq
 
-    def _solved(self, fold: SnapshotFold, body: TrialSolved, working: int) -> None:
+    def _solved(self, fold: SnapshotFold, payload: TrialSolved, working: int) -> None:
         # The dials lock here, so this is an end of the question's movements and a snapshot in any
         # case: without it the error until the click on Next could be one from before.
         self.solved_ns = working
-        self.movement.locked(body.z)
-        self.fold = fold._replace(z=body.z)
-        if body.z_seq != self.snapshot_z_seq:
+        self.movement.locked(payload.z)
+        self.fold = fold._replace(z=payload.z)
+        if payload.z_seq != self.snapshot_z_seq:
             self._end(working)
 
     def _end(self, working: int) -> None:

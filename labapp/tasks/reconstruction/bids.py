@@ -32,27 +32,27 @@ from labapp.tasks.reconstruction.events import (
 
 
 class ReconstructionRows(TaskRows):
-    def shown(self, event: Event, body: TrialStarted) -> Cells:
-        return self.called_alike(body) | {"z_seq": 0}
+    def shown(self, event: Event, payload: TrialStarted) -> Cells:
+        return self.called_alike(payload) | {"z_seq": 0}
 
-    def moment(self, event: Event, body: Any) -> Cells:
-        cells = self.called_alike(body)
+    def moment(self, event: Event, payload: Any) -> Cells:
+        cells = self.called_alike(payload)
         if "dimension" in cells:
             cells["dimension"] += 1
-        match body:
+        match payload:
             case AlignmentMarked():
-                cells["value"] = body.mark
+                cells["value"] = payload.mark
             case OverlayToggled():
-                cells["value"] = body.on
+                cells["value"] = payload.on
             case SkipOffered():
-                cells["value"] = body.active_s
+                cells["value"] = payload.active_s
             case StageTimeExpired():
-                cells["value"] = body.limit_s
+                cells["value"] = payload.limit_s
         return cells
 
 
-def _tutorial(body: TutorialDialMoved) -> Cells:
-    return {"value": body.value, "text": f"box {body.box + 1}, dial {body.dimension + 1}"}
+def _tutorial(payload: TutorialDialMoved) -> Cells:
+    return {"value": payload.value, "text": f"box {payload.box + 1}, dial {payload.dimension + 1}"}
 
 
 COURSE = (

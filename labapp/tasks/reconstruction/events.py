@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from labapp.events.dials import Comparison, TargetShown, no_dial, no_dial_state
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
-class TrialDrawn(Body):
+class TrialDrawn(Payload):
     """The pair of a question was drawn: initial z and target z'."""
 
     z_start: tuple[float, ...]
@@ -33,7 +33,7 @@ class TrialStarted(TargetShown):
 
 
 @kind("dial.moved", frequent=True, of_trial=True)
-class DialMoved(Body):
+class DialMoved(Payload):
     """A dial stands at a new value; z_seq counts the changes of a question from 1, and device names
     the input (mouse, keyboard, wheel, touch, simulated)."""
 
@@ -47,7 +47,7 @@ class DialMoved(Body):
 
 
 @kind("dial.selected", of_trial=True)
-class DialSelected(Body):
+class DialSelected(Payload):
     """A dial was taken hold of (pressed, or reached by keyboard)."""
 
     dimension: int
@@ -68,7 +68,7 @@ class PictureDecoded(Comparison):
 
 
 @kind("trial.solved", durable=True, of_trial=True)
-class TrialSolved(Body):
+class TrialSolved(Payload):
     """The alignment reached the target at z; the dials are set to it and locked."""
 
     z_seq: int
@@ -80,7 +80,7 @@ class TrialSolved(Body):
 
 
 @kind("alignment.marked", durable=True, of_trial=True)
-class AlignmentMarked(Body):
+class AlignmentMarked(Payload):
     """The participant of a calibration said how near the pictures are. mark: far (far away) or
     close (close enough); alignment: of the picture then on the screen, which is z_seq's."""
 
@@ -90,14 +90,14 @@ class AlignmentMarked(Body):
 
 
 @kind("overlay.toggled", of_trial=True)
-class OverlayToggled(Body):
+class OverlayToggled(Payload):
     """The participant switched between side by side and overlay."""
 
     on: bool
 
 
 @kind("label.edited", durable=True, of_trial=True)
-class LabelEdited(Body):
+class LabelEdited(Payload):
     """The participant renamed a dial; kept within the stage."""
 
     dimension: int
@@ -108,14 +108,14 @@ class LabelEdited(Body):
 
 
 @kind("skip.offered", durable=True, of_trial=True)
-class SkipOffered(Body):
+class SkipOffered(Payload):
     """Skip became available after active_s seconds of active time."""
 
     active_s: float
 
 
 @kind("tutorial.dial_moved")
-class TutorialDialMoved(Body):
+class TutorialDialMoved(Payload):
     """A dial of one of the tutorial's boxes was moved; box and dimension count from 0."""
 
     box: int

@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
 from labapp.events.durations import Pauses
 from labapp.plugins import stage
@@ -99,7 +99,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             return None
         return trial.last_activity_ns + max(missing, 0)
 
-    def decide(self, state: StageState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: StageState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
@@ -127,8 +127,8 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                     return ()
                 return self._active(state, trial, working, LabelEdited(dimension, text))
             case MarkAlignment(mark) if trial.running and self.part.marks and mark in MARKS:
-                body = AlignmentMarked(mark, trial.decoded_seq, trial.alignment)
-                return self._active(state, trial, working, body)
+                payload = AlignmentMarked(mark, trial.decoded_seq, trial.alignment)
+                return self._active(state, trial, working, payload)
             case Skip() if trial.running and self.may_skip(trial):
                 return self._leave(state, trial, "skipped")
             case Next() if trial.on_screen and (achieved := self._achieved(state)) is not None:
@@ -144,7 +144,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
     def _is_dial(self, dimension: int) -> bool:
         return 0 <= dimension < len(self.space)
 
-    def _begin(self, state: StageState) -> Sequence[Draft]:
+    def _begin(self, state: StageState) -> Sequence[UnstampedEvent]:
         if not self.wants_begin(state):
             return ()
         number = len(state.outcomes) + 1
@@ -152,57 +152,61 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         start, target = draw_pair(
             self.part, self.space, self.sample, self.seed, self.participant, number, attempt
         )
-        return (Draft(TrialDrawn(start, target), self.part.id, number, attempt),)
+        return (UnstampedEvent(TrialDrawn(start, target), self.part.id, number, attempt),)
 
-    def _presented(self, trial: Trial, shown: Presented) -> Sequence[Draft]:
+    def _presented(self, trial: Trial, shown: Presented) -> Sequence[UnstampedEvent]:
         aligned = self._reached(shown.alignment)
         measures = (shown.alignment, shown.error_sum, shown.error_mean)
-        drafts = [stage.draft(self.part, trial, TrialStarted(*measures, aligned))]
+        events = [stage.unstamped(self.part, trial, TrialStarted(*measures, aligned))]
         if aligned:
-            drafts.append(stage.draft(self.part, trial, TrialSolved(0, trial.z, shown.alignment)))
-        return drafts
+            events.append(
+                stage.unstamped(self.part, trial, TrialSolved(0, trial.z, shown.alignment))
+            )
+        return events
 
     def _reached(self, alignment: float) -> bool:
         """Whether the pictures match; in a calibration there is nothing to reach."""
         return not self.part.marks and reached(alignment, self.part.target_alignment)
 
-    def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[Draft]:
-        body = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
-        drafts = [stage.draft(self.part, trial, body)]
+    def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[UnstampedEvent]:
+        payload = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
+        events = [stage.unstamped(self.part, trial, payload)]
         if self._reached(done.alignment):
-            drafts.append(
-                stage.draft(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
+            events.append(
+                stage.unstamped(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
             )
         elif self.as_published:
             # There, active time grows with the snapshot that this picture may bring.
-            seen = apply_trial(self.part, self.space, trial, body, working)
-            drafts += self._offer(seen, working)
-        return drafts
+            seen = apply_trial(self.part, self.space, trial, payload, working)
+            events += self._offer(seen, working)
+        return events
 
     def _move(
         self, state: StageState, trial: Trial, move: MoveDial, working: int
-    ) -> Sequence[Draft]:
+    ) -> Sequence[UnstampedEvent]:
         if not self._is_dial(move.dimension) or not isfinite(move.value):
             return ()
         value = self.space.dimensions[move.dimension].snap(move.value)
         if value == trial.z[move.dimension]:
             return ()
-        body = DialMoved(trial.z_seq + 1, move.dimension, value, move.device)
-        return self._active(state, trial, working, body)
+        payload = DialMoved(trial.z_seq + 1, move.dimension, value, move.device)
+        return self._active(state, trial, working, payload)
 
-    def _active(self, state: StageState, trial: Trial, working: int, body: Body) -> Sequence[Draft]:
+    def _active(
+        self, state: StageState, trial: Trial, working: int, payload: Payload
+    ) -> Sequence[UnstampedEvent]:
         """Something the participant did, and the skip offer it may bring."""
-        return (stage.draft(self.part, trial, body), *self._offer(trial, working))
+        return (stage.unstamped(self.part, trial, payload), *self._offer(trial, working))
 
-    def _offer(self, trial: Trial, working: int) -> Sequence[Draft]:
+    def _offer(self, trial: Trial, working: int) -> Sequence[UnstampedEvent]:
         if self.part.skip != "after" or trial.skip_offered or not trial.running:
             return ()
         active = trial.active_at(working, self.inactivity_ns, self.as_published)
         if active < round(self.part.skip_after_s * NS):
             return ()
-        return (stage.draft(self.part, trial, SkipOffered(active / NS)),)
+        return (stage.unstamped(self.part, trial, SkipOffered(active / NS)),)
 
-    def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[Draft]:
+    def _tick(self, state: StageState, trial: Trial, working: int) -> Sequence[UnstampedEvent]:
         if state.pauses.held:
             return ()
         expired = stage.time_is_up(self.part, self.index, state, self._achieved(state), working)
@@ -217,8 +221,8 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             return None if trial.unmarked else "marked"
         return "solved" if trial.solved else None
 
-    def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[Draft]:
+    def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[UnstampedEvent]:
         return stage.leave_question(self.part, self.index, state, trial, outcome)
 
-    def apply(self, state: StageState, event: Event, body: Body) -> StageState:
-        return apply_event(self.part, self.space, state, event, body)
+    def apply(self, state: StageState, event: Event, payload: Payload) -> StageState:
+        return apply_event(self.part, self.space, state, event, payload)

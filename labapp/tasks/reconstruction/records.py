@@ -12,7 +12,7 @@ from typing import Any
 
 from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
 from labapp.clock import NS
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.representations.space import Continuous
 from labapp.tasks.reconstruction.attempts import Question, TrialRecord
@@ -42,8 +42,8 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
     tables = TABLES
     begins = TrialDrawn.kind
     kinds = frozenset(
-        body.kind
-        for body in (
+        payload.kind
+        for payload in (
             TrialStarted,
             DialMoved,
             DialSelected,
@@ -61,16 +61,18 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         super().__init__(parts)
         self.cards: dict[str, str] = {}
 
-    def begin(self, part: ReconstructionPart, key: Key, event: Event, body: TrialDrawn) -> Question:
-        return Question(part, key, body)
+    def begin(
+        self, part: ReconstructionPart, key: Key, event: Event, payload: TrialDrawn
+    ) -> Question:
+        return Question(part, key, payload)
 
-    def take_of_session(self, body: Body) -> None:
+    def take_of_session(self, payload: Payload) -> None:
         """The hash of the model card of each decoder that ran, by model; the last one of several.
 
         De-identified copies of older versions hold a word in its place, and count as without one.
         """
-        if isinstance(body, DecoderWarmed) and re.fullmatch(SHA256_PATTERN, body.card_sha256):
-            self.cards[body.model] = body.card_sha256
+        if isinstance(payload, DecoderWarmed) and re.fullmatch(SHA256_PATTERN, payload.card_sha256):
+            self.cards[payload.model] = payload.card_sha256
 
     @cached_property
     def trials(self) -> tuple[TrialRecord, ...]:

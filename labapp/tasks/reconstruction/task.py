@@ -44,7 +44,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
 
     scored = ("trial.solved",)
 
-    def score(self, body: TrialSolved) -> Mapping[str, bool]:
+    def score(self, payload: TrialSolved) -> Mapping[str, bool]:
         return {"solved": True}
 
     def achieved(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 from labapp.plugins.pages import PagesMachine, PagesState
@@ -34,7 +34,9 @@ class TutorialMachine(PagesMachine[TutorialState]):
         boxes = zip(self.part.boxes, self.spaces, strict=True)
         return TutorialState(dials=tuple(space.snap(box.start) for box, space in boxes))
 
-    def decide(self, state: TutorialState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: TutorialState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         match command:
@@ -45,14 +47,14 @@ class TutorialMachine(PagesMachine[TutorialState]):
                 snapped = dimensions[dimension].snap(value)
                 if snapped == state.dials[box][dimension]:
                     return ()
-                return (Draft(TutorialDialMoved(box, dimension, snapped), self.part.id),)
+                return (UnstampedEvent(TutorialDialMoved(box, dimension, snapped), self.part.id),)
         return self.turn(state, command)
 
-    def apply(self, state: TutorialState, event: Event, body: Body) -> TutorialState:
-        if isinstance(body, TutorialDialMoved):
-            z = list(state.dials[body.box])
-            z[body.dimension] = body.value
+    def apply(self, state: TutorialState, event: Event, payload: Payload) -> TutorialState:
+        if isinstance(payload, TutorialDialMoved):
+            z = list(state.dials[payload.box])
+            z[payload.dimension] = payload.value
             dials = list(state.dials)
-            dials[body.box] = tuple(z)
+            dials[payload.box] = tuple(z)
             return replace(state, dials=tuple(dials))
-        return super().apply(state, event, body)
+        return super().apply(state, event, payload)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.clock import NS
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartStarted
@@ -32,20 +32,20 @@ class BreakMachine(PartMachine[BreakState]):
     def initial(self, pauses: Pauses) -> BreakState:
         return BreakState()
 
-    def decide(self, state: BreakState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(self, state: BreakState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         match command:
             case Next() if now_ns - state.began_ns >= round(self.part.at_least_s * NS):
-                return (Draft(PartEnded(self.index, "completed"), self.part.id),)
+                return (UnstampedEvent(PartEnded(self.index, "completed"), self.part.id),)
             case SkipStage():
-                return (Draft(PartEnded(self.index, "skipped"), self.part.id),)
+                return (UnstampedEvent(PartEnded(self.index, "skipped"), self.part.id),)
         return ()
 
-    def apply(self, state: BreakState, event: Event, body: Body) -> BreakState:
-        match body:
+    def apply(self, state: BreakState, event: Event, payload: Payload) -> BreakState:
+        match payload:
             case PartStarted():
                 return replace(state, began_ns=event.t_ns)
             case PartEnded():
-                return replace(state, outcome=body.outcome)
+                return replace(state, outcome=payload.outcome)
         return state

@@ -18,15 +18,15 @@ from labapp.tasks.single_dimension.events import (
 
 
 class SingleDimensionRows(TaskRows):
-    def moment(self, event: Event, body: Any) -> Cells:
-        cells = self.called_alike(body)
-        match body:
+    def moment(self, event: Event, payload: Any) -> Cells:
+        cells = self.called_alike(payload)
+        match payload:
             case ChoiceMade() | AnswerGiven():
-                cells["value"] = body.choice
+                cells["value"] = payload.choice
             case ExamplesRedrawn():
-                cells["value"] = body.number
+                cells["value"] = payload.number
             case StageTimeExpired():
-                cells["value"] = body.limit_s
+                cells["value"] = payload.limit_s
         return cells
 
 

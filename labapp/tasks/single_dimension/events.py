@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from labapp.events.dials import no_dial, no_dial_state
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("question.drawn", durable=True, begins=("single_dimension",))
-class QuestionDrawn(Body):
+class QuestionDrawn(Payload):
     """A question was drawn. z is the dial state of its picture, whose `dimension` (from 0) was set
     to `value`; regime is low, medium or high, empty for a discrete dimension; correct is the right
     choice, from 0. bounds: the values between which low, medium and high are drawn, empty for a
@@ -30,12 +30,12 @@ class QuestionDrawn(Body):
 
 
 @kind("question.shown", durable=True, of_trial=True)
-class QuestionShown(Body):
+class QuestionShown(Payload):
     """The question is on the screen; its time runs from here."""
 
 
 @kind("examples.redrawn", durable=True, of_trial=True)
-class ExamplesRedrawn(Body):
+class ExamplesRedrawn(Payload):
     """The participant asked for other examples; number counts from 1 in a question."""
 
     number: int
@@ -43,7 +43,7 @@ class ExamplesRedrawn(Body):
 
 
 @kind("choice.made", durable=True, of_trial=True)
-class ChoiceMade(Body):
+class ChoiceMade(Payload):
     """A choice was taken or changed (from 0); device names the input."""
 
     choice: int
@@ -51,7 +51,7 @@ class ChoiceMade(Body):
 
 
 @kind("rating.made", durable=True, of_trial=True)
-class RatingMade(Body):
+class RatingMade(Payload):
     """A rating from 1 to 5 was given or changed. item: confidence or understanding."""
 
     item: str
@@ -60,7 +60,7 @@ class RatingMade(Body):
 
 
 @kind("answer.given", durable=True, of_trial=True)
-class AnswerGiven(Body):
+class AnswerGiven(Payload):
     """The participant handed in choice and ratings and was told the right choice; they are final.
     confidence: "I'm confident I'm right", understanding: "The dial makes sense", 1 to 5."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events import Body, Draft
+from labapp.events import Payload, UnstampedEvent
 from labapp.events.commands import Command, HandIn
 from labapp.events.durations import Pauses
 from labapp.plugins import stage
@@ -57,12 +57,12 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
         """How many choices a question has."""
         return choices(self.space, question.dimension)
 
-    def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[Draft]:
-        drafts = super().decide(state, command, now_ns)
-        if isinstance(command, HandIn) and drafts and state.trial and not self.part.feedback:
+    def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        events = super().decide(state, command, now_ns)
+        if isinstance(command, HandIn) and events and state.trial and not self.part.feedback:
             left = stage.leave_question(self.part, self.index, state, state.trial, ANSWERED)
-            return (*drafts, *left)
-        return drafts
+            return (*events, *left)
+        return events
 
     def draw(self, number: int, attempt: int) -> QuestionDrawn:
         return draw_question(
@@ -76,23 +76,23 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
             attempt,
         )
 
-    def drawn(self, body: Body, number: int, attempt: int) -> Question | None:
-        if not isinstance(body, QuestionDrawn):
+    def drawn(self, payload: Payload, number: int, attempt: int) -> Question | None:
+        if not isinstance(payload, QuestionDrawn):
             return None
         return Question(
             number=number,
             attempt=attempt,
-            dimension=body.dimension,
-            z=body.z,
-            correct=body.correct,
-            bounds=body.bounds,
-            examples=body.examples,
+            dimension=payload.dimension,
+            z=payload.z,
+            correct=payload.correct,
+            bounds=payload.bounds,
+            examples=payload.examples,
         )
 
     def answered(self, question: Question) -> bool:
         return question.answered
 
-    def answer(self, question: Question, command: Command) -> Sequence[Body]:
+    def answer(self, question: Question, command: Command) -> Sequence[Payload]:
         if not question.open:
             return ()
         match command:
@@ -125,14 +125,14 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
         )
         return ExamplesRedrawn(number, rows)
 
-    def after(self, question: Question, body: Body) -> Question:
-        match body:
+    def after(self, question: Question, payload: Payload) -> Question:
+        match payload:
             case ExamplesRedrawn():
-                return replace(question, resamples=body.number, examples=body.examples)
+                return replace(question, resamples=payload.number, examples=payload.examples)
             case ChoiceMade():
-                return replace(question, choice=body.choice)
+                return replace(question, choice=payload.choice)
             case RatingMade():
-                return replace(question, ratings={**question.ratings, body.item: body.value})
+                return replace(question, ratings={**question.ratings, payload.item: payload.value})
             case AnswerGiven():
-                return replace(question, right=body.correct)
+                return replace(question, right=payload.correct)
         return question

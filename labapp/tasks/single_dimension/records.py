@@ -14,7 +14,7 @@ from labapp.analysis.answered import (
 )
 from labapp.analysis.column import number, seconds, text, whole, yes
 from labapp.analysis.task_records import Key, Ran, Row, TaskRecords, TaskTables
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
@@ -71,20 +71,20 @@ class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerG
         self.rated = 0
         self.resamples = 0
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt."""
-        match body:
+        match payload:
             case QuestionShown():
                 self.show(event, working)
             case ChoiceMade():
-                self.choose(body.choice, working)
+                self.choose(payload.choice, working)
             case RatingMade():
                 self.rated += 1
-                self.ratings[body.item] = body.value
+                self.ratings[payload.item] = payload.value
             case ExamplesRedrawn():
-                self.resamples = body.number
+                self.resamples = payload.number
             case AnswerGiven():
-                self.hand_in(body, working)
+                self.hand_in(payload, working)
         self.last_ns = working
 
 
@@ -94,8 +94,8 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     tables = TABLES
     begins = QuestionDrawn.kind
     kinds = frozenset(
-        body.kind
-        for body in (
+        payload.kind
+        for payload in (
             QuestionShown,
             ChoiceMade,
             RatingMade,
@@ -105,9 +105,9 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     )
 
     def begin(
-        self, part: SingleDimensionPart, key: Key, event: Event, body: QuestionDrawn
+        self, part: SingleDimensionPart, key: Key, event: Event, payload: QuestionDrawn
     ) -> QuestionRecord:
-        return QuestionRecord(part, key, body)
+        return QuestionRecord(part, key, payload)
 
     def trial_row(self, attempt: QuestionRecord) -> Row:
         part, drawn = attempt.part, attempt.drawn

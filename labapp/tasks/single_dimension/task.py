@@ -46,8 +46,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
 
     scored = ("answer.given",)
 
-    def score(self, body: AnswerGiven) -> Mapping[str, bool] | None:
-        return {"correct": True} if body.correct else None
+    def score(self, payload: AnswerGiven) -> Mapping[str, bool] | None:
+        return {"correct": True} if payload.correct else None
 
     def achieved(
         self, part: SingleDimensionPart | ExamplePart, trials: Mapping[int, Mapping[str, Any]]

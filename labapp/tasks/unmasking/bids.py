@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.stimuli import StimuliStored
 from labapp.journal.layout import STIMULI
 from labapp.journal.record import Record
-from labapp.journal.rows import bodies
+from labapp.journal.rows import payloads
 from labapp.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import ANSWERED
@@ -46,9 +46,11 @@ class UnmaskingRows(TaskRows):
     def _planned(self) -> dict[tuple[str | None, int | None], Stimulus]:
         """Every masked picture of the plan, by the id of its part and its number in it."""
         names: dict[str, str] = {}
-        for _, body in bodies([row for row in self.record.rows if row.kind == StimuliStored.kind]):
-            assert isinstance(body, StimuliStored)
-            names |= body.files
+        for _, payload in payloads(
+            [row for row in self.record.rows if row.kind == StimuliStored.kind]
+        ):
+            assert isinstance(payload, StimuliStored)
+            names |= payload.files
         stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
         for stage, part in self.plan.items():
             classes = part.unmasked.classes
@@ -63,45 +65,45 @@ class UnmaskingRows(TaskRows):
                 )
         return stimuli
 
-    def noted(self, event: Event, body: Body) -> None:
-        if isinstance(body, StimulusDrawn):
-            self._drawn[event.stage, event.trial, event.attempt] = body
+    def noted(self, event: Event, payload: Payload) -> None:
+        if isinstance(payload, StimulusDrawn):
+            self._drawn[event.stage, event.trial, event.attempt] = payload
 
-    def shown_ns(self, event: Event, body: StimulusShown) -> int:
-        return body.painted_ns
+    def shown_ns(self, event: Event, payload: StimulusShown) -> int:
+        return payload.painted_ns
 
-    def shown(self, event: Event, body: StimulusShown) -> Cells:
+    def shown(self, event: Event, payload: StimulusShown) -> Cells:
         drawn = self._drawn[event.stage, event.trial, event.attempt]
         stimulus = self._stimuli.get((event.stage, event.trial))
         return {
             **self.called_alike(drawn),
-            **self.called_alike(body),
+            **self.called_alike(payload),
             STIM_FILE.name: None if stimulus is None else stimulus.file,
         }
 
-    def moment(self, event: Event, body: ResponseGiven) -> Cells:
+    def moment(self, event: Event, payload: ResponseGiven) -> Cells:
         return {
-            "onset": seconds(body.input_ns),
-            **self.called_alike(body),
-            "response": self._response(event, body),
+            "onset": seconds(payload.input_ns),
+            **self.called_alike(payload),
+            "response": self._response(event, payload),
         }
 
-    def answer(self, event: Event, body: Any, shown_ns: int) -> Answer | None:
+    def answer(self, event: Event, payload: Any, shown_ns: int) -> Answer | None:
         """A response ends its stimulus, by the time of its input."""
-        if not isinstance(body, ResponseGiven):
+        if not isinstance(payload, ResponseGiven):
             return None
-        response = self._response(event, body)
+        response = self._response(event, payload)
         truth = self._drawn[event.stage, event.trial, event.attempt].truth
         cells = {
-            "response_time": seconds(body.input_ns - shown_ns),
+            "response_time": seconds(payload.input_ns - shown_ns),
             "response": response,
             "correct": response == truth,
         }
-        return Answer(body.input_ns, ANSWERED, cells)
+        return Answer(payload.input_ns, ANSWERED, cells)
 
-    def _response(self, event: Event, body: ResponseGiven) -> str:
+    def _response(self, event: Event, payload: ResponseGiven) -> str:
         """The class that the button names."""
-        return self.plan[str(event.stage)].class_of(body.response) or DONT_KNOW
+        return self.plan[str(event.stage)].class_of(payload.response) or DONT_KNOW
 
     def question(self, row: Mapping[str, Any]) -> Cells:
         stimulus = self._stimuli.get((row["stage"], row["trial"]))

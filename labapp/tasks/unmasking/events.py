@@ -7,11 +7,11 @@ time, and the journal's own times beside them are when the program came to know 
 
 from __future__ import annotations
 
-from labapp.events.registry import Body, kind
+from labapp.events.registry import Payload, kind
 
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))
-class StimulusDrawn(Body):
+class StimulusDrawn(Payload):
     """The next stimulus of the plan begins. sequence: its image and method, counted from 1 in the
     part; mask: its place in the sequence, from 1; percent: of the pixels that are shown; due_ns:
     session time at which it is to appear, after the blank."""
@@ -27,7 +27,7 @@ class StimulusDrawn(Body):
 
 
 @kind("stimulus.shown", durable=True, of_trial=True)
-class StimulusShown(Body):
+class StimulusShown(Payload):
     """The stimulus is on the screen; its time runs from here.
 
     painted_ns: session time of the first painted frame. shown_by: what says so: `frame`, the window
@@ -45,7 +45,7 @@ class StimulusShown(Body):
 
 
 @kind("response.given", durable=True, of_trial=True)
-class ResponseGiven(Body):
+class ResponseGiven(Payload):
     """The participant said what the stimulus shows. response: the button from 1, whose class the
     plan has; 0 for "I don't know". input_ns: session time of the input event's own time stamp;
     timed_by: `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be

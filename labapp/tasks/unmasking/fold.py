@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import INTERRUPTED, StimulusTrial, UnmaskingState
 
 
-def apply_event(part: str, state: UnmaskingState, event: Event, body: Body) -> UnmaskingState:
+def apply_event(part: str, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
     """The state after an event of the session (pauses too); part: id of the part."""
     pauses = state.pauses.apply(event)
     if pauses is not state.pauses:
@@ -21,27 +21,27 @@ def apply_event(part: str, state: UnmaskingState, event: Event, body: Body) -> U
         return _interrupted(state) if begins else state
     if event.stage != part:
         return state
-    match body:
+    match payload:
         case StimulusDrawn():
             attempt = event.attempt or 1
-            drawn = StimulusTrial(event.trial or 1, attempt, body.due_ns)
+            drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns)
             return replace(state, trial=drawn, highest=max(state.highest, attempt))
         case PartEnded():
-            return replace(state, outcome=body.outcome)
+            return replace(state, outcome=payload.outcome)
     if (trial := state.trial) is None:
         return state
-    match body:
+    match payload:
         case StimulusShown():
             started = state.stage_started_ns
             if started is None:
                 started = pauses.working_ns(event.t_ns)
-            trial = replace(trial, painted_ns=body.painted_ns)
+            trial = replace(trial, painted_ns=payload.painted_ns)
             return replace(state, trial=trial, stage_started_ns=started)
         case ResponseGiven():
-            return replace(state, trial=replace(trial, response=body.response))
+            return replace(state, trial=replace(trial, response=payload.response))
         case TrialEnded():
-            done = () if body.outcome == INTERRUPTED else (body.outcome,)
-            trial = replace(trial, outcome=body.outcome)
+            done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
+            trial = replace(trial, outcome=payload.outcome)
             return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
     return state
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labapp.events import Body, Draft, Event
+from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.trials import TrialEnded
@@ -48,7 +48,9 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
     def due_ns(self, state: UnmaskingState) -> int | None:
         return None if state.trial is None or not state.trial.due else state.trial.due_ns
 
-    def decide(self, state: UnmaskingState, command: Command, now_ns: int) -> Sequence[Draft]:
+    def decide(
+        self, state: UnmaskingState, command: Command, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         match command:
@@ -61,18 +63,18 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             case StimulusPainted() if trial is not None and trial.due:
                 return self._shown(trial, command, now_ns)
             case StimulusHidden() if trial is not None and trial.outcome is None:
-                return (stage.draft(self.part, trial, TrialEnded(INTERRUPTED)),)
+                return (stage.unstamped(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
                 return self._respond(state, trial, command, now_ns)
         return ()
 
-    def _begin(self, state: UnmaskingState, now_ns: int) -> Sequence[Draft]:
+    def _begin(self, state: UnmaskingState, now_ns: int) -> Sequence[UnstampedEvent]:
         if not self.wants_begin(state):
             return ()
-        trial, drafts = state.trial, []
+        trial, events = state.trial, []
         again = trial is not None and (trial.interrupted or trial.outcome == INTERRUPTED)
         if trial is not None and trial.outcome is None:
-            drafts.append(stage.draft(self.part, trial, TrialEnded(INTERRUPTED)))
+            events.append(stage.unstamped(self.part, trial, TrialEnded(INTERRUPTED)))
         number = len(state.outcomes) + 1
         at, mask = self.part.at(number)
         sequence, planned = self.part.stimulus(number)
@@ -88,11 +90,11 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             due_ns=now_ns + (0 if trial is None else self.part.blank_ms * MS),
         )
         attempt = state.highest + 1 if again else state.base
-        return (*drafts, Draft(drawn, self.part.id, number, attempt))
+        return (*events, UnstampedEvent(drawn, self.part.id, number, attempt))
 
     def _shown(
         self, trial: StimulusTrial, command: StimulusPainted, now_ns: int
-    ) -> Sequence[Draft]:
+    ) -> Sequence[UnstampedEvent]:
         """The screen says when it painted the stimulus. A frame from before it was drawn is of the
         stimulus before: what the window system confirms can come late."""
         painted = min(command.painted_ns, now_ns)
@@ -101,11 +103,11 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         shown = StimulusShown(
             painted, command.shown_by, command.refresh_ms, command.side_px, command.too_small
         )
-        return (stage.draft(self.part, trial, shown),)
+        return (stage.unstamped(self.part, trial, shown),)
 
     def _respond(
         self, state: UnmaskingState, trial: StimulusTrial, command: Respond, now_ns: int
-    ) -> Sequence[Draft]:
+    ) -> Sequence[UnstampedEvent]:
         """A press from before the stimulus was painted was meant for the one before."""
         input_ns = min(command.input_ns, now_ns)
         known = 0 <= command.response < len(self.part.buttons)
@@ -113,7 +115,7 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             return ()
         given = ResponseGiven(command.response, command.device, input_ns, command.timed_by)
         left = stage.leave_question(self.part, self.index, state, trial, ANSWERED)
-        return (stage.draft(self.part, trial, given), *left)
+        return (stage.unstamped(self.part, trial, given), *left)
 
-    def apply(self, state: UnmaskingState, event: Event, body: Body) -> UnmaskingState:
-        return apply_event(self.part.id, state, event, body)
+    def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
+        return apply_event(self.part.id, state, event, payload)

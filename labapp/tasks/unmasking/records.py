@@ -16,7 +16,7 @@ from scipy.special import log_softmax
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords
 from labapp.clock import NS
 from labapp.errors import RecordError
-from labapp.events import Body, Event
+from labapp.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
 from labapp.tasks.unmasking.tables import TABLES
@@ -44,14 +44,14 @@ class StimulusRecord(Attempt):
         self.response: ResponseGiven | None = None
         self.prior_exposures = 0
 
-    def take(self, event: Event, body: Body, working: int) -> None:
+    def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt."""
-        match body:
+        match payload:
             case StimulusShown():
-                self.shown = body
-                self.started_session_ns, self.started_ns = body.painted_ns, working
+                self.shown = payload
+                self.started_session_ns, self.started_ns = payload.painted_ns, working
             case ResponseGiven():
-                self.response, self.ended_session_ns = body, body.input_ns
+                self.response, self.ended_session_ns = payload, payload.input_ns
 
     @property
     def complete(self) -> bool:
@@ -109,14 +109,14 @@ def count_exposures(records: Iterable[StimulusRecord]) -> None:
         seen[picture] += record.shown is not None
 
 
-def begun(event: Event, key: Key, body: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
+def begun(event: Event, key: Key, payload: StimulusDrawn, part: UnmaskingPart) -> StimulusRecord:
     """The attempt that an event begins. Raises RecordError where the plan lacks the stimulus."""
-    if 1 <= body.sequence <= len(part.sequences):
-        sequence = part.sequences[body.sequence - 1]
+    if 1 <= payload.sequence <= len(part.sequences):
+        sequence = part.sequences[payload.sequence - 1]
         planned = (sequence.image, sequence.method)
-        if 1 <= body.mask <= len(sequence.masks) and planned == (body.image, body.method):
-            return StimulusRecord(part, key, body)
-    raise foreign(event, f"begins mask {body.mask} of {body.image!r} with {body.method!r}")
+        if 1 <= payload.mask <= len(sequence.masks) and planned == (payload.image, payload.method):
+            return StimulusRecord(part, key, payload)
+    raise foreign(event, f"begins mask {payload.mask} of {payload.image!r} with {payload.method!r}")
 
 
 def foreign(event: Event, what: str) -> RecordError:
@@ -259,16 +259,16 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     kinds = frozenset({StimulusShown.kind, ResponseGiven.kind})
 
     def begin(
-        self, part: UnmaskingPart, key: Key, event: Event, body: StimulusDrawn
+        self, part: UnmaskingPart, key: Key, event: Event, payload: StimulusDrawn
     ) -> StimulusRecord:
-        return begun(event, key, body, part)
+        return begun(event, key, payload, part)
 
-    def take(self, event: Event, body: Body, working_ns: int) -> None:
-        if isinstance(body, ResponseGiven) and event.stage is not None:
+    def take(self, event: Event, payload: Payload, working_ns: int) -> None:
+        if isinstance(payload, ResponseGiven) and event.stage is not None:
             buttons = len(self.parts[event.stage].buttons)
-            if not DONT_KNOW <= body.response < buttons:
-                raise foreign(event, f"answers with button {body.response}")
-        super().take(event, body, working_ns)
+            if not DONT_KNOW <= payload.response < buttons:
+                raise foreign(event, f"answers with button {payload.response}")
+        super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
         super().end(working_ns)

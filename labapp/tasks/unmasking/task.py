@@ -32,7 +32,7 @@ class Unmasking(TaskType[UnmaskingPart]):
 
     scored = ("response.given",)
 
-    def score(self, body: ResponseGiven) -> Mapping[str, bool]:
+    def score(self, payload: ResponseGiven) -> Mapping[str, bool]:
         return {"answered": True}
 
     def achieved(

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.errors import JournalError
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import ScreenChanged
 from labapp.ui import theme
 from labapp.ui.moderator import bits, style
@@ -129,7 +129,7 @@ class ScreenWatcher(QObject):
 
     def __init__(
         self,
-        emit: Callable[[Body], None],
+        emit: Callable[[Payload], None],
         source: ScreenSource | None = None,
         parent: QObject | None = None,
     ) -> None:
@@ -252,9 +252,9 @@ class ScreenWatcher(QObject):
             del self._on[self._console]
             self._place(screens, None)
 
-    def _tell(self, body: ScreenChanged) -> None:
+    def _tell(self, payload: ScreenChanged) -> None:
         try:
-            self._emit(body)
+            self._emit(payload)
         except JournalError:
             # The session is being closed; a screen that goes with it is no event of it.
             return

@@ -4,7 +4,7 @@ whoever reads it. No Qt.
 
 from __future__ import annotations
 
-from labapp.events import Body
+from labapp.events import Payload
 from labapp.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.messages import Message, coded
 from labapp.session.folder import LOW_DISK_BYTES
@@ -27,10 +27,10 @@ class Watch:
         self._sound = sound
         self._standing: set[str] = set()
 
-    def check(self, free_bytes: int | None, p99_ms: float | None) -> list[Body]:
+    def check(self, free_bytes: int | None, p99_ms: float | None) -> list[Payload]:
         """What to store after a look: free space of the data folder, 99th percentile of decoding
         (None: not known)."""
-        out: list[Body] = []
+        out: list[Payload] = []
         if free_bytes is not None and not self._sound:
             size, unit = wording.plain_size(free_bytes).split()
             detail = Message("disk_free", size=float(size), unit=unit)
@@ -42,7 +42,7 @@ class Watch:
             out += self._judge("decoder_slow", detail, p99_ms > SLOW_MS, p99_ms < RECOVERED_MS)
         return out
 
-    def _judge(self, code: str, detail: Message, bad: bool, good: bool) -> list[Body]:
+    def _judge(self, code: str, detail: Message, bad: bool, good: bool) -> list[Payload]:
         if bad and code not in self._standing:
             self._standing.add(code)
             return [AlarmRaised(code, str(detail), coded(detail))]

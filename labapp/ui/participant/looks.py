@@ -78,8 +78,8 @@ def show_look(shown: Shown, look: Look) -> None:
         area.verticalScrollBar().setValue(look.at(number))
     enlarging = enlarging_of(shown)
     if enlarging is not None:
-        body = look.enlarged
-        enlarging.show_look(body.picture, body.x, body.y, body.scale)
+        payload = look.enlarged
+        enlarging.show_look(payload.picture, payload.x, payload.y, payload.scale)
 
 
 class LookWatcher(QObject):

@@ -124,7 +124,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
         for n in (1, 2)
     ]
     for one in made:
-        for shown in one.rows[0][2].body.payload()["plan"][0]["photos"]:
+        for shown in one.rows[0][2].payload.as_dict()["plan"][0]["photos"]:
             shown["options"] = ["finch", "gull", "heron", "ibis", "kite", "lark"]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in made])
     assert set(found.judgements["options"]) == {"finch;gull;heron;ibis"}
@@ -145,7 +145,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
 def test_chance_is_told_as_it_is() -> None:
     """Of sets with other numbers of classes to choose from too."""
     made = Judged("heatmap-distinction").builder()
-    for shown in made.rows[0][2].body.payload()["plan"][0]["photos"]:
+    for shown in made.rows[0][2].payload.as_dict()["plan"][0]["photos"]:
         shown["options"] = [*shown["options"], "kite"]
     studies = [made, Judged("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
@@ -184,7 +184,7 @@ def test_where_the_model_first_goes_wrong_is_told(task: JudgingTask) -> None:
     made = []
     for participant, number in (("P01", 1), ("P02", 2), ("P03", 2)):
         one = Judged(task, participant, set=number, photos=10).builder()
-        photos = one.rows[0][2].body.payload()["plan"][0]["photos"]
+        photos = one.rows[0][2].payload.as_dict()["plan"][0]["photos"]
         wrong = [shown for shown in photos if shown["truth"] != shown["prediction"]]
         for shown, first in zip(wrong, firsts[number], strict=True):
             shown["first_wrong"] = first

@@ -284,9 +284,9 @@ def test_what_is_right_is_what_the_session_said(task: JudgingTask) -> None:
 
     made = Judged(task, warm_up=True, photos=8, choose=choose).builder()
     said = {
-        (draft.stage, draft.trial): draft.body.payload()["right"]
-        for _, _, draft in made.rows
-        if draft.body.kind == "photo.judged"
+        (unstamped.stage, unstamped.trial): unstamped.payload.as_dict()["right"]
+        for _, _, unstamped in made.rows
+        if unstamped.payload.kind == "photo.judged"
     }
     columns = {"output": "right_output", "distinction": "right_distinction"}
     columns |= {"agreement": "right_agreement", "verdict": "right_verdict"}
@@ -366,7 +366,7 @@ def test_sliders_say_whether_they_were_touched() -> None:
 
 def test_facts_of_the_photo_are_kept() -> None:
     made = Judged("path-agreement").builder()
-    plan = made.rows[0][2].body.payload()["plan"]
+    plan = made.rows[0][2].payload.as_dict()["plan"]
     plan[0]["photos"][0]["facts"] = {"visible": 0.5}
     assert json.loads(tables(made).judgements.iloc[0]["facts"]) == {"visible": 0.5}
     assert tables(made).judgements.iloc[1]["facts"] is pd.NA
@@ -374,15 +374,19 @@ def test_facts_of_the_photo_are_kept() -> None:
 
 def test_a_photo_that_is_not_in_the_plan_is_refused() -> None:
     made = Judged("path-agreement").builder()
-    at = next(n for n, row in enumerate(made.rows) if row[2].body.kind == "photo.drawn")
-    t_ns, source, draft = made.rows[at]
-    made.rows[at] = (t_ns, source, replace(draft, body=replace(draft.body, photo="another")))
+    at = next(n for n, row in enumerate(made.rows) if row[2].payload.kind == "photo.drawn")
+    t_ns, source, unstamped = made.rows[at]
+    made.rows[at] = (
+        t_ns,
+        source,
+        replace(unstamped, payload=replace(unstamped.payload, photo="another")),
+    )
     with pytest.raises(RecordError, match="begins the photo 'another'"):
         tables(made)
 
 
 def test_a_plan_that_lacks_something_is_refused() -> None:
     made = Judged("path-agreement").builder()
-    del made.rows[0][2].body.payload()["plan"][0]["photos"][0]["truth"]
+    del made.rows[0][2].payload.as_dict()["plan"][0]["photos"][0]["truth"]
     with pytest.raises(RecordError, match=r"read: .*photos.0.truth: Field required"):
         tables(made)

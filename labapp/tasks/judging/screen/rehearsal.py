@@ -38,21 +38,21 @@ class Rehearsal(JudgingScreen):
             return
         match command:
             case Judge():
-                for body in answered(questions(self.part.task, self.photo), trial, command):
-                    trial = _with(trial, body)
+                for payload in answered(questions(self.part.task, self.photo), trial, command):
+                    trial = _with(trial, payload)
             case OpenSpecies(option):
                 trial = replace(trial, option=option)
         self.rehearsed = replace(self.rehearsed, trial=trial)
         self.render_state()
 
 
-def _with(trial: PhotoTrial, body: object) -> PhotoTrial:
+def _with(trial: PhotoTrial, payload: object) -> PhotoTrial:
     """The trial with an answer given or taken back."""
-    if not isinstance(body, JudgementMade):
+    if not isinstance(payload, JudgementMade):
         return trial
-    answers = {name: value for name, value in trial.answers.items() if name != body.question}
-    if body.value is not None:
-        answers[body.question] = body.value
+    answers = {name: value for name, value in trial.answers.items() if name != payload.question}
+    if payload.value is not None:
+        answers[payload.question] = payload.value
     return replace(trial, answers=answers)
 
 

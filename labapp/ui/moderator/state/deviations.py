@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.clock import NS
-from labapp.events import Event, body_of
+from labapp.events import Event, payload_of
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.reports import detail_of, gap, pause_reason
@@ -58,7 +58,7 @@ class DeviationLog:
 
     def apply(self, event: Event) -> bool:
         """Take in the next event; True when `found` changed."""
-        if event.kind in FREQUENT or not self._fold.apply(event, body_of(event)):
+        if event.kind in FREQUENT or not self._fold.apply(event, payload_of(event)):
             return False
         if detail := _detail(event):
             self._details[event.seq] = detail

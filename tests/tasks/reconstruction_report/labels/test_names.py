@@ -114,7 +114,7 @@ def test_two_sessions_of_one_participant_are_one_person() -> None:
     again.rows[0] = (
         again.rows[0][0],
         again.rows[0][1],
-        replace(again.rows[0][2], body=replace(again.rows[0][2].body, session="2")),
+        replace(again.rows[0][2], payload=replace(again.rows[0][2].payload, session="2")),
     )
     found = names_of([one, again])
     dial = found.models[0].dials[0]
