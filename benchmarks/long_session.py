@@ -169,7 +169,7 @@ def session(folder: Path, minutes: float) -> dict[str, Any]:
     moved: dict[tuple[Any, ...], int] = {}
     lags = []
     for event in events:
-        key = (event.stage, event.trial, event.payload.get("z_seq"))
+        key = (event.part_id, event.trial, event.payload.get("z_seq"))
         if event.kind == "dial.moved":
             moved[key] = event.t_ns
         elif event.kind == "picture.decoded" and key in moved:

@@ -56,7 +56,6 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
     """The rows of a session as those of participant `label`, with errors times `factor`."""
     from labapp.events import GENESIS, row_hash
     from labapp.events.event import payload_text
-    from labapp.journal.layout import COLUMNS
 
     head = GENESIS
     for row in rows:
@@ -69,7 +68,7 @@ def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[An
             payload["participant"] = label
         text = payload_text(payload)
         head = row_hash(head, event, text)
-        yield (*(getattr(event, name) for name in COLUMNS[:10]), text, head)
+        yield (*event[:10], text, head)
 
 
 def bundle(source: Path, number: int, out: Path) -> None:

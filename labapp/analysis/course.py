@@ -125,15 +125,15 @@ def fold_course(events: Iterable[tuple[Event, Payload]]) -> Course:
                     course.app_versions.append(payload.app_version)
             case ParticipantSimulated():
                 course.strategy = payload.strategy
-            case PartStarted() | PartRestarted() if event.stage is not None:
-                course.spans[event.stage] = Span(working_s)
-                if event.stage in planned_breaks:
-                    course.breaks[event.stage], rest_began_s = None, course.elapsed_s
-            case PartEnded() if event.stage in course.spans:
-                span = course.spans[event.stage]
+            case PartStarted() | PartRestarted() if event.part_id is not None:
+                course.spans[event.part_id] = Span(working_s)
+                if event.part_id in planned_breaks:
+                    course.breaks[event.part_id], rest_began_s = None, course.elapsed_s
+            case PartEnded() if event.part_id in course.spans:
+                span = course.spans[event.part_id]
                 span.ended_s, span.outcome = working_s, payload.outcome
-                if event.stage in planned_breaks:
-                    course.breaks[event.stage] = course.elapsed_s - rest_began_s
+                if event.part_id in planned_breaks:
+                    course.breaks[event.part_id] = course.elapsed_s - rest_began_s
             case SessionCompleted():
                 course.outcome = "completed"
             case SessionEnded():

@@ -112,7 +112,7 @@ class Deviations:
         if isinstance(payload, SessionPlanned):
             self._breaks = breaks_of(payload)
         if isinstance(payload, PartStarted):
-            self._running = event.stage
+            self._running = event.part_id
         resting = self._running in self._breaks
         if resting and isinstance(payload, SessionPaused):
             return False
@@ -222,7 +222,7 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
         kind: str, detail: str = "", duration_s: float | None = None, at_ns: int | None = None
     ) -> Deviation:
         at_s = (event.t_ns if at_ns is None else at_ns) / NS
-        where = (event.stage, event.trial, event.attempt)
+        where = (event.part_id, event.trial, event.attempt)
         return Deviation(kind, at_s, detail, duration_s, *where, event.seq)
 
     match payload:

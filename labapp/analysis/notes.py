@@ -71,11 +71,11 @@ class Trail:
         is none to begin with."""
         place = self._places[-1]
         if isinstance(payload, PartStarted):
-            place = (event.stage, None, None)
+            place = (event.part_id, None, None)
         elif isinstance(payload, PartEnded):
             place = (None, None, None)
         elif event.trial is not None and event.source != Source.MODERATOR:
-            place = (event.stage, event.trial, event.attempt)
+            place = (event.part_id, event.trial, event.attempt)
         if place != self._places[-1]:
             self._from.append(event.t_ns)
             self._places.append(place)

@@ -51,17 +51,17 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
     sheets: dict[str, _Sheet] = {}
     for event, payload in events:
         pauses = pauses.apply(event)
-        if event.stage is None:
+        if event.part_id is None:
             continue
         working = pauses.working_ns(event.t_ns)
         if isinstance(payload, PartStarted):
-            sheets.setdefault(event.stage, _Sheet(working))
+            sheets.setdefault(event.part_id, _Sheet(working))
         elif isinstance(payload, ResponseChanged):
-            sheet = sheets.setdefault(event.stage, _Sheet(working))
-            _respond(sheet, event.stage, payload, (working - sheet.shown_ns) / NS)
+            sheet = sheets.setdefault(event.part_id, _Sheet(working))
+            _respond(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
         elif isinstance(payload, QuestionnaireSubmitted):
-            sheet = sheets.setdefault(event.stage, _Sheet(working))
-            _submit(sheet, event.stage, payload, (working - sheet.shown_ns) / NS)
+            sheet = sheets.setdefault(event.part_id, _Sheet(working))
+            _submit(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
     return [answer for sheet in sheets.values() for answer in sheet.answers.values()]
 
 

@@ -296,7 +296,7 @@ def skips_taken_back(events: Iterable[tuple[Event, Payload]]) -> Iterator[Place]
     was, by the moderator."""
     for event, payload in events:
         if isinstance(payload, SkipTakenBack):
-            yield event.key if payload.what == "trial" else (event.stage, None, None)
+            yield event.key if payload.what == "trial" else (event.part_id, None, None)
 
 
 def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
@@ -304,7 +304,7 @@ def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
     for event, payload in events:
         if isinstance(payload, PointerMoved):
             yield {
-                "stage": event.stage,
+                "stage": event.part_id,
                 "trial": event.trial,
                 "attempt": event.attempt,
                 "began_s": payload.began_ns / NS,

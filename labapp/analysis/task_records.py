@@ -200,7 +200,7 @@ class TaskRecords(ABC, Generic[P, A]):
             if isinstance(payload, TrialEnded):
                 attempt.end(payload.outcome, event.t_ns)
         elif isinstance(payload, PartRestarted):
-            self._counts[event.stage] = payload.attempt
+            self._counts[event.part_id] = payload.attempt
         elif event.kind == self.begins and (key := key_of(event)) is not None:
             self.by_key[key] = self.begin(self.parts[key[0]], key, event, payload)
         elif payload.of_trial:
@@ -248,9 +248,9 @@ class TaskRecords(ABC, Generic[P, A]):
 
 def key_of(event: Event) -> Key | None:
     """The attempt that an event is of; None where it is of none."""
-    if event.stage is None or event.trial is None or event.attempt is None:
+    if event.part_id is None or event.trial is None or event.attempt is None:
         return None
-    return event.stage, event.trial, event.attempt
+    return event.part_id, event.trial, event.attempt
 
 
 def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:

@@ -95,12 +95,12 @@ def follow(
     for event, payload in events:
         kind = event.kind
         last_ns = event.t_ns
-        task, kinds = taking.get(event.stage, none) if event.stage is not None else none
+        task, kinds = taking.get(event.part_id, none) if event.part_id is not None else none
         if task is not None and kind in kinds:
             task.take(event, payload, pauses.working_ns(last_ns))
         elif kind in PAUSES:
             pauses = pauses.apply(event)
-        elif kind in of_session and event.stage is None:
+        elif kind in of_session and event.part_id is None:
             for other in tasks:
                 if kind in other.of_session:
                     other.take_of_session(payload)
@@ -140,14 +140,14 @@ def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> Non
     names: of the task types that such an event is of; told: tables of all tasks tell of it, in
     whatever part it stands.
     """
-    part = parts.planned.get(event.stage or "")
+    part = parts.planned.get(event.part_id or "")
     if part is not None:
         task = registry.task_type_of(part).name
         if told or task in names:
             return
-        where = f"in the part {event.stage!r}, whose task {task!r} knows no such events"
-    elif event.stage is not None:
-        where = f"in the part {event.stage!r}, which the plan does not have"
+        where = f"in the part {event.part_id!r}, whose task {task!r} knows no such events"
+    elif event.part_id is not None:
+        where = f"in the part {event.part_id!r}, which the plan does not have"
     else:
         where = "in no part"
     raise RecordError(

@@ -91,18 +91,18 @@ class Phenotypes:
         turns: dict[tuple[str, str], list[str]] = {}
         for event, payload in payloads(submitted):
             assert isinstance(payload, QuestionnaireSubmitted)
-            if event.stage is None or (record.redacted and not payload.answers):
+            if event.part_id is None or (record.redacted and not payload.answers):
                 continue
             known = instruments.get(payload.instrument)
             into = self._found.setdefault(payload.instrument, _Collected())
             into.tool = into.tool or _tool(payload, known)
             into.versions.add(payload.instrument_version)
-            stage, model = abouts.get(event.stage, ("", ""))
-            parts = turns.setdefault((payload.instrument, stage or event.stage), [])
-            if event.stage not in parts:
-                parts.append(event.stage)
-            turn = parts.index(event.stage) + 1
-            asked = _Asked(record.session, event.stage, stage, model, turn)
+            stage, model = abouts.get(event.part_id, ("", ""))
+            parts = turns.setdefault((payload.instrument, stage or event.part_id), [])
+            if event.part_id not in parts:
+                parts.append(event.part_id)
+            turn = parts.index(event.part_id) + 1
+            asked = _Asked(record.session, event.part_id, stage, model, turn)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
             _collect(into, row, asked, payload, known)
 

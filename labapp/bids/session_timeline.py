@@ -126,7 +126,7 @@ def session_timeline(events: Iterable[tuple[Event, Payload]]) -> Table:
             }
             placed = {str(row["id"]): of_kind.get(row["part"], none) for row in payload.plan}
         # Most of a journal is movements and pictures, of which the files of their task tell.
-        if event.kind not in placed.get(event.stage, none):
+        if event.kind not in placed.get(event.part_id, none):
             fold.take(event, payload)
     rows = sorted(fold.rows, key=lambda row: (row["at"], row["seq"]))
     return Table(session_columns(fold.others), rows)
@@ -165,7 +165,7 @@ class _Fold:
             case SessionResumed():
                 self._close("pause", event.t_ns, None)
             case PartStarted():
-                self._running = event.stage
+                self._running = event.part_id
                 self._begin("part", "part", event, event.t_ns)
             case PartEnded():
                 self._close("part", event.t_ns, payload.outcome)
@@ -190,7 +190,7 @@ class _Fold:
             "at": t_ns,
             "onset": seconds(t_ns),
             "trial_type": trial_type,
-            "stage": event.stage,
+            "stage": event.part_id,
             "source": event.source,
             "seq": event.seq,
             **cells,

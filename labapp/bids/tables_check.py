@@ -38,7 +38,7 @@ def check_tables(tree: Tree, record: Record) -> list[str]:
 
 def _check_task(tree: Tree, record: Record, task: TaskFiles, stem: str) -> list[str]:
     stages = task.plan(record)
-    kinds = Counter(row.kind for row in record.rows if row.stage in stages)
+    kinds = Counter(row.kind for row in record.rows if row.part_id in stages)
     problems = []
     drawn = kinds[task.drawn]
     if len(rows := _rows(tree, f"{stem}_beh.tsv")) != drawn:

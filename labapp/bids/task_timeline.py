@@ -74,7 +74,7 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
     trials: dict[Key, Lasting] = {}
     for event, payload in events:
         pauses = pauses.apply(event)
-        stage = event.stage
+        stage = event.part_id
         if stage is None or stage not in models:
             continue
         task.noted(event, payload)

@@ -29,7 +29,7 @@ def tasks_of(record: Record) -> list[TaskFiles]:
 def _refuse_unknown(record: Record) -> None:
     """What a task recorded is in its tables; a session is not exported without them."""
     known = {part for files in registry.task_files() for part in files.parts}
-    tried = {row.stage for row in record.rows if row.trial is not None}
+    tried = {row.part_id for row in record.rows if row.trial is not None}
     for row in record.planned.plan:
         part = row["part"]
         if row["id"] not in tried or part in known:

@@ -32,7 +32,7 @@ class UnstampedEvent:
     """What `decide` returns: a payload and the trial it belongs to, not yet stamped."""
 
     payload: Payload
-    stage: str | None = None
+    part_id: str | None = None
     trial: int | None = None
     attempt: int | None = None
 
@@ -44,8 +44,8 @@ class Event(NamedTuple):
     three times as long.
 
     seq counts from 1 without holes; t_ns is session time in nanoseconds, never decreasing;
-    segment counts the runs of the program on this session from 1; stage is the id of the plan's
-    part; trial and attempt count from 1.
+    segment counts the runs of the program on this session from 1; part_id is the id of the
+    plan's part (the column `stage`); trial and attempt count from 1.
     """
 
     seq: int
@@ -55,14 +55,14 @@ class Event(NamedTuple):
     source: str
     kind: str
     v: int
-    stage: str | None
+    part_id: str | None
     trial: int | None
     attempt: int | None
     payload: Mapping[str, Any]
 
     @property
     def key(self) -> tuple[str | None, int | None, int | None]:
-        """The trial key (stage, trial, attempt)."""
+        """The trial key (part_id, trial, attempt)."""
         return self[7:10]
 
 

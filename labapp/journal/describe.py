@@ -87,9 +87,9 @@ def _outcomes(events: Sequence[Event]) -> Counter[str]:
     result: dict[tuple[str | None, int | None], str] = {}
     for event in events:
         if event.kind == "part.restarted":
-            result = {key: outcome for key, outcome in result.items() if key[0] != event.stage}
+            result = {key: outcome for key, outcome in result.items() if key[0] != event.part_id}
         elif event.kind == "trial.ended":
-            result[event.stage, event.trial] = str(event.payload["outcome"])
+            result[event.part_id, event.trial] = str(event.payload["outcome"])
     return Counter(result.values())
 
 

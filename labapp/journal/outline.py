@@ -167,7 +167,7 @@ def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
             last = replace(outline.segments[-1], ended=payload.reason)
             return replace(outline, segments=(*outline.segments[:-1], last))
         case SessionPaused() if not _open(outline):
-            kind: Literal["pause", "break"] = "pause" if event.stage is None else "break"
+            kind: Literal["pause", "break"] = "pause" if event.part_id is None else "break"
             return replace(outline, pauses=(*outline.pauses, Pause(kind, event.t_ns)))
         case SessionResumed() if _open(outline):
             closed = replace(outline.pauses[-1], end_ns=event.t_ns)

@@ -110,8 +110,8 @@ class Course:
         return ""
 
     def _part(self, event: Event, index: int) -> str:
-        if index >= len(self.order) or self.order[index] != event.stage:
-            return f"the part with the index {index} of the plan is not {event.stage!r}"
+        if index >= len(self.order) or self.order[index] != event.part_id:
+            return f"the part with the index {index} of the plan is not {event.part_id!r}"
         return ""
 
     def _draw(self, event: Event, payload: Payload) -> str:

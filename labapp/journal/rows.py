@@ -40,8 +40,8 @@ _READ = _Readers()
 class Row(NamedTuple):
     """A stored row: the columns of `layout.COLUMNS` in their order, and `redacted`.
 
-    payload: the stored text, verbatim; hash: as stored, not recomputed; redacted: true when the
-    payload was reduced for a de-identified bundle.
+    part_id: the column `stage`; payload: the stored text, verbatim; hash: as stored, not
+    recomputed; redacted: true when the payload was reduced for a de-identified bundle.
     """
 
     seq: int
@@ -51,7 +51,7 @@ class Row(NamedTuple):
     source: str
     kind: str
     v: int
-    stage: str | None
+    part_id: str | None
     trial: int | None
     attempt: int | None
     payload: str

@@ -193,7 +193,7 @@ class Journal:
             str(source),
             payload.kind,
             payload.version,
-            unstamped.stage,
+            unstamped.part_id,
             unstamped.trial,
             unstamped.attempt,
             fields,
@@ -285,7 +285,7 @@ class Journal:
         head = self._head
         for event, text, _ in batch:
             head = row_hash(head, event, text)
-            rows.append((*(getattr(event, name) for name in COLUMNS[:10]), text, head))
+            rows.append((*event[:10], text, head))
         try:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(_INSERT, rows)

@@ -30,8 +30,8 @@ def fold(session: Path) -> dict[str, list[Row]]:
     targets = {part.id for part in parts if part.target() is not None}
     best: dict[tuple[str, int, int], float] = {}
     for event, payload in events:
-        if isinstance(payload, Comparison) and event.stage in targets:
-            key = (event.stage, event.trial or 0, event.attempt or 0)
+        if isinstance(payload, Comparison) and event.part_id in targets:
+            key = (event.part_id, event.trial or 0, event.attempt or 0)
             best[key] = max(best.get(key, 0.0), payload.alignment)
     rows = records.rows()
     rows["trials"] = [

@@ -156,7 +156,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         pauses = state.pauses.apply(event)
         if pauses is not state.pauses:
             return replace(state, pauses=pauses)
-        if event.stage != self.part.id:
+        if event.part_id != self.part.id:
             return state
         if isinstance(payload, PartEnded):
             return replace(state, outcome=payload.outcome)

@@ -37,7 +37,7 @@ class Tally:
 
     def apply(self, event: Event, payload: Payload) -> Tally:
         """The tally after an event; `payload` is its typed payload."""
-        part = event.stage
+        part = event.part_id
         if part is None:
             return self
         if event.kind in BEGINS:

@@ -69,7 +69,7 @@ class MemoryJournal:
         if len(self.events) >= MOST_EVENTS:
             raise Fault(
                 f"The session has more than {MOST_EVENTS} events and goes on, "
-                f"{unstamped.payload.kind} in {unstamped.stage!r} among them: "
+                f"{unstamped.payload.kind} in {unstamped.part_id!r} among them: "
                 "let the part come to an end."
             )
         payload = unstamped.payload
@@ -81,7 +81,7 @@ class MemoryJournal:
             source.value,
             payload.kind,
             payload.version,
-            unstamped.stage,
+            unstamped.part_id,
             unstamped.trial,
             unstamped.attempt,
             json.loads(payload_text(payload.as_dict())),

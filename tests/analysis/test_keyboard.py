@@ -97,7 +97,7 @@ def of_person(play: UnmaskingPlay, *between: tuple[int, Payload]) -> Stamped:
     for at_ns, payload in between:
         event = events[0][0]._replace(t_ns=at_ns, kind=payload.kind, payload=payload.as_dict(), v=1)
         place = sum(known.t_ns <= at_ns for known, _ in events)
-        events.insert(place, (event._replace(stage=None, trial=None, attempt=None), payload))
+        events.insert(place, (event._replace(part_id=None, trial=None, attempt=None), payload))
     return events
 
 

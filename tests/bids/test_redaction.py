@@ -224,7 +224,7 @@ def test_the_path_of_the_pointer_is_kept_in_trials_only(tmp_path: Path) -> None:
         unstamped for _, _, unstamped in builder.rows if isinstance(unstamped.payload, DialMoved)
     )
     builder.at(122, path, "debrief")
-    builder.at(122.5, path, turned.stage, turned.trial, attempt=turned.attempt)
+    builder.at(122.5, path, turned.part_id, turned.trial, attempt=turned.attempt)
     record = open_record(export([builder.write(tmp_path)], tmp_path / "bundle", deidentify=True))
     nowhere = PointerMoved(0, 1366, 768, (), (), ())
     moved = [payload for _, payload in record.payloads() if isinstance(payload, PointerMoved)]

@@ -64,7 +64,7 @@ def test_stages_broken_off_begin_again(tmp_path: Path) -> None:
     expected: list[str] = []
     for event in events:
         if event.kind == "part.started":
-            running, asked = event.stage, False
+            running, asked = event.part_id, False
         elif event.kind == "part.ended":
             running = None
         elif event.kind in ("trial.drawn", "question.drawn"):
@@ -73,7 +73,7 @@ def test_stages_broken_off_begin_again(tmp_path: Path) -> None:
             expected.append(running)
             asked = False
     assert expected, "no kill fell into a stage: choose other moments"
-    assert [event.stage for event in events if event.kind == "part.restarted"] == expected
+    assert [event.part_id for event in events if event.kind == "part.restarted"] == expected
     last = {stage: 1 + expected.count(stage) for stage in ("stage-1", "stage-2")}
     ended = [event.key for event in events if event.kind == "trial.ended"]
     for stage, questions in (("stage-1", 6), ("stage-2", 10)):

@@ -34,9 +34,9 @@ def test_killed_sessions_show_the_stimulus_again(tmp_path: Path, when_interrupte
     assert (len(again) > 0) == (when_interrupted == "restart_stage")
     last = max(again, default=0)
     answered = Counter(
-        (event.stage, event.trial)
+        (event.part_id, event.trial)
         for event in events
-        if event.kind == "response.given" and (event.seq > last or event.stage == "practice")
+        if event.kind == "response.given" and (event.seq > last or event.part_id == "practice")
     )
     assert set(answered.values()) == {1}, "each once"
     assert len(answered) == 3 + 24

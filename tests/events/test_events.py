@@ -96,7 +96,7 @@ def stored(payload: Payload, /, **changes: Any) -> Event:
         5,
         "2026-01-02T03:04:05.000000Z",
         "system",
-        stage=None,
+        part_id=None,
         trial=None,
         attempt=None,
         **values,

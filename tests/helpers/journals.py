@@ -62,7 +62,7 @@ def stamp(rows: Iterable[Row]) -> list[Event]:
                 str(source),
                 payload.kind,
                 payload.version,
-                unstamped.stage,
+                unstamped.part_id,
                 unstamped.trial,
                 unstamped.attempt,
                 payload.as_dict(),
@@ -78,7 +78,7 @@ def write_journal(path: Path, rows: Iterable[Row], *, wal: bool = False) -> None
     for event in stamp(rows):
         text = payload_text(event.payload)
         head = row_hash(head, event, text)
-        stored.append((*(getattr(event, name) for name in COLUMNS[:10]), text, head))
+        stored.append((*event[:10], text, head))
     insert = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
     # A crash is a copy taken while the writer still has the database open.
     working = path.with_name(path.name + ".working") if wal else path

@@ -169,7 +169,7 @@ def of_play(play: Play, participant: str = "P01", study: str = "judged") -> Sess
 
 
 def _copied(made: SessionBuilder, event: Event, shift_ns: int) -> None:
-    unstamped = UnstampedEvent(payload_of(event), event.stage, event.trial, event.attempt)
+    unstamped = UnstampedEvent(payload_of(event), event.part_id, event.trial, event.attempt)
     made.rows.append((event.t_ns + shift_ns, Source.SIMULATED, unstamped))
 
 

@@ -163,7 +163,7 @@ class Play:
                 "simulated",
                 payload.kind,
                 payload.version,
-                unstamped.stage,
+                unstamped.part_id,
                 unstamped.trial,
                 unstamped.attempt,
                 json.loads(payload_text(payload.as_dict())),

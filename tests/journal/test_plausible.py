@@ -58,10 +58,10 @@ CASES: dict[str, tuple[Change, str]] = {
     "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "it has 1 dials"),
     "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "it has 99 dials"),
     "a part that is none": (set_in("part.started", {"index": 99}), "index 99"),
-    "a stage that is none": (set_in("note.added", {}, stage="nope"), "no part 'nope'"),
+    "a stage that is none": (set_in("note.added", {}, part_id="nope"), "no part 'nope'"),
     "a question never drawn": (without("trial.drawn"), "was drawn"),
     "a question numbered 0": (set_in("trial.drawn", {}, trial=0), "of no question"),
-    "a question of a text": (set_in("trial.drawn", {}, stage="consent"), "no such questions"),
+    "a question of a text": (set_in("trial.drawn", {}, part_id="consent"), "no such questions"),
     "a plan without ids": (plan_without("id"), "id"),
     "planned twice": (lambda rows: [rows[0], rows[0], *rows[1:]], "planned once"),
     "a text for a number": (set_in("picture.decoded", {"alignment": "x"}), "its alignment is 'x'"),
@@ -116,7 +116,7 @@ def test_what_is_taken_back_was_there(payload: Payload, why: str) -> None:
     event = rows[-1]._replace(
         seq=len(rows) + 1,
         kind=payload.kind,
-        stage="stage-1",
+        part_id="stage-1",
         payload=payload.as_dict(),
         v=payload.version,
     )

@@ -247,8 +247,8 @@ def test_the_nearest_that_a_question_came_is_kept(study: Path, tmp_path: Path) -
     seen: dict[str, float] = {}
     for row in read_rows(session):
         event = row.event()
-        if event.kind in ("trial.started", "picture.decoded") and event.stage is not None:
-            seen[event.stage] = max(seen.get(event.stage, 0.0), event.payload["alignment"])
+        if event.kind in ("trial.started", "picture.decoded") and event.part_id is not None:
+            seen[event.part_id] = max(seen.get(event.part_id, 0.0), event.payload["alignment"])
     found = {row["stage"]: row[BEST] for row in fold(session)["trials"]}
     assert found == seen
     assert set(found) == {"stage-1", "stage-2"}

@@ -76,14 +76,16 @@ def test_every_session_that_ends_says_whether_it_counts(
     decided, ended = play.events[at : at + 2]
     assert ended.kind in ("session.completed", "session.ended")
 
-    again = {e.stage: e.seq for e in play.events if e.kind == "part.restarted"}
+    again = {e.part_id: e.seq for e in play.events if e.kind == "part.restarted"}
     solved = [
         e
         for e in play.events
-        if e.kind == "trial.solved" and e.stage != "practice" and e.seq > again.get(e.stage, 0)
+        if e.kind == "trial.solved" and e.part_id != "practice" and e.seq > again.get(e.part_id, 0)
     ]
     left_out = {
-        e.stage for e in play.events if e.kind == "part.ended" and e.payload["outcome"] == "skipped"
+        e.part_id
+        for e in play.events
+        if e.kind == "part.ended" and e.payload["outcome"] == "skipped"
     } & {"practice", "stage-1", "stage-2"}
     completed = ended.kind == "session.completed" and not left_out
     expected = [

@@ -151,9 +151,9 @@ def in_order(play: Play) -> None:
     over: set[str | None] = set()
     for event in play.events:
         moderator = event.kind in ("note.added", "flag.added", "prompt.given")
-        assert moderator or event.stage is None or event.stage not in over
+        assert moderator or event.part_id is None or event.part_id not in over
         if event.kind == "part.ended":
-            over.add(event.stage)
+            over.add(event.part_id)
     ends = kinds.count("session.completed") + kinds.count("session.ended")
     assert ends - kinds.count("session.reopened") == (play.state.ended is not None)
     trials = [e.key for e in play.events if e.kind == "trial.ended"]
@@ -166,10 +166,10 @@ def in_order(play: Play) -> None:
         if event.kind == "part.restarted":
             assert play.machine.restarts
             attempt = event.payload["attempt"]
-            assert attempt == began_again.get(event.stage, 1) + 1
-            began_again[event.stage] = attempt
+            assert attempt == began_again.get(event.part_id, 1) + 1
+            began_again[event.part_id] = attempt
         if event.kind == "trial.drawn":
-            assert event.attempt == began_again.get(event.stage, 1)
+            assert event.attempt == began_again.get(event.part_id, 1)
     assert all(a.t_ns <= b.t_ns for a, b in pairwise(play.events))
     for event in play.events:
         if event.kind == "dial.moved":

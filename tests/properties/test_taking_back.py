@@ -201,7 +201,7 @@ def test_what_is_shown_as_published_is_skipped_at_once() -> None:
     while play.trial is None:
         skip_stage(play) if play.state.index else play.send(GiveConsent())
     play.send(Skip())
-    assert "skip.requested" not in [e.kind for e in play.events if e.stage == part.id]
+    assert "skip.requested" not in [e.kind for e in play.events if e.part_id == part.id]
     assert [e.payload for e in play.events if e.kind == "trial.ended"] == [{"outcome": "skipped"}]
 
 

@@ -64,7 +64,7 @@ def answer(session: OpenSession) -> None:
 
 
 def keys(events: list[Event], kind: str) -> list[tuple[str | None, int | None, int | None]]:
-    return [(event.stage, event.trial, event.attempt) for event in events if event.kind == kind]
+    return [(event.part_id, event.trial, event.attempt) for event in events if event.kind == kind]
 
 
 def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
@@ -85,7 +85,9 @@ def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
     assert session.runner.part.id == "stage-2-intro"
     events = read_verified_events(drop(session))
     assert keys(events, "part.restarted") == [("stage-1", None, None)]
-    drawn = [event for event in events if event.kind == "trial.drawn" and event.stage == "stage-1"]
+    drawn = [
+        event for event in events if event.kind == "trial.drawn" and event.part_id == "stage-1"
+    ]
     assert [(e.trial, e.attempt) for e in drawn] == [(1, 1), (2, 1), (1, 2), (2, 2), (3, 2)]
     pairs = [(tuple(e.payload["z_start"]), tuple(e.payload["z_target"])) for e in drawn]
     assert len(set(pairs)) == 5

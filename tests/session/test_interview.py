@@ -88,7 +88,7 @@ def test_the_guide_stamps_its_questions_until_the_moderator_ends_it(tmp_path: Pa
         {"question": 2, "text": "What was hard?"},
         {"question": 1, "text": "What did you look for?"},
     ]
-    assert {event.stage for event in asked} == {"interview-1"}
+    assert {event.part_id for event in asked} == {"interview-1"}
     assert len(asked) == 3
 
 

@@ -97,7 +97,7 @@ def _applied(
         "participant",
         payload.kind,
         payload.version,
-        unstamped.stage,
+        unstamped.part_id,
         None,
         None,
     )

@@ -204,7 +204,7 @@ def test_ratings_follow_what_is_similar(run: Run) -> None:
         answers = [
             payload.answers
             for event, payload in rows
-            if isinstance(payload, PhotoJudged) and event.stage == part.id
+            if isinstance(payload, PhotoJudged) and event.part_id == part.id
         ]
         for photo, given in zip(part.photos, answers, strict=True):
             for n, row in enumerate(photo.rows, start=1):

@@ -141,7 +141,9 @@ def test_difficulty_is_rated_by_what_was_lived_through(paths: list[Path]) -> Non
         solved: dict[str, list[bool]] = {}
         for event in read_verified_events(path):
             if event.kind == "trial.ended":
-                solved.setdefault(str(event.stage), []).append(event.payload["outcome"] == "solved")
+                solved.setdefault(str(event.part_id), []).append(
+                    event.payload["outcome"] == "solved"
+                )
             if event.kind == "questionnaire.submitted":
                 seq.append(event.payload["answers"]["seq"])
         share += [sum(stage) / len(stage) for stage in solved.values()]

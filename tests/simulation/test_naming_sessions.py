@@ -86,7 +86,7 @@ def test_dials_are_named_by_the_command_that_a_person_s_typing_sends(named: list
     assert {event.source for event in found} == {"simulated"}
     words = {word for some in ENGLISH.values() for word in some}
     assert {event.payload["text"] for event in found} <= words
-    assert {event.stage for event in found} == {"stage-1", "stage-2"}
+    assert {event.part_id for event in found} == {"stage-1", "stage-2"}
 
 
 def test_where_dials_cannot_be_named_nobody_thinks_of_names(
@@ -208,7 +208,7 @@ def test_what_was_decided_when_the_stage_ended_is_not_done_in_the_next(
     events = play(tmp_path, "slow", stages="trials: 3, time_limit_min: 10")
     shown_ns = {e.key: e.t_ns for e in events if e.kind == "trial.started"}
     moved = [e for e in events if e.kind == "dial.moved"]
-    assert {e.stage for e in moved} == {e[0] for e in shown_ns}
+    assert {e.part_id for e in moved} == {e[0] for e in shown_ns}
     for event in moved:  # a moment is between 0.8 and 1.25 of what it takes
         assert event.t_ns - shown_ns[event.key] >= 0.8 * 400 * NS
 

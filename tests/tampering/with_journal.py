@@ -70,7 +70,7 @@ def change_the_date(places: Places) -> Path:
 def change_the_stage(places: Places) -> Path:
     """A question's end is given to another stage."""
     outsider(
-        places.session, lambda rows: _replaced(rows, first(rows, "trial.ended"), stage="stage-3")
+        places.session, lambda rows: _replaced(rows, first(rows, "trial.ended"), part_id="stage-3")
     )
     return places.session
 

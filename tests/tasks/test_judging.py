@@ -238,7 +238,7 @@ def test_a_crash_inside_a_photo_keeps_its_answers() -> None:
 def test_a_flag_is_keyed_with_the_photo() -> None:
     play = JudgingPlay.of()
     (unstamped,) = play.send(AddFlag(1))
-    assert (unstamped.stage, unstamped.trial, unstamped.attempt) == ("stage-1", 1, 1)
+    assert (unstamped.part_id, unstamped.trial, unstamped.attempt) == ("stage-1", 1, 1)
 
 
 def test_the_warm_up_is_handed_in_told_and_left() -> None:

@@ -53,7 +53,7 @@ class Sheet:
                     source=Source.PARTICIPANT,
                     kind=unstamped.payload.kind,
                     v=1,
-                    stage="q",
+                    part_id="q",
                     trial=None,
                     attempt=None,
                     payload={},

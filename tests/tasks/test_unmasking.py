@@ -244,7 +244,7 @@ def test_what_the_moderator_notes_belongs_to_the_stimulus_on_the_screen() -> Non
     play = UnmaskingPlay.of()
     play.respond(1)
     play.send(AddFlag(1))
-    assert (play.events[-1].stage, play.events[-1].trial) == ("stage-1", 2)
+    assert (play.events[-1].part_id, play.events[-1].trial) == ("stage-1", 2)
 
 
 def test_after_the_end_nothing_is_answered() -> None:

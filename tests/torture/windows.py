@@ -206,15 +206,15 @@ def wrong(folder: Path) -> list[str]:
 def _trials(events: list[Event]) -> list[str]:
     """Every question was asked, and answered, once."""
     problems = []
-    again = {event.stage for event in events if event.kind == "part.restarted"}
+    again = {event.part_id for event in events if event.kind == "part.restarted"}
     ended: dict[Any, list[str]] = {}
     for event in events:
-        if event.kind == "trial.ended" and event.stage not in again:
-            outcomes = ended.setdefault((event.stage, event.trial), [])
+        if event.kind == "trial.ended" and event.part_id not in again:
+            outcomes = ended.setdefault((event.part_id, event.trial), [])
             outcomes.append(event.payload["outcome"])
     planned = {part["id"]: part.get("trials") for part in events[0].payload["plan"]}
     completed = {
-        event.stage
+        event.part_id
         for event in events
         if event.kind == "part.ended" and event.payload["outcome"] == "completed"
     }

@@ -281,15 +281,15 @@ def test_a_stage_that_begins_again_has_no_answers():
     for trial in (1, 2):
         stimuli.apply(event("stimulus.shown", trial, painted_ns=5), work)
         stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial), work)
-    other = event("response.given", 1, response=0, input_ns=9)._replace(stage="stage-2")
-    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(stage="stage-2"), work)
+    other = event("response.given", 1, response=0, input_ns=9)._replace(part_id="stage-2")
+    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(part_id="stage-2"), work)
     stimuli.apply(other, work)
     assert stimuli.given == {
         ("stage-1", 1): Given(1, 3),
         ("stage-1", 2): Given(1, 4),
         ("stage-2", 1): Given(0, 4),
     }
-    stimuli.apply(event("part.restarted", attempt=2)._replace(stage="stage-2"), work)
+    stimuli.apply(event("part.restarted", attempt=2)._replace(part_id="stage-2"), work)
     assert list(stimuli.given) == [("stage-1", 1), ("stage-1", 2)]
     assert stimuli.last is None
     stimuli.apply(event("part.restarted", attempt=2), work)

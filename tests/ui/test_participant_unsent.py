@@ -63,7 +63,7 @@ def stored(room: Room, *kinds: str) -> list[tuple[str, str | None]]:
     """Kinds and stages of these events, in order."""
     room.session.close("test over")
     rows = read_verified_events(Path(room.session.folder.path))
-    return [(row.kind, row.stage) for row in rows if row.kind in kinds]
+    return [(row.kind, row.part_id) for row in rows if row.kind in kinds]
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,10 @@ class JudgingRows(TaskRows):
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, PhotoDrawn):
-            self._drawn[event.stage, event.trial, event.attempt] = payload.photo
+            self._drawn[event.part_id, event.trial, event.attempt] = payload.photo
 
     def shown(self, event: Event, payload: PhotoShown) -> Cells:
-        return {"photo": self._drawn[event.stage, event.trial, event.attempt]}
+        return {"photo": self._drawn[event.part_id, event.trial, event.attempt]}
 
     def moment(self, event: Event, payload: Any) -> Cells:
         cells = self.called_alike(payload)
@@ -62,8 +62,8 @@ class JudgingRows(TaskRows):
 
     def _rated(self, event: Event, question: str) -> Cells:
         """What a rating of similarity is about; nothing of other questions."""
-        photo = self._drawn[event.stage, event.trial, event.attempt]
-        for number, row in enumerate(self.plan[str(event.stage)].judged[photo].rows, start=1):
+        photo = self._drawn[event.part_id, event.trial, event.attempt]
+        for number, row in enumerate(self.plan[str(event.part_id)].judged[photo].rows, start=1):
             if question == SIMILARITY.format(number):
                 return {
                     "prototype": row.prototype,

@@ -101,7 +101,7 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
 
     def apply(self, state: JudgingState, event: Event, payload: Payload) -> JudgingState:
         after = super().apply(state, event, payload)
-        if event.stage != self.part.id:
+        if event.part_id != self.part.id:
             return after
         match payload:
             case PerformanceComputed():

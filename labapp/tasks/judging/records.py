@@ -356,8 +356,8 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         self._descriptions.take(payload, key_of(event), working_ns)
-        if isinstance(payload, PerformanceComputed) and event.stage is not None:
-            self.performances[event.stage] = payload  # the last, where the stage began again
+        if isinstance(payload, PerformanceComputed) and event.part_id is not None:
+            self.performances[event.part_id] = payload  # the last, where the stage began again
         else:
             super().take(event, payload, working_ns)
 

@@ -35,7 +35,7 @@ def apply_event(
     pauses = state.pauses.apply(event)
     if pauses is not state.pauses:
         return replace(state, pauses=pauses)
-    if event.stage != part.id:
+    if event.part_id != part.id:
         return state
     working = pauses.working_ns(event.t_ns)
     match payload:

@@ -163,9 +163,9 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         text takes the name away again."""
         edits = [edit for question in self.attempts for edit in question.edits]
         edits.sort(key=lambda edit: edit[0].seq)
-        last = {(event.stage, edit.dimension): event.seq for event, edit in edits}
+        last = {(event.part_id, edit.dimension): event.seq for event, edit in edits}
         for event, edit in edits:
-            part = self.parts[str(event.stage)]
+            part = self.parts[str(event.part_id)]
             yield {
                 "stage": part.id,
                 "stage_number": part.number,
@@ -175,7 +175,7 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
                 "trial": event.trial,
                 "session_s": event.t_ns / NS,
                 "text": edit.text,
-                "final": last[(event.stage, edit.dimension)] == event.seq,
+                "final": last[(event.part_id, edit.dimension)] == event.seq,
             }
 
 

@@ -32,10 +32,10 @@ class Stimuli(Fold):
     def apply(self, event: Event, work: WorkTime) -> bool:
         """The mirror shows an answer with the picture that follows it, and not before."""
         if event.kind == "part.restarted":
-            self._forget(event.stage)
-        if event.stage is None or event.trial is None:
+            self._forget(event.part_id)
+        if event.part_id is None or event.trial is None:
             return False
-        place = (event.stage, event.trial)
+        place = (event.part_id, event.trial)
         if event.kind == "stimulus.shown":
             self._painted[place] = int(event.payload["painted_ns"])
         elif event.kind == "response.given":

@@ -67,14 +67,14 @@ class UnmaskingRows(TaskRows):
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, StimulusDrawn):
-            self._drawn[event.stage, event.trial, event.attempt] = payload
+            self._drawn[event.part_id, event.trial, event.attempt] = payload
 
     def shown_ns(self, event: Event, payload: StimulusShown) -> int:
         return payload.painted_ns
 
     def shown(self, event: Event, payload: StimulusShown) -> Cells:
-        drawn = self._drawn[event.stage, event.trial, event.attempt]
-        stimulus = self._stimuli.get((event.stage, event.trial))
+        drawn = self._drawn[event.part_id, event.trial, event.attempt]
+        stimulus = self._stimuli.get((event.part_id, event.trial))
         return {
             **self.called_alike(drawn),
             **self.called_alike(payload),
@@ -93,7 +93,7 @@ class UnmaskingRows(TaskRows):
         if not isinstance(payload, ResponseGiven):
             return None
         response = self._response(event, payload)
-        truth = self._drawn[event.stage, event.trial, event.attempt].truth
+        truth = self._drawn[event.part_id, event.trial, event.attempt].truth
         cells = {
             "response_time": seconds(payload.input_ns - shown_ns),
             "response": response,
@@ -103,7 +103,7 @@ class UnmaskingRows(TaskRows):
 
     def _response(self, event: Event, payload: ResponseGiven) -> str:
         """The class that the button names."""
-        return self.plan[str(event.stage)].class_of(payload.response) or DONT_KNOW
+        return self.plan[str(event.part_id)].class_of(payload.response) or DONT_KNOW
 
     def question(self, row: Mapping[str, Any]) -> Cells:
         stimulus = self._stimuli.get((row["stage"], row["trial"]))
@@ -113,7 +113,7 @@ class UnmaskingRows(TaskRows):
         return outputs | {STIM_FILE.name: stimulus.file}
 
     def pictures(self) -> Mapping[str, str]:
-        shown = {(row.stage, row.trial) for row in self.record.rows if row.kind == FILES.shown}
+        shown = {(row.part_id, row.trial) for row in self.record.rows if row.kind == FILES.shown}
         return {
             stimulus.file: f"{STIMULI}/{stimulus.file}"
             for place, stimulus in self._stimuli.items()

@@ -19,7 +19,7 @@ def apply_event(part: str, state: UnmaskingState, event: Event, payload: Payload
         begins = pauses.held and not state.pauses.held
         state = replace(state, pauses=pauses)
         return _interrupted(state) if begins else state
-    if event.stage != part:
+    if event.part_id != part:
         return state
     match payload:
         case StimulusDrawn():

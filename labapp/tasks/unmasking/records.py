@@ -264,8 +264,8 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
         return begun(event, key, payload, part)
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
-        if isinstance(payload, ResponseGiven) and event.stage is not None:
-            buttons = len(self.parts[event.stage].buttons)
+        if isinstance(payload, ResponseGiven) and event.part_id is not None:
+            buttons = len(self.parts[event.part_id].buttons)
             if not DONT_KNOW <= payload.response < buttons:
                 raise foreign(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)

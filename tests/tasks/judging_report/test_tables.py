@@ -284,7 +284,7 @@ def test_what_is_right_is_what_the_session_said(task: JudgingTask) -> None:
 
     made = Judged(task, warm_up=True, photos=8, choose=choose).builder()
     said = {
-        (unstamped.stage, unstamped.trial): unstamped.payload.as_dict()["right"]
+        (unstamped.part_id, unstamped.trial): unstamped.payload.as_dict()["right"]
         for _, _, unstamped in made.rows
         if unstamped.payload.kind == "photo.judged"
     }

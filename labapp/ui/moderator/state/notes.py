@@ -53,7 +53,7 @@ def note_of(event: Event, work: WorkTime) -> Note | None:
         case _:
             return None
     work_ns = work.working_ns(at_ns)
-    return Note(event.seq, kind, work_ns, at_ns, text, number, text, event.stage)
+    return Note(event.seq, kind, work_ns, at_ns, text, number, text, event.part_id)
 
 
 def correct(notes: list[Note], event: Event) -> bool:
