@@ -27,6 +27,7 @@ class Payload:
     scalar : none of them is a list or an object.
     frequent, of_trial, begins : see `kind`.
     unchecked : of a trial, with nothing in it that `misfit` looks up.
+    written : names of the fields with what a person wrote; no de-identified copy keeps it.
     """
 
     kind: ClassVar[str]
@@ -39,6 +40,7 @@ class Payload:
     of_trial: ClassVar[bool]
     begins: ClassVar[frozenset[str]]
     unchecked: ClassVar[bool]
+    written: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]

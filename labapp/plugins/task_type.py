@@ -102,7 +102,8 @@ class TaskType(ABC, Generic[P]):
     kept_text: ClassVar[str] = ""
     """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
     names of fields by kind of event. Only what the program or the study says belongs there, never
-    what a person wrote: the text of all other fields is withheld."""
+    what a person wrote (`written` of the event says that): the text of all other fields is
+    withheld."""
     instructs: ClassVar[tuple[str, ...]] = ()
     """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from pydantic import ValidationError
 
 from labapp.errors import LabappError
+from labapp.events import Payload
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import SessionPlanned
 from labapp.plugins import registry
@@ -132,7 +133,7 @@ def _run(
     notes: Notes,
 ) -> None:
     from labapp.testing.answers import check_answers  # pandas, which importing the kit leaves alone
-    from labapp.testing.leaving import check_columns
+    from labapp.testing.leaving import check_columns, check_texts
 
     loaded = loading.load(study)
     plans = list(_planned(loaded, models, stimuli_of, predict_masked))
@@ -161,6 +162,7 @@ def _run(
     for sentence in _undocumented(first):
         notes.add(sentence)
     check_columns(task_type, notes)
+    check_texts(task_type, _own_kinds(task_type), first.events, notes)
     if notes.sentences:
         return
     _random_courses(task_type, plans, rehearsal, first, examples)
@@ -253,10 +255,17 @@ def described(task_type: Any) -> Iterator[str]:
                     f"{part.__name__} has trials, and the task does not say with which events they "
                     "come onto the screen: name their kinds in `shown`."
                 )
-    package = _package(task_type)
-    for name, payload in kinds.registered().items():
-        if _within(payload.__module__, package) and not _documented(payload):
+    for name, body in _own_kinds(task_type).items():
+        if not _documented(body):
             yield f"The event {name} has no docstring: say what happened and what each field is."
+
+
+def _own_kinds(task_type: TaskType[Any]) -> dict[str, type[Payload]]:
+    """The kinds of events that are defined in its package."""
+    package = _package(task_type)
+    return {
+        name: body for name, body in kinds.registered().items() if _within(body.__module__, package)
+    }
 
 
 def _undocumented(session: Rehearsal) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from labapp import discovery
 from labapp.analysis.task_records import records_class
 from labapp.bids.export import export
 from labapp.bids.verify import verify
+from labapp.events import Event, Payload
+from labapp.events import registry as kinds
 from labapp.plugins.bids import TaskFiles
 from labapp.plugins.task_type import TaskType
 from labapp.testing.watching import Notes
@@ -38,6 +40,62 @@ def _columns(task_type: TaskType[Any]) -> Iterator[tuple[str, str, str]]:
         files: TaskFiles = discovery.load(where)
         for described in (*files.event_columns, *files.more_columns):
             yield f"task-{files.label} in the bundle", described.name, described.description
+
+
+def check_texts(
+    task_type: TaskType[Any],
+    own: Mapping[str, type[Payload]],
+    events: Sequence[Event],
+    notes: Notes,
+) -> None:
+    """Note the texts of its events of which nothing says whether a de-identified copy keeps them.
+
+    What is not said is withheld: so whoever forgets it loses what the program or the study says.
+    own: the task's kinds of events; events: of a whole session.
+    """
+    kept: Mapping[str, Sequence[str]] = {}
+    if task_type.kept_text:
+        kept = discovery.load(task_type.kept_text)
+    for kind, fields in kept.items():
+        body = kinds.known(kind)
+        known = () if body is None else body.__dataclass_fields__
+        for name in fields:
+            if body is None or name not in known or name in body.written:
+                why = "a person wrote it" if name in known else "there is no such field"
+                notes.add(
+                    f"`kept_text` names the field {name!r} of {kind!r}, and {why}: leave it out, "
+                    "or name the field whose text a de-identified copy keeps."
+                )
+    for kind, body in own.items():
+        payloads = [event.payload for event in events if event.kind == kind]
+        hints = get_type_hints(body)
+        for name in body.__dataclass_fields__:
+            if name in (*kept.get(kind, ()), *body.written):
+                continue
+            if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):
+                notes.add(
+                    f"The text in the field {name!r} of {kind!r} is lost in a de-identified copy: "
+                    "name it in `kept_text` of the task if the program or the study says it, or "
+                    "in `written` of the event if a person wrote it."
+                )
+
+
+def _is_text(hint: Any) -> bool:
+    """Whether a field of a type holds text; the keys of a mapping are names and always stay."""
+    if isinstance(hint, type) and issubclass(hint, str):
+        return True
+    arguments = get_args(hint)
+    if get_origin(hint) is Literal:
+        return any(isinstance(value, str) for value in arguments)
+    mapping = isinstance(get_origin(hint), type) and issubclass(get_origin(hint), Mapping)
+    return any(_is_text(argument) for argument in (arguments[1:] if mapping else arguments))
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value)
+    inside = value.values() if isinstance(value, Mapping) else value
+    return isinstance(value, Mapping | list | tuple) and any(_has_text(item) for item in inside)
 
 
 def check_leaving(session: Path, scratch: Path, notes: Notes) -> None:

@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from cProfile import Profile
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -76,14 +77,21 @@ class Seen:
 
 @contextmanager
 def seen() -> Iterator[Seen]:
-    """What is called inside."""
-    notes, before, collects = Seen(), sys.getprofile(), gc.isenabled()
+    """What is called inside. A profiler that runs rests meanwhile."""
+    notes, collects = Seen(), gc.isenabled()
+    before: Any = sys.getprofile()
     gc.disable()  # whoever is told of a collection may look at a clock
+    # cProfile's is no function that could be set again.
+    profiler = before if isinstance(before, Profile) else None
+    if profiler:
+        profiler.disable()
     sys.setprofile(notes.called)
     try:
         yield notes
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None if profiler else before)
+        if profiler:
+            profiler.enable()
         if collects:
             gc.enable()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import shutil
 from pathlib import Path
 
@@ -220,6 +221,24 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         (('"how sure the participant was, 1 not at all to 5"', '""'),),
         ("The column 'confidence' of the table 'counterfactual_choices' is not", "say what it"),
     ),
+    "forgets which texts are kept": (
+        "task",
+        (('    kept_text = "labapp_counterfactual.bids:KEPT_TEXT"\n', ""),),
+        (
+            "The text in the field 'device' of 'counterfactual.chosen' is lost in a de-identified",
+            "name it in `kept_text` of the task",
+        ),
+    ),
+    "keeps a text that is none": (
+        "bids",
+        (
+            (
+                'KEPT_TEXT = {CandidateChosen.kind: ("device",)',
+                'KEPT_TEXT = {CandidateChosen.kind: ("device", "hand")',
+            ),
+        ),
+        ("`kept_text` names the field 'hand' of 'counterfactual.chosen'", "there is no such field"),
+    ),
     "forgets an event": (
         "records",
         (("            ConfidenceRated,\n", ""),),
@@ -249,6 +268,15 @@ def test_what_is_broken_in_a_task_with_trials_is_named(tmp_path: Path, name: str
         check_task(registry.task_types()[-1], study, examples=1, strategy="understanding")
     for words in told:
         assert words in unfit.value.sentences[0]
+
+
+def test_a_profiler_that_runs_sees_no_fault(tmp_path: Path, study: Path) -> None:
+    """As for whoever looks why a task is slow."""
+    profile = cProfile.Profile()
+    with on_path(write_package(tmp_path / "site", "pressing", SOUND)):
+        sentences = profile.runcall(problems_of, registry.task_types()[-1], study, examples=2)
+    assert sentences == ()
+    assert any("problems_of" in str(row.code) for row in profile.getstats())
 
 
 def test_what_is_no_task_and_what_nobody_installed(study: Path) -> None:

@@ -100,6 +100,8 @@ class OverlayToggled(Payload):
 class LabelEdited(Payload):
     """The participant renamed a dial; kept within the stage."""
 
+    written = ("text",)
+
     dimension: int
     text: str
 
