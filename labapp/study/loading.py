@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import yaml
 from pydantic import ValidationError
 
 from labapp import discovery, resources
@@ -136,6 +137,28 @@ def find(study: str | Path) -> Path:
             todo=f"Give the path of a study file (.yaml), or one of: {names}.",
         )
     return named
+
+
+def title_of(path: Path) -> str:
+    """The title in a study file, read without the rest of it: many are listed before one is used.
+
+    Returns "" where there is none, or the file cannot be read so far.
+    """
+    depth, key = 0, ""
+    try:
+        for event in yaml.parse(reading.content(path, LARGEST), Loader=yaml.SafeLoader):
+            if depth == 1 and isinstance(event, yaml.ScalarEvent):
+                if key == "title":
+                    return str(event.value)
+                key = "" if key else event.value
+            elif isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+                key = "" if depth == 1 else key
+    except (OSError, yaml.YAMLError, ValueError):
+        pass
+    return ""
 
 
 def load(study: str | Path, language: str | None = None) -> LoadedStudy:

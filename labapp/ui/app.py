@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from labapp import resources
 from labapp.console import say
 from labapp.journal.layout import LEAVING
+from labapp.parallel.collector import collector_at_rest
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.qtapp import make_app
@@ -18,20 +19,31 @@ from labapp.ui.starting import RunOptions, open_again, open_new
 
 if TYPE_CHECKING:
     from labapp.session.opening import OpenSession
+    from labapp.ui.home import HomeController
 
 
 def open_home(data: Path | None, private: Path | None) -> int:
     """The moderator window; returns when it is closed."""
     app = make_app()
-    from labapp.ui.home import HomeController
-
-    home = HomeController(resources.data_root(data), resources.private_root(private))
+    home = shown_home(resources.data_root(data), resources.private_root(private))
     # The home's timers call Python often enough for its signal handlers to run; a session has
     # handlers of its own for as long as it lasts.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: home.window.close())
-    home.show()
     return app.exec()
+
+
+def shown_home(data: Path, private: Path) -> HomeController:
+    """The moderator window with its first study, to be painted next.
+
+    Hundreds of modules are loaded for it, none of them garbage: the collector waits.
+    """
+    with collector_at_rest():
+        from labapp.ui.home import HomeController
+
+        home = HomeController(data, private)
+        home.show()
+    return home
 
 
 def run_session(study: str, participant: str, session: str, options: RunOptions) -> int:

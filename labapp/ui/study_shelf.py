@@ -29,7 +29,10 @@ class StudyShelf:
         self._chosen = ""
         self._files: list[Path] = []
         self._stamp: Stamp = ()
-        self._shipped = [StudyChoice(path.stem, _title(path)) for path in loading.installed()]
+        self._shipped = [
+            StudyChoice(path.stem, loading.title_of(path) or path.stem)
+            for path in loading.installed()
+        ]
         try:
             self.choices = remembered.read()
         except LabappError as error:
@@ -93,13 +96,6 @@ class StudyShelf:
         if choices != self.choices:
             self.choices = choices
             remembered.write(choices)
-
-
-def _title(path: Path) -> str:
-    try:
-        return loading.load(path.stem).study.title
-    except LabappError:
-        return path.stem
 
 
 def _stamp(files: Iterable[Path]) -> Stamp:
