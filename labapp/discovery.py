@@ -28,6 +28,8 @@ CATALOGUES = {
     "labapp.decoders": "labapp.representations.architectures:ARCHITECTURES",
     "labapp.explanations": "labapp.explanations.methods:METHODS",
     "labapp.instruments": "labapp.study.instruments.files:QUESTIONNAIRES",
+    "labapp.items": "labapp.study.instruments.kinds:ITEM_KINDS",
+    "labapp.scores": "labapp.study.instruments.rules:RULES",
 }
 """The groups of entry points, each with the `Catalogue` of its things."""
 GROUPS = tuple(CATALOGUES)
@@ -178,6 +180,18 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return {
             _name(plugin.value): plugin.value for plugin, state in self.installed if state == READY
         }
+
+    def package(self, name: str) -> str:
+        """The package that brings a thing, with its version; labapp itself for what is shipped."""
+        for plugin, state in self.installed:
+            if state == READY and _name(plugin.value) == name and name not in self.shipped:
+                return f"{plugin.package} {plugin.version}".strip()
+        return "labapp"
+
+    def left_out(self) -> str:
+        """What packages bring and cannot be used, in a sentence; empty where there is none."""
+        states = [f"{p.package}: {p.name} {state}" for p, state in self.installed if state != READY]
+        return f"Left out of what is installed: {'; '.join(states)}." if states else ""
 
     def __getitem__(self, name: str) -> T:
         return self.shipped[name] if name in self.shipped else self.brought[name]

@@ -123,7 +123,7 @@ ANSWERS = (
     whole("instrument_version", "its version, once submitted"),
     yes("about_person", "the questionnaire asks who the participant is"),
     text("item", "id of the item"),
-    text("kind", "rating, slider, choice or written"),
+    text("kind", "rating, slider, choice or written, or the name of a kind that a package brings"),
     number("value", "the answer that counts, where it is a number"),
     yes("touched", "of a slider: it was moved or confirmed, not left where it stood"),
     text(

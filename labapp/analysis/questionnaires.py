@@ -15,6 +15,7 @@ from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.study.instruments.kinds import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
 
 OF_STAGES = ("synthetic-end", "stage_easy")
@@ -181,20 +182,23 @@ def score_row(score: ScoreRecord, parts: Parts) -> Row:
 
 def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     """The columns of the table of answers."""
-    value, value_text = _number_or_text(answer.value)
-    first, first_text = _number_or_text(answer.first)
+    part = parts.questionnaires.get(answer.part)
+    kind = "" if part is None else part.kinds.get(answer.item, "")
+    cells, first_cells = cells_of(answer.value, kind), cells_of(answer.first, kind)
+    value, value_text = _number_or_text(cells, answer.value)
+    first, first_text = _number_or_text(first_cells, answer.first)
     return {
         "stage": answer.part,
         **_about(answer.part, parts),
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
-        "about_person": (part := parts.questionnaires.get(answer.part)) and part.about_person,
+        "about_person": part and part.about_person,
         "item": answer.item,
-        "kind": _kind(answer.value),
+        "kind": form_of(answer.value, kind),
         "value": value,
         "value_text": value_text,
-        "touched": answer.value["touched"] if _is_slider(answer.value) else None,
-        "described": _described(answer.value),
+        "touched": cells.get("touched"),
+        "described": cells.get("described") or None,
         "first_value": first,
         "first_value_text": first_text,
         "changes": answer.changes,
@@ -205,31 +209,17 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     }
 
 
-def _kind(value: Any) -> str | None:
-    """What kind of answer it is (labapp.study.instruments.items has their forms)."""
-    if value is None:
-        return None
-    if isinstance(value, dict):
-        return "slider" if _is_slider(value) else "choice"
-    return "written" if isinstance(value, str) else "rating"
-
-
-def _is_slider(value: Any) -> bool:
-    return isinstance(value, dict) and "touched" in value
-
-
-def _described(value: Any) -> str | None:
-    """What was written beside a chosen option (labapp.study.instruments.items has the form)."""
-    return value.get("described") or None if isinstance(value, dict) else None
-
-
-def _number_or_text(value: Any) -> tuple[float | None, str | None]:
+def _number_or_text(cells: Row, answer: Any) -> tuple[float | None, str | None]:
+    """The value of an answer; one with cells that the table has no column for is told whole."""
+    value = cells.get("")
+    whole = bool(cells.keys() - {"", "touched", "described"})
+    number: float | None = None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value), None
-    if value is None or isinstance(value, str):
-        return None, value or None
-    if _is_slider(value):
-        return float(value["value"]), None
-    if isinstance(value, dict) and isinstance(value.get("chosen"), list | tuple):
-        return None, ";".join(value["chosen"]) or None
-    return None, json.dumps(value, ensure_ascii=False)
+        number = float(value)
+    if whole:
+        return number, json.dumps(answer, ensure_ascii=False)
+    if number is not None or value is None:
+        return number, None
+    return None, (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    ) or None

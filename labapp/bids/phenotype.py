@@ -7,19 +7,20 @@ it: `ses_1_stage_2_model`. A second time about the same stage stands under its o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.bids.tsv import Table
-from labapp.events.lifecycle import SessionPlanned
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
-from labapp.plugins.part import RepresentationPart
-from labapp.study.instruments import Choice, Choices, Instrument, Item, Rating, Slider
+from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.study.instruments import Instrument, Item
+from labapp.study.instruments.kinds import cells_of, more_of
+from labapp.study.parts import QuestionnairePart
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ class Phenotypes:
 
     def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
         """The answers of a session; instruments: of its study, by id."""
-        abouts = _abouts(record.planned)
+        known_parts = registry.known_parts(record.planned.plan)
+        abouts = _abouts(known_parts)
+        kinds = {p.id: p.kinds for p in known_parts if isinstance(p, QuestionnairePart)}
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         turns: dict[tuple[str, str], list[str]] = {}
         for event, payload in payloads(submitted):
@@ -104,16 +107,15 @@ class Phenotypes:
             turn = parts.index(event.part_id) + 1
             asked = _Asked(record.session, event.part_id, stage, model, turn)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
-            _collect(into, row, asked, payload, known)
+            _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
 
     def finished(self) -> list[Phenotype]:
         """A table an instrument, by their ids."""
         return [_finished(name, collected) for name, collected in sorted(self._found.items())]
 
 
-def _abouts(planned: SessionPlanned) -> dict[str, tuple[str, str]]:
+def _abouts(parts: Sequence[PlannedPart]) -> dict[str, tuple[str, str]]:
     """(stage, model) that a questionnaire part asks about, by the part's id."""
-    parts = registry.known_parts(planned.plan)
     models = {part.id: part.model for part in parts if isinstance(part, RepresentationPart)}
     return {
         part.id: (about, models.get(about, ""))
@@ -136,7 +138,10 @@ def _collect(
     asked: _Asked,
     payload: QuestionnaireSubmitted,
     known: Instrument | None,
+    kinds: Mapping[str, str],
 ) -> None:
+    """Put the answers of one part into its row; kinds: of items that packages bring."""
+
     def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
         name = into.name(wanted, asked.session, asked.place, asked.turn, *owner)
         row[name] = value
@@ -147,23 +152,15 @@ def _collect(
         put(asked.model, f"{asked.prefix}_model", described)
     for item, value in payload.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
-        column = _described(name, item, _known(known, item), asked.words)
-        if isinstance(value, dict) and "touched" in value:
-            put(value["value"], name, column, item)
-            described = Column("", f"Whether it was moved or confirmed: {column.description}")
-            put(value["touched"], f"{name}_touched", described, item, "touched")
-        elif isinstance(value, dict):
-            put(_chosen(value), name, column, item)
-            if "described" in value:
-                described = Column("", f"In their own words: {column.description}")
-                put(value["described"], f"{name}_described", described, item, "described")
-        else:
-            put(value, name, column, item)
-
-
-def _chosen(value: Mapping[str, Any]) -> str:
-    """The options of a choice, as one cell."""
-    return ";".join(value["chosen"])
+        kind = kinds.get(item, "")
+        column = _described(item, _known(known, item), asked.words)
+        more = more_of(value, kind)
+        for cell, content in cells_of(value, kind).items():
+            if not cell:
+                put(content, name, column, item)
+            else:
+                described = Column("", f"{more[cell]}: {column.description}")
+                put(content, f"{name}_{cell}", described, item, cell)
 
 
 def _known(instrument: Instrument | None, item: str) -> Item | None:
@@ -173,22 +170,8 @@ def _known(instrument: Instrument | None, item: str) -> Item | None:
         return None
 
 
-def _described(name: str, item: str, known: Item | None, where: str) -> Column:
-    words = f"{known.title} ({where}" if known else f"The answer to {item} ({where}"
-    if isinstance(known, Rating):
-        # Not as Levels: BIDS takes those as the only values there are.
-        low, high = known.ends()
-        ends = f"{known.first} = {low}, {known.last} = {high}"
-        return Column(name, f"{known.text or known.title} ({where}; {ends})", _range(known))
-    if isinstance(known, Slider):
-        return Column(name, f"{words}; where the slider stood)", known.unit)
-    if isinstance(known, Choice):
-        levels = {option.id: option.text for option in known.options}
-        return Column(name, f"{words})", levels=levels)
-    if isinstance(known, Choices):
-        levels_said = ", ".join(f"{option.id} = {option.text}" for option in known.options)
-        return Column(name, f"{words}; all that were chosen, with ; between them; {levels_said})")
-    return Column(name, f"{words})")
+def _described(item: str, known: Item | None, where: str) -> Column:
+    return known.column(where) if known else Column("", f"The answer to {item} ({where})")
 
 
 def _together(known: Column | None, column: Column) -> Column:
@@ -196,10 +179,6 @@ def _together(known: Column | None, column: Column) -> Column:
     if known is None or not column.levels:
         return column
     return replace(column, levels={**known.levels, **column.levels})
-
-
-def _range(known: Rating) -> str:
-    return f"{known.first}-{known.last}"
 
 
 def _finished(instrument: str, collected: _Collected) -> Phenotype:

@@ -39,7 +39,7 @@ from labapp.journal.layout import FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
-from labapp.study.instruments import Instrument, Written
+from labapp.study.instruments import Instrument
 
 WITHHELD = "[withheld]"
 
@@ -170,11 +170,11 @@ def _answer(instrument: Instrument | None, item: object, value: Any) -> Any:
         known = None
     if known is None or known.withheld:
         return WITHHELD if isinstance(value, str) else None
-    if isinstance(known, Written):
+    if "" in known.own_words:
         return value
     reduced = withhold(value)
-    if isinstance(value, dict) and isinstance(value.get("chosen"), list):
-        reduced["chosen"] = value["chosen"]
+    if isinstance(value, dict):
+        reduced |= {name: value[name] for name in known.own_words & value.keys()}
     return reduced
 
 

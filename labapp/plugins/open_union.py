@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Union
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
+from pydantic import (
+    BaseModel,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationInfo,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -33,13 +40,13 @@ class OpenUnion:
         self.models = models
         self.adapter = adapter
 
-    def _validate(self, value: Any) -> Any:
-        return self.adapter().validate_python(value)
+    def _validate(self, value: Any, info: ValidationInfo) -> Any:
+        return self.adapter().validate_python(value, context=info.context)
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
+        return core_schema.with_info_plain_validator_function(
             self._validate,
             serialization=core_schema.plain_serializer_function_ser_schema(
                 lambda value, info: value.model_dump(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
+from labapp.study.instruments.kinds import ITEM_KINDS
 
 
 class PagesPart(PlannedPart):
@@ -43,6 +44,8 @@ class QuestionnairePart(PlannedPart):
     scoring : what the instrument declares of its scores (`labapp.study.instruments.scoring.Score`),
         so that a journal can be scored without it; in an older journal a name.
     about_person : whether it asks who the participant is.
+    kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
+        answers can be read without the instrument.
     above : a text above the questions, with what stands in it in braces in `values`, or in what the
         participant achieved.
     """
@@ -53,8 +56,26 @@ class QuestionnairePart(PlannedPart):
     items: tuple[str, ...] = ()
     scoring: str | dict[str, Any] | None = None
     about_person: bool = False
+    kinds: dict[str, str] = Field(default_factory=dict)
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("kinds")
+    @classmethod
+    def _known(cls, kinds: dict[str, str]) -> dict[str, str]:
+        for item, kind in kinds.items():
+            if kind not in ITEM_KINDS:
+                raise ValueError(
+                    f"{item!r} is of the kind {kind!r}, which neither labapp nor an installed "
+                    f"package knows. {ITEM_KINDS.left_out()}".strip()
+                )
+        return kinds
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what most have nothing of: plans are compared by their bytes."""
+        row: dict[str, Any] = serialize(self)
+        return {name: value for name, value in row.items() if name != "kinds" or value}
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:

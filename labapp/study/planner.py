@@ -311,6 +311,7 @@ class Planner:
             items=() if as_listed else items,
             scoring=file.planned_scores(),
             about_person=file.about_person,
+            kinds=file.brought_kinds(items),
             above=document,
             values=values,
         )

@@ -149,7 +149,7 @@ def test_every_shipped_questionnaire_declares_what_is_scored() -> None:
         file = shipped(name)
         assert file.scoring is None
         if isinstance(file.scores, dict):
-            items = {item for score in file.scores.values() for item in score.items}
+            items = {item for score in file.scores.values() for item in score.needs}
             assert items == {item.id for item in file.items}
 
 
@@ -250,8 +250,8 @@ SCORES_REFUSED = [
     ("scores: {t: {mean: [a, b]}}\n" + TWO, "a rating 'b' of 3 points from 1"),
     ("scores: {t: {mean: [c]}}\n" + TWO, "for t a rating 'c'"),
     ("scores: {t: {sum: [w]}}\n" + TWO, "for t a rating 'w'"),
-    ("scores: {t: {mean: [a], sum: [a]}}\n" + TWO, "one of mean, sum, chosen or weighted"),
-    ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen or weighted"),
+    ("scores: {t: {mean: [a], sum: [a]}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
+    ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
     ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse names 'b'"),
     ("scores: {t: {chosen: x, among: [a]}}\n" + TWO, "a choice 'a'"),
     ("scores: {t: {weighted: {u: v}}}\n" + TWO, "no score above it"),

@@ -13,7 +13,9 @@ from labapp.documents import SLUG, Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
-from labapp.study.instruments.items import AnyItem, Choice, Item, Option, Rating, Slider, Written
+from labapp.study.instruments.items import Choice, Item, Option, Rating, Written
+from labapp.study.instruments.kinds import AnyItem, brought_kind
+from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 
@@ -99,7 +101,7 @@ class Instrument(Strict):
         ids = {item.id for item in self.items}
         scores: dict[str, Score] = {}
         for name, score in of_name(scoring).items():
-            if not set(score.items) <= ids or not score.weighted.keys() <= scores.keys():
+            if not set(score.needs) <= ids or not score.weighted.keys() <= scores.keys():
                 for item in self.items:
                     if item.id in score.ratings:
                         self._rating(name, item.id, score.numbers)
@@ -128,14 +130,28 @@ class Instrument(Strict):
                 raise ValueError(f"scores: {name} counts {score.chosen!r}, which is no option")
             count = float(options.count(score.chosen))
             return score.model_copy(update={"among": among, "low": 0.0, "high": count})
+        if score.rule is not None and not self._are_ratings(name, score):
+            return score
         numbers: tuple[int, int] | None = None
         for item in score.ratings:
             numbers = self._rating(name, item, numbers)
-        assert numbers is not None
-        moved = 0 if score.start is None else score.start - numbers[0]
-        times = score.times * (1 if score.mean else len(score.sum))
-        low, high = (float(times * (number + moved)) for number in numbers)
-        return score.model_copy(update={"numbers": numbers, "low": low, "high": high})
+        numbered = score.model_copy(update={"numbers": numbers})
+        if (limits := RULES[score.rule_name].limits) is None:
+            return numbered
+        low, high = limits(numbered)
+        return numbered.model_copy(update={"low": float(low), "high": float(high)})
+
+    def _are_ratings(self, name: str, score: Score) -> bool:
+        """Whether a package's rule is about ratings with the same numbers, which can be reversed
+        and moved. Refuses items that are not asked once."""
+        items = [item for item in self.items if item.id in score.items and not item.repeat]
+        if unknown := set(score.items) - {item.id for item in items}:
+            raise ValueError(f"scores: for {name} an item {min(unknown)!r} that is asked once")
+        numbers = {(i.first, i.last) if isinstance(i, Rating) else None for i in items}
+        alike = len(numbers) == 1 and None not in numbers
+        if not alike and (score.reverse or score.start is not None):
+            raise ValueError(f"scores: for {name} ratings with the same numbers, to be reversed")
+        return alike
 
     def _rating(self, name: str, item_id: str, numbers: tuple[int, int] | None) -> tuple[int, int]:
         """The lowest and highest number of a rating, which must be those of the others."""
@@ -211,9 +227,7 @@ class Instrument(Strict):
         items = tuple(self.item(item_id) for item_id in item_ids) if item_ids else self.items
         values = values or {}
         if (accuracy := values.get("accuracy")) is not None:
-            items = tuple(
-                item.placed(float(accuracy)) if isinstance(item, Slider) else item for item in items
-            )
+            items = tuple(item.placed(float(accuracy)) for item in items)
         instruction = texts.fill(self.instruction, values)
         return self.model_copy(update={"items": items, "instruction": instruction})
 
@@ -247,12 +261,16 @@ class Instrument(Strict):
     @property
     def about_accuracy(self) -> bool:
         """Whether it needs the accuracy of an explained model."""
-        return any(isinstance(item, Slider) and item.about for item in self.items)
+        return any(item.about_accuracy for item in self.items)
 
     def untouched(self) -> dict[str, Any]:
-        """What is submitted of sliders that nobody touched: where they stand, and that."""
-        sliders = (item for item in self.items if isinstance(item, Slider))
-        return {item.id: {"value": item.places()[2], "touched": False} for item in sliders}
+        """What is submitted of items that say something before anybody touches them."""
+        return {item.id: item.untouched() for item in self.items if item.always_answered}
+
+    def brought_kinds(self, item_ids: Sequence[str]) -> dict[str, str]:
+        """By item the kinds that packages bring."""
+        kinds = {item_id: brought_kind(self.item(item_id)) for item_id in item_ids}
+        return {item_id: kind for item_id, kind in kinds.items() if kind}
 
     @classmethod
     def parse(cls, path: Path, content: bytes, language: str = USUAL) -> Instrument:

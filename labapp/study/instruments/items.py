@@ -1,4 +1,5 @@
-"""The kinds of items: ratings, choices and written answers, told apart by `kind`.
+"""The kinds of items: ratings, choices and written answers, told apart by `kind`. Packages bring
+further ones (`labapp.study.instruments.kinds`).
 
 What an answer looks like in events and tables: a rating is its number; a written answer its text;
 a choice is `{"chosen": [ids of options], "described": text}`, where `described` stands only beside
@@ -9,21 +10,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from labapp.documents import WORD, Strict
+from labapp.plugins.bids import Column
 from labapp.study.instruments.wording import SomeWords, Words
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST_CIRCLES = 11
 """A scale with more points is drawn as a line with ticks."""
+REMARK = "Simulated remark"
 DESCRIBED_LONGEST = 200
 """Characters of what is written beside an option. The field takes no more and says so."""
 
 
 class Item(Strict):
-    """What every item has.
+    """What every item has. A kind derives from this; with `check` and `simulate` it is whole.
 
     Attributes
     ----------
@@ -34,6 +40,14 @@ class Item(Strict):
     identifying : whether its answers tell who somebody is, and are left out of de-identified
         copies. Where that is not said they are taken to tell it, unless they are ratings.
     """
+
+    own_words: ClassVar[frozenset[str]] = frozenset()
+    """The cells of an answer whose text is the questionnaire's, or declared to tell nobody: a
+    de-identified copy keeps it where the answer is kept."""
+    more: ClassVar[Mapping[str, str]] = {}
+    """What an answer holds besides its value: the names of further cells, and what each says."""
+    always_answered: ClassVar[bool] = False
+    """Whether it says something before anybody touches it."""
 
     id: str = Field(pattern=WORD)
     name: Words = ""
@@ -63,6 +77,33 @@ class Item(Strict):
     def said(self, value: Any) -> str:
         """A stored answer in words, for people."""
         return str(value)
+
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        """A stored answer as tables have it: a number or a text under the empty name, and those of
+        `more`."""
+        return {"": value}
+
+    def column(self, where: str) -> Column:
+        """Its column in a bundle, without a name; where: what was asked about, in which session."""
+        return Column("", f"{self.title} ({where})")
+
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> Any:
+        """A simulated participant's answer, as stored; leaning: see `labapp.simulation.answers`."""
+        raise NotImplementedError
+
+    def untouched(self) -> Any:
+        """The answer that stands there before anybody touches it; None for none."""
+        return None
+
+    @property
+    def about_accuracy(self) -> bool:
+        """Whether it needs the accuracy of an explained model."""
+        return False
+
+    def placed(self, accuracy: float) -> Self:
+        """The item where an explained model has this accuracy, in percent."""
+        return self
 
 
 class Rating(Item):
@@ -130,6 +171,18 @@ class Rating(Item):
     def said(self, value: Any) -> str:
         return f"{value} of {self.last}" if self.first else f"{value} of 0 to {self.last}"
 
+    def column(self, where: str) -> Column:
+        # Not as Levels: BIDS takes those as the only values there are.
+        low, high = self.ends()
+        ends = f"{self.first} = {low}, {self.last} = {high}"
+        words = f"{self.text or self.title} ({where}; {ends})"
+        return Column("", words, f"{self.first}-{self.last}")
+
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> int:
+        if leaning is not None:
+            return self.first + round(leaning * (self.points - 1))
+        return int(rng.integers(self.first, self.last + 1))
+
 
 class Scale(Rating):
     """A rating with anchors of its own."""
@@ -153,6 +206,9 @@ class Slider(Item):
     What is stored: `{"value": number, "touched": whether it was moved or confirmed}`.
     """
 
+    more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
+    always_answered = True
+
     kind: Literal["slider"]
     text: SomeWords
     low: int = 0
@@ -170,8 +226,11 @@ class Slider(Item):
         start = min(max(int(accuracy + 0.5), self.low), self.high)
         return max(self.low, (start - 10) // 10 * 10), self.high, start
 
-    def placed(self, accuracy: float) -> Slider:
-        """The slider with these places."""
+    @property
+    def about_accuracy(self) -> bool:
+        return self.about is not None
+
+    def placed(self, accuracy: float) -> Self:
         low, high, start = self.places(accuracy)
         return self.model_copy(update={"low": low, "high": high, "start": start})
 
@@ -187,6 +246,20 @@ class Slider(Item):
     def said(self, value: Any) -> str:
         return f"{value['value']}{self.unit}" + ("" if value["touched"] else " (not touched)")
 
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        return {"": value["value"], "touched": value["touched"]}
+
+    def column(self, where: str) -> Column:
+        return Column("", f"{self.title} ({where}; where the slider stood)", self.unit)
+
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
+        low, high, _ = self.places()
+        return {"value": int(rng.integers(low, high + 1)), "touched": True}
+
+    def untouched(self) -> dict[str, Any]:
+        return {"value": self.places()[2], "touched": False}
+
 
 class Option(Strict):
     """One of the answers to choose from. describe: with a text in one's own words; alone: taking
@@ -199,6 +272,9 @@ class Option(Strict):
 
 
 class _Choosing(Item):
+    own_words = frozenset({"chosen"})
+    more: ClassVar[Mapping[str, str]] = {"described": "In their own words"}
+
     options: tuple[Option, ...] = Field(min_length=2, max_length=40)
 
     @field_validator("options")
@@ -248,11 +324,32 @@ class _Choosing(Item):
         listed = ", ".join(words[option] for option in value["chosen"])
         return f"{listed}: {value['described']}" if value.get("described") else listed
 
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        """The options as one cell."""
+        described = {"described": value["described"]} if "described" in value else {}
+        return {"": ";".join(value["chosen"]), **described}
+
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
+        first = self.options[int(rng.integers(len(self.options)))]
+        chosen = [first]
+        if self.several and not first.alone and rng.random() < 0.3:
+            others = [option for option in self.options if option is not first and not option.alone]
+            chosen += others[: int(rng.integers(len(others) + 1))]
+        value: dict[str, Any] = {"chosen": [option.id for option in chosen]}
+        if any(option.describe for option in chosen):
+            value["described"] = REMARK
+        return self.check(value)
+
 
 class Choice(_Choosing):
     """One of several options."""
 
     kind: Literal["choice"]
+
+    def column(self, where: str) -> Column:
+        levels = {option.id: option.text for option in self.options}
+        return Column("", f"{self.title} ({where})", levels=levels)
 
 
 class Choices(_Choosing):
@@ -260,9 +357,16 @@ class Choices(_Choosing):
 
     kind: Literal["choices"]
 
+    def column(self, where: str) -> Column:
+        levels = ", ".join(f"{option.id} = {option.text}" for option in self.options)
+        words = f"{self.title} ({where}; all that were chosen, with ; between them; {levels})"
+        return Column("", words)
+
 
 class Written(Item):
     """A written answer. lines: height of its field; longest: characters at most."""
+
+    own_words = frozenset({""})
 
     kind: Literal["written"]
     text: SomeWords
@@ -275,8 +379,8 @@ class Written(Item):
     def answered(self, value: Any) -> bool:
         return bool(value)
 
-    def said(self, value: Any) -> str:
-        return str(value)
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> str:
+        return f"{REMARK} {rng.integers(1000)}"
 
 
 def kept_text(value: Any, longest: int, *, lines: bool) -> str:
@@ -295,21 +399,3 @@ def kept_text(value: Any, longest: int, *, lines: bool) -> str:
 
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Control characters, halves of characters, separators of lines."""
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return str(value.get("kind", "scale"))
-    return str(getattr(value, "kind", ""))
-
-
-AnyItem = Annotated[
-    Annotated[Scale, Tag("scale")]
-    | Annotated[Statement, Tag("statement")]
-    | Annotated[Slider, Tag("slider")]
-    | Annotated[Choice, Tag("choice")]
-    | Annotated[Choices, Tag("choices")]
-    | Annotated[Written, Tag("written")],
-    Discriminator(_kind),
-]
-"""An item by its `kind`, a scale where none is said."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from labapp.documents import WORD, Strict
+from labapp.study.instruments.rules import RULES, Given, make_score
 
 Answers = Mapping[str, Any]
 """The answers of one questionnaire that were given, by item."""
@@ -26,8 +27,8 @@ Names = tuple[Annotated[str, Field(pattern=WORD)], ...]
 
 
 class Score(Strict):
-    """One score: the mean or the sum of ratings, how often an option was chosen, or a weighted mean
-    of other scores. Exactly one of these is said.
+    """One score: the mean or the sum of ratings, how often an option was chosen, a weighted mean of
+    other scores, or what the rule of a package makes. Exactly one of these is said.
 
     Attributes
     ----------
@@ -46,6 +47,12 @@ class Score(Strict):
     weighted : dict
         By score of this questionnaire the score that is its weight; of this questionnaire or of
         another one that asks about the same stage, or else about the whole session.
+    rule : str or None
+        A rule that a package brings (`rules.ScoringRule`).
+    items : tuple of str
+        What it makes its score of, by the ids of the items.
+    settings : dict
+        What it is told besides.
     meaning : str
         What its ends mean.
     numbers : tuple of int
@@ -64,6 +71,9 @@ class Score(Strict):
     chosen: str | None = None
     among: Names = ()
     weighted: dict[str, str] = Field(default_factory=dict)
+    rule: str | None = None
+    items: Names = ()
+    settings: dict[str, bool | int | float | str] = Field(default_factory=dict)
     meaning: str = ""
     numbers: tuple[int, int] | None = None
     low: float | None = None
@@ -71,56 +81,65 @@ class Score(Strict):
 
     @model_validator(mode="after")
     def _one_rule(self) -> Score:
-        rules = [self.mean, self.sum, self.chosen, self.weighted]
+        rules = [self.mean, self.sum, self.chosen, self.weighted, self.rule]
         if len([rule for rule in rules if rule]) != 1 or (self.among and not self.chosen):
-            raise ValueError("one of mean, sum, chosen or weighted; among beside chosen alone")
+            raise ValueError(
+                "one of mean, sum, chosen, weighted or rule; among beside chosen alone"
+            )
+        if self.rule is None and (self.items or self.settings):
+            raise ValueError("items and settings beside rule alone")
+        if self.rule is not None and (self.rule not in RULES or self.rule in RULES.shipped):
+            brought = ", ".join(RULES.brought) or "none"
+            raise ValueError(
+                f"rule: one that an installed package brings, here {brought}; {self.rule!r} is "
+                f"none. {RULES.left_out()}".strip()
+            )
         if other := [item for item in self.reverse if item not in self.ratings]:
             raise ValueError(f"reverse names {other[0]!r}, which is not among its ratings")
         return self
 
     @property
     def ratings(self) -> Names:
-        """The ratings that it is made of."""
-        return self.mean or self.sum
+        """The ratings that it is made of; of a package's rule its items, which may be others."""
+        return self.mean or self.sum or self.items
 
     @property
-    def items(self) -> Names:
+    def needs(self) -> Names:
         """The items that it needs."""
         return self.ratings or self.among
 
-    def of(self, answers: Answers) -> float | None:
-        """The score; None where an answer is missing, or where it weighs scores."""
-        if self.weighted or not all(item in answers for item in self.items):
-            return None
-        if self.chosen:
-            chosen = [answers[item]["chosen"] for item in self.among]
-            if not all(len(options) == 1 for options in chosen):
-                return None
-            return float([options[0] for options in chosen].count(self.chosen))
+    @property
+    def rule_name(self) -> str:
+        """The rule that makes it."""
+        return self.rule or next(name for name in RULES.shipped if getattr(self, name))
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest number of its ratings, as they count."""
         assert self.numbers is not None
         low, high = self.numbers
         moved = 0 if self.start is None else self.start - low
-        counted = [
+        return low + moved, high + moved
+
+    def numbers_in(self, answers: Answers) -> list[int]:
+        """Its ratings as they count, those that are reversed the other way round."""
+        low, high = self.numbers or (0, 0)
+        moved = 0 if self.start is None else self.start - low
+        return [
             (low + high - answers[item] if item in self.reverse else answers[item]) + moved
             for item in self.ratings
         ]
-        # A whole number is multiplied before it is divided: 5 x the sum of six gradations is exact.
-        total = 0
-        for number in counted:
-            total += number
-        return float(self.times * total / (len(counted) if self.mean else 1))
+
+    def of(self, answers: Answers) -> float | None:
+        """The score; None where an answer is missing, or where it weighs scores."""
+        if not all(item in answers for item in self.needs):
+            return None
+        return make_score(self.rule_name, self, Given(answers))
 
     def weighed(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
         """A weighted mean of scores; None where one of them or of the weights is missing."""
-        if not self.weighted or not self.weighted.keys() <= scores.keys():
-            return None
-        if not set(self.weighted.values()) <= weights.keys():
-            return None
-        total = whole = 0.0
-        for score, weight in self.weighted.items():
-            total += weights[weight] * scores[score]
-            whole += weights[weight]
-        return total / whole if whole else None
+        given = Given(scores=scores, weights=weights)
+        return make_score(self.rule_name, self, given) if self.weighted else None
 
 
 Declared = Annotated[dict[Annotated[str, Field(pattern=WORD)], Score], Field(min_length=1)]

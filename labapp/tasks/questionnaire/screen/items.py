@@ -8,8 +8,10 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from labapp.discovery import load
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Written
 from labapp.study.instruments.items import DESCRIBED_LONGEST
+from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.option_list import OptionList
@@ -60,7 +62,7 @@ class ItemView(QWidget):
         super().__init__()
         self.item = item
         # A slider always says something; what it says is recorded, touched or not.
-        optional = "" if item.required or isinstance(item, Slider) else words("optional")
+        optional = "" if item.required or item.always_answered else words("optional")
         bare = not item.name and not item.text
         self.words = None if bare else ItemWords(item, optional, width)
         self.row_layout = QHBoxLayout(self)
@@ -89,7 +91,7 @@ class RatingView(ItemView):
     """table: its anchors stand in the head of the table, once."""
 
     def __init__(
-        self, item: Rating, words: Strings, palette: theme.Palette, *, table: bool
+        self, item: Rating, words: Strings, palette: theme.Palette, *, table: bool = False
     ) -> None:
         super().__init__(item, words, TABLE_WORDS_WIDTH if table else WORDS_WIDTH)
         self.rating = item
@@ -137,6 +139,13 @@ class RatingView(ItemView):
 
     def entrance(self) -> QWidget:
         return self.row
+
+
+class StatementView(RatingView):
+    """A row of a table of statements."""
+
+    def __init__(self, item: Rating, words: Strings, palette: theme.Palette) -> None:
+        super().__init__(item, words, palette, table=True)
 
 
 class ChoiceView(ItemView):
@@ -223,7 +232,7 @@ class ChoiceView(ItemView):
 
 
 class WrittenView(ItemView):
-    def __init__(self, item: Written, words: Strings) -> None:
+    def __init__(self, item: Written, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
         self.field = TextField(
             item.title,
@@ -288,16 +297,10 @@ def _touched(value: int) -> dict[str, Any]:
     return {"value": value, "touched": True}
 
 
-def view_of(item: Item, words: Strings, palette: theme.Palette, *, table: bool) -> ItemView:
-    """The view of an item. table: it is a row of a table of statements."""
-    if isinstance(item, Choice | Choices):
-        return ChoiceView(item, words, palette)
-    if isinstance(item, Slider):
-        return SliderView(item, words, palette)
-    if isinstance(item, Written):
-        return WrittenView(item, words)
-    assert isinstance(item, Rating)
-    return RatingView(item, words, palette, table=table)
+def view_of(item: Item, words: Strings, palette: theme.Palette) -> ItemView:
+    """The view of an item, as its kind has it."""
+    view: ItemView = load(ITEM_KINDS[kind_of(item)].view)(item, words, palette)
+    return view
 
 
 def _label(words: str, role: str) -> QLabel:

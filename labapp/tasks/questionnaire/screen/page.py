@@ -121,7 +121,7 @@ class Page(QScrollArea):
         if table or first_group:  # else the line that ends the group before begins this one
             self._column.addWidget(_hairline())
         for item in items:
-            view = view_of(item, self._words, self._palette, table=table)
+            view = view_of(item, self._words, self._palette)
             if self._slides and view.words is not None:
                 view.words.setFixedWidth(SLIDING_WORDS_WIDTH)
             self.views.append(view)
