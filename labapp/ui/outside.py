@@ -30,7 +30,7 @@ def open_outside(path: Path, tell: Callable[[str], None]) -> None:
     tell : callable
         Is given a sentence where nothing opens it, now or soon after.
     """
-    sentence = tr("Nothing opens such files here. It is here: {path}", path=path)
+    sentence = tr("No program here opens such files. The file is at {path}", path=path)
     opener = shutil.which(OPENER) if sys.platform.startswith("linux") else None
     if opener is None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-PARTICIPANT = CONSOLE = HOME = (900, 560)
-"""The least width and height of each window: displays of 1366 × 768 at 150 % and of 1920 × 1080 at
-200 % have about that."""
+PARTICIPANT = (900, 560)
+CONSOLE = HOME = (900, 460)
+"""The least width and height of each window. A display of 1366 × 768 at 150 % has 911 × 512, and
+those of the moderator have a title bar there."""
 
 AROUND_PICTURE, BESIDE_PICTURE = 256, 24
 """Logical pixels of height that bars, question and buttons take, and of width on either side."""

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QLabel, QScrollArea, QWidget
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QTableView,
+    QWidget,
+)
+
+from labapp.ui.moderator.bits import ElidedLabel
+from labapp.ui.widgets.buttons import ElidedButton
 
 
 def out_of_reach(window: QWidget) -> list[str]:
@@ -23,7 +39,8 @@ def out_of_reach(window: QWidget) -> list[str]:
 
 
 def _name(widget: QWidget) -> str:
-    said = widget.text() if isinstance(widget, QLabel) else widget.accessibleName()
+    texts = isinstance(widget, QLabel | QAbstractButton)
+    said = widget.text() if texts else widget.accessibleName()
     return f"{type(widget).__name__} {said[:60]!r}"
 
 
@@ -72,3 +89,67 @@ def _around(widget: QWidget) -> QRect:
 
 def _rect(rect: QRect) -> str:
     return f"({rect.x()}, {rect.y()}, {rect.width()}, {rect.height()})"
+
+
+CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractItemView, QAbstractSlider)
+
+
+def ill_made(window: QWidget) -> list[str]:
+    """What of a window is not as every window must be, a line each: it scrolls sideways, a
+    shortened text or head of a table has no tool tip, a control has no name for a screen reader, or
+    the Tab key does not come to a control."""
+    shown = [widget for widget in window.findChildren(QWidget) if widget.isVisible()]
+    wrong = []
+    for widget in shown:
+        if isinstance(widget, QScrollArea) and widget.horizontalScrollBar().maximum():
+            wrong.append(f"scrolls sideways: {_name(widget)}")
+        if isinstance(widget, QTableView):
+            wrong += _short_heads(widget)
+        if _shortened(widget) and not widget.toolTip():
+            wrong.append(f"shortened without a tool tip: {_name(widget)}")
+        if isinstance(widget, CONTROLS) and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            told = QAccessible.queryAccessibleInterface(widget)
+            if not told.text(QAccessible.Text.Name).strip():
+                wrong.append(f"without a name: {_name(widget)} in {_name(widget.parentWidget())}")
+    return wrong + [f"Tab does not come to: {_name(widget)}" for widget in _past_by(window, shown)]
+
+
+def _short_heads(table: QTableView) -> list[str]:
+    head = table.horizontalHeader()
+    if head.isHidden():
+        return []
+    across, tip = Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    return [
+        f"head {table.model().headerData(place, across)!r} is cut"
+        for place in range(head.count())
+        if head.sectionSize(place) < head.sectionSizeHint(place)
+        and not table.model().headerData(place, across, tip)
+    ]
+
+
+def _shortened(widget: QWidget) -> bool:
+    if isinstance(widget, QComboBox):
+        return bool(widget.fontMetrics().horizontalAdvance(widget.currentText()) > widget.width())
+    if isinstance(widget, ElidedLabel):
+        return bool(widget.text() != widget.full())
+    return isinstance(widget, ElidedButton) and widget.shown_text() != widget.text()
+
+
+def _past_by(window: QWidget, shown: Sequence[QWidget]) -> list[QWidget]:
+    """The controls that the Tab key passes by."""
+    wanted = {
+        widget
+        for widget in shown
+        if isinstance(widget, CONTROLS)
+        and widget.isEnabled()
+        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    }
+    seen: set[QWidget] = set()
+    before = window.focusWidget()
+    window.activateWindow()
+    while (now := window.focusWidget() or window) not in seen:
+        seen.add(now)
+        QTest.keyClick(now, Qt.Key.Key_Tab)
+    if before is not None:
+        before.setFocus()
+    return sorted(wanted - seen, key=_name)

@@ -33,9 +33,9 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
     card = home.view.session
     assert card.participant.text() == "P02", "the label of whoever withdrew stays taken"
     (cell,) = preview(tmp_path / "data", loaded, "P02")
-    assert f"Drawn now: {cell}." in card.order.text()
+    assert f"Drawn for now: {cell}." in card.order.text()
     card.blind.setChecked(True)
-    assert "Drawn now" not in card.order.text()
+    assert "Drawn for now" not in card.order.text()
     for participant in ("P02", "P03"):
         interrupted(loaded, tmp_path, participant)
     home.choose_study(str(loaded.path))

@@ -55,14 +55,14 @@ def test_ids_of_another_form_do_not_confuse_the_proposal() -> None:
     ("label", "session", "state", "words"),
     [
         ("P03", "1", "missing", "P03 is taken. The next free id is P04."),
-        ("P03", "2", "ok", "was here before (session 1)"),
+        ("P03", "2", "ok", "has had session 1 already"),
         ("", "1", "missing", "Type an id like P01"),
         ("P3", "1", "missing", "look like P01"),
         ("P00", "1", "missing", "look like P01"),
         ("anna", "1", "missing", "look like P01"),
         ("P05", "a b", "missing", "letters and digits"),
         ("P05", "", "missing", "letters and digits"),
-        ("P04", "1", "ok", "next free"),
+        ("P04", "1", "ok", "The next free id."),
         ("P09", "1", "ok", "free"),
     ],
 )
@@ -104,7 +104,8 @@ def test_screens() -> None:
     assert "Ctrl+Shift+M" in checklist.screen_row([one], "eDP-1").text
     assert checklist.screen_row([one, two], "DP-1").state == "ok"
     tight = ScreenChoice(1, "eDP-1", 1366, 768, 1.5)
-    for screens, chosen in (([tight], "eDP-1"), ([tight, two], "DP-1"), ([tight, two], "eDP-1")):
+    assert checklist.screen_row([tight, two], "DP-1").state == "ok"  # the console has room there
+    for screens, chosen in (([tight], "eDP-1"), ([tight, two], "eDP-1")):
         small = checklist.screen_row(screens, chosen)
         assert (small.state, small.blocks) == ("warn", False)
         assert "eDP-1 has room for 911 × 512 points" in small.text
@@ -168,7 +169,7 @@ def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
     assert [row.state for row in rows] == ["missing", "missing"]
     assert rows[0].text == "P01 withdrew from this study."
     assert rows[1].text == "P02 took part in mnist-crowd, which is related."
-    assert checklist.participant_row(P, {}, "P03", "1", refused).text == "next free"
+    assert checklist.participant_row(P, {}, "P03", "1", refused).text == "The next free id."
 
 
 def test_pictures_are_counted_once_how_far_they_are_is_known() -> None:

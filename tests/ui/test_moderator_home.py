@@ -257,7 +257,8 @@ def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for
     view.set_audio("optional", [], None)
     assert view.ready.device.currentText() == "Off: record without sound"
     reading._read(_done(Listing()))
-    assert {label.text() for label in pages} == {"No session yet."}
+    hint = "No session yet: start one on the page “New session”."
+    assert [label.text() for label in pages] == ["No session yet.", hint, "No session yet."]
 
 
 def _done(listing: Listing) -> Future[Listing]:
@@ -291,7 +292,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     assert caught.args == [Path("/data/quickstart/P02")]
     view.set_all_sessions(page.table.lines, {Path("/data/quickstart/P02")})
     assert not page.resume.isEnabled()
-    assert "forbids to go on" in page.about.text()
+    assert "does not allow it to be resumed" in page.about.text()
 
 
 def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:
@@ -317,10 +318,10 @@ def test_the_banner_offers_no_resume_where_the_study_forbids_it(
     one = Interrupted(Path("/one"), "s", "P05", "2026-01-02T03:04:05Z", forbidden=True)
     two = Interrupted(Path("/two"), "s", "P06", "2026-01-02T03:04:05Z")
     view.set_interrupted([one, two])
-    assert "forbids" in view.interrupted.text.text()
+    assert "does not allow" in view.interrupted.text.text()
     assert not view.interrupted.resume.isVisible()
     qtbot.mouseClick(view.interrupted.leave, Qt.MouseButton.LeftButton)
-    assert "resumed later" in view.interrupted.text.text()
+    assert "now or later" in view.interrupted.text.text()
     assert view.interrupted.resume.isVisible()
 
 

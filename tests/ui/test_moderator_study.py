@@ -297,6 +297,6 @@ def test_a_stage_that_judges_explanations_has_its_card(window: HomeWindow, tmp_p
         window.view.set_plan(made.parts)
         (card,) = window.view.study.stages
         assert said_in(card) >= {"Tiny, set 1", "  ·  ".join(facts)}
-    assert window.view.session.order.text() == "1 Tiny, set 1"
+    assert window.view.session.order.text() == "1\N{NO-BREAK SPACE}Tiny, set 1"
     window.view.set_plan(())
     assert window.view.study.stages == []

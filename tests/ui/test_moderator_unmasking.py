@@ -390,7 +390,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     ]
     card = SessionCard(LIGHT)
     card.set_plan(plan.parts)
-    assert card.order.text() == "1 tiny-scores, set 1: Middle, Edge"
+    assert card.order.text() == "1\N{NO-BREAK SPACE}tiny-scores, set 1: Middle, Edge"
     card.blind.setChecked(True)
     assert card.order.text() == "1 stage, hidden while blind"
     card.deleteLater()

@@ -192,7 +192,7 @@ def test_where_nothing_opens_a_report_its_place_is_told(
     qtbot.addWidget(picture)
     picture.unopened.connect(told.append)
     qtbot.keyClick(picture, Qt.Key.Key_Return)
-    assert told == [f"Nothing opens such files here. It is here: {path}"]
+    assert told == [f"No program here opens such files. The file is at {path}"]
 
 
 def test_every_unit_of_a_metric_that_has_words_is_translated() -> None:

@@ -47,8 +47,8 @@ class _Chip(QFrame):
 
 
 KEYBOARD: dict[str, str] = {
-    "waiting": N_("The participant has the keyboard once all keys are up."),
-    "writing": N_("The keyboard is yours, the participant has none. Enter keeps, Esc gives back."),
+    "waiting": N_("The participant gets the keyboard once all keys are released."),
+    "writing": N_("You have the keyboard, not the participant. Enter saves, Esc gives it back."),
     "front": N_("The participant has neither view nor keyboard. Ctrl+Shift+M gives both back."),
     "console": N_("The participant has no keyboard."),
     "refused": N_("The system keeps the keyboard here: click into the participant’s window."),

@@ -44,7 +44,7 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = Button(tr("Leave"))
+        self.leave = Button(tr("Leave as it is"))
         self.resume = Button(tr("Recover and resume"))
         self.resume.setProperty("role", "primary")
         self.row.addWidget(self.leave)
@@ -75,14 +75,13 @@ class InterruptedBanner(_Band):
         bits.set_text(self.title, title)
         if line.forbidden:
             text = tr(
-                "{study} · this study forbids to go on with it. Everything up to then is on disk "
-                "and can be exported; its place is free for another participant.",
+                "{study} · this study does not allow sessions to be resumed. Everything up to then "
+                "is on disk and can be exported; its place is free for another participant.",
                 study=line.study,
             )
         else:
             text = tr(
-                "{study} · everything up to then is on disk. Left alone, it stays as it is and can "
-                "be resumed later.",
+                "{study} · everything up to then is on disk. You can resume it now or later.",
                 study=line.study,
             )
         self.resume.setVisible(not line.forbidden)

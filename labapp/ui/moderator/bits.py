@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.ui import theme
 from labapp.ui.language import number, tr
@@ -69,6 +78,53 @@ def hairline() -> QFrame:
     line.setProperty("role", "hairline")
     line.setFixedHeight(1)
     return line
+
+
+def turn_pages(tabs: Sequence[QAbstractButton], turn: Callable[[int], object]) -> None:
+    """Let one of the tabs be checked at a time, the first to begin with; turn: is told the place of
+    the one that was pressed.
+
+    Qt's own exclusive buttons are one stop of the Tab key, and arrow keys go on from there, which
+    ours leave alone: nobody would come to the others by the keyboard.
+    """
+
+    def choose(chosen: int) -> None:
+        for place, tab in enumerate(tabs):
+            tab.setChecked(place == chosen)
+        turn(chosen)
+
+    for place, tab in enumerate(tabs):
+        tab.setCheckable(True)
+        tab.setChecked(place == 0)
+        tab.clicked.connect(lambda _=False, place=place: choose(place))
+
+
+class Scrolling(QScrollArea):
+    """Scrolls down where there is less room than its content needs; never sideways, because it is
+    at least as wide as that. least: the height that it asks for, in logical pixels, where it is to
+    take what others leave; otherwise it asks for that of its content."""
+
+    def __init__(self, inside: QWidget, least: int = 0) -> None:
+        super().__init__()
+        self._inside, self._least = inside, least
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(inside)
+
+    def minimumSizeHint(self) -> QSize:
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self._inside.minimumSizeHint().width() + bar, self._least)
+
+    def sizeHint(self) -> QSize:
+        wanted = self._inside.sizeHint().expandedTo(self.minimumSizeHint())
+        return QSize(wanted.width(), self._least) if self._least else wanted
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self._inside:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
 
 class ElidedLabel(QLabel):

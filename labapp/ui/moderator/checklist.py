@@ -132,9 +132,15 @@ def participant_row(
         return Row("participant", "missing", text)
     if known:
         before = wording.listed(sorted(known))
-        text = tr("{id} was here before (session {sessions}).", id=label, sessions=before)
+        text = counted(
+            len(known),
+            "{id} has had session {sessions} already.",
+            "{id} has had sessions {sessions} already.",
+            id=label,
+            sessions=before,
+        )
         return Row("participant", "ok", text)
-    return Row("participant", "ok", tr("next free") if label == free else tr("free"))
+    return Row("participant", "ok", tr("The next free id.") if label == free else tr("A free id."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ def microphone_row(policy: Literal["required", "optional", "off"], microphone: M
         if required:
             text = tr("This study needs sound: plug in or choose a microphone.")
             return Row(key, "missing", f"{problem}{text}")
-        text = tr("Will be recorded without sound.")
+        text = tr("The session will be recorded without sound.")
         return Row(key, "warn", f"{problem}{text}", required=False)
     if microphone.problem:
         return Row(key, "missing", translate_message(microphone.problem))
@@ -227,7 +233,7 @@ def screen_row(
         )
         return Row("screen", "warn", text, required=False)
     if len(screens) == 1:
-        text = tr("One screen: your console waits behind it (Ctrl+Shift+M).")
+        text = tr("One screen: the console waits behind the participant’s window (Ctrl+Shift+M).")
         return Row("screen", "ok", text)
     return Row("screen", "ok", tr("The console goes to the other screen."))
 

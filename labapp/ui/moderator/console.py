@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QGridLayout,
     QMainWindow,
@@ -72,6 +72,8 @@ the next picture, when the movement after it is farthest away."""
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
+THREE_COLUMNS, WIDEST = 1080, 16_777_215
+"""Logical pixels: the least width of a console of three columns, and Qt's QWIDGETSIZE_MAX."""
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
@@ -139,6 +141,7 @@ class ConsoleWindow(QMainWindow):
         self._free_bytes: int | None = None
         self._level: Level | None = None
         self._open = True
+        self._narrow: bool | None = None
         self._blind = blind
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
@@ -186,32 +189,53 @@ class ConsoleWindow(QMainWindow):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addWidget(self.header)
-        grid = QGridLayout()
+        self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
         grid.setHorizontalSpacing(gap)
         grid.setVerticalSpacing(gap)
-        left = QVBoxLayout()
-        left.setSpacing(gap)
-        left.addWidget(self.plan)
-        left.addWidget(self.notes, 1)
-        grid.addWidget(self.alarms, 0, 0, 1, 3)
-        grid.addLayout(left, 1, 0, 2, 1)
+        self._left = QVBoxLayout()
+        self._left.setSpacing(gap)
+        self._left.addWidget(self.plan)
+        grid.addLayout(self._left, 1, 0, 2, 1)
         grid.addWidget(self.mirror, 1, 1)
-        grid.addWidget(self.voice, 1, 2)
-        grid.addWidget(self.timeline, 2, 1, 1, 2)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
-        grid.setColumnMinimumWidth(2, VOICE_WIDTH)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(1, 8)
         grid.setRowStretch(2, 5)
         self.plan.setFixedWidth(LEFT_WIDTH)
-        self.notes.setFixedWidth(LEFT_WIDTH)
-        self.voice.setFixedWidth(VOICE_WIDTH)
         inside = QWidget()
         inside.setLayout(grid)
         outer.addWidget(Body(inside), 1)
+        self._arrange(narrow=False)
         return body
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(narrow=self.width() < THREE_COLUMNS)
+
+    def _arrange(self, *, narrow: bool) -> None:
+        """Where three columns have no room, voice and notes change places, and the timeline comes
+        below everything else."""
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        grid, left = self._grid, self.voice if narrow else self.notes
+        for widget in (self.alarms, self.voice, self.notes, self.timeline):
+            (self._left if self._left.indexOf(widget) >= 0 else grid).removeWidget(widget)
+        for widget in (self.voice, self.notes):
+            widget.setMinimumWidth(0)
+            widget.setMaximumWidth(WIDEST)
+        self._left.addWidget(left, 1)
+        grid.addWidget(self.alarms, 0, 0, 1, 2 if narrow else 3)
+        if narrow:
+            grid.addWidget(self.notes, 2, 1)
+            grid.addWidget(self.timeline, 3, 0, 1, 2)
+        else:
+            grid.addWidget(self.voice, 1, 2)
+            grid.addWidget(self.timeline, 2, 1, 1, 2)
+            self.voice.setFixedWidth(VOICE_WIDTH)
+        left.setFixedWidth(LEFT_WIDTH)
 
     def _connect(self) -> None:
         # Appends in the thread of the event: the journal's lock keeps them in order.

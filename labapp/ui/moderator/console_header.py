@@ -108,12 +108,12 @@ class ConsoleHeader(QFrame):
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
-        needed = 0
+        needed = self.recording.heightForWidth(self.recording.width())
         if page is not None and layout is not None:
-            needed = layout.totalMinimumSize().height()
+            needed = max(needed, layout.totalMinimumSize().height())
             if layout.hasHeightForWidth():
                 needed = max(needed, layout.minimumHeightForWidth(page.width()))
-        self.setFixedHeight(max(HEIGHT, needed))
+        self.setFixedHeight(max(HEIGHT, needed + 2 * theme.SPACE_XS))
 
     def _run_page(self) -> QWidget:
         page = QWidget()
@@ -221,7 +221,7 @@ class ConsoleHeader(QFrame):
         if self.pause.text() != caption:
             self.pause.setText(caption)
             bits.set_property(self.pause, "role", "primary" if paused else "")
-        tip = N_("{key} goes on") if paused else N_("{key} asks why; once more pauses at once")
+        tip = N_("{key} continues") if paused else N_("{key} asks why; once more pauses at once")
         self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
         if paused or ended:
             self._show_reasons(False)

@@ -142,7 +142,7 @@ class Questions(QWidget):
         self.reason.setMaximumWidth(REASON_WIDTH)
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
-        self.yes, self.other, self.no = Button(), Button(), Button(tr("Go on"))
+        self.yes, self.other, self.no = Button(), Button(), Button()
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addStretch(1)
@@ -178,6 +178,7 @@ class Questions(QWidget):
         self._ask(
             tr("Skip the rest of “{part}”?", part=wording.part_title(title)),
             _Answer(tr("Skip it"), SkipStage(index)),
+            no=tr("Don’t skip"),
         )
 
     def ask_unblind(self) -> None:
@@ -201,10 +202,10 @@ class Questions(QWidget):
 
     def _ask_withdrawal(self) -> None:
         self._ask(
-            tr("What is to become of the data?"),
+            tr("What should happen to the data?"),
             _Answer(tr("Keep the data"), EndSession(wording.WITHDREW, "keep")),
             _Answer(tr("Delete the data…"), self._ask_deletion),
-            detail=tr("{id} withdraws, and says so.", id=self._participant),
+            detail=tr("{id} withdraws from the study.", id=self._participant),
         )
 
     def _ask_deletion(self) -> None:
@@ -212,8 +213,8 @@ class Questions(QWidget):
             tr("Delete the data?"),
             _Answer(tr("Delete all of it"), EndSession(wording.WITHDREW, "delete")),
             detail=tr(
-                "Deleted are the folder {folder} with sound and answers, and the name or "
-                "signature. A note stays that {id} withdrew, and when.",
+                "This deletes the folder {folder} with sound and answers, and the name or "
+                "signature. Only a note remains that {id} withdrew, and when.",
                 folder=self._folder,
                 id=self._participant,
             ),
@@ -227,7 +228,7 @@ class Questions(QWidget):
         reason: bool = False,
         no: str = "",
     ) -> None:
-        self.no.setText(no or tr("Go on"))
+        self.no.setText(no or tr("Don’t end"))
         self._answers = answers
         bits.set_text(self.question, question)
         bits.set_text(self.detail, detail)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMainWindow,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -46,6 +45,8 @@ from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
 
 PALETTE = theme.LIGHT
+LEAST_HEIGHT = 240
+"""Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
 NEW, SESSIONS, STUDY, RESULTS, READER = range(5)
 TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"))
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
@@ -148,16 +149,10 @@ class HomeView(QWidget):
         row.setSpacing(theme.SPACE_M)
         row.addWidget(bits.label("labapp", "brand"))
         row.addSpacing(theme.SPACE_M)
-        self.tabs = []
-        for page, text in enumerate(TABS):
-            tab = Button(tr(text))
-            tab.setProperty("role", "tab")
-            tab.setCheckable(True)
-            tab.setAutoExclusive(True)
-            tab.setChecked(page == NEW)
-            tab.clicked.connect(lambda _=False, page=page: self.pages.setCurrentIndex(page))
-            self.tabs.append(tab)
+        self.tabs = [Button(tr(text), "tab") for text in TABS]
+        for tab in self.tabs:
             row.addWidget(tab)
+        bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
         self.data = bits.ElidedLabel(role="secondary")
         self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.data, 1)
@@ -168,7 +163,9 @@ class HomeView(QWidget):
         row = QHBoxLayout(page)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_L)
-        left = QVBoxLayout()
+        chosen = QWidget()
+        left = QVBoxLayout(chosen)
+        left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.SPACE_L)
         left.addWidget(self.session)
         so_far = bits.card(tr("This study so far"))
@@ -177,17 +174,11 @@ class HomeView(QWidget):
         body.addWidget(self.none_yet)
         body.addWidget(self.so_far)
         left.addWidget(so_far, 1)
-        row.addLayout(left, 1)
+        row.addWidget(bits.Scrolling(chosen, LEAST_HEIGHT), 1)
         row.addWidget(self.ready, 1)
         self.so_far.hide()
         body.setAlignment(Qt.AlignmentFlag.AlignTop)
-        scrolls = QScrollArea()  # in a small window, with banners above it, it is too high
-        scrolls.setWidgetResizable(True)
-        scrolls.setFrameShape(QFrame.Shape.NoFrame)
-        scrolls.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scrolls.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scrolls.setWidget(page)
-        return scrolls
+        return bits.Scrolling(page)  # with banners above it, it may be too high
 
     def _reader_page(self) -> QWidget:
         page = bits.card("")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.audio.devices import Device
@@ -28,28 +29,55 @@ TITLES = {
     "disk": N_("Disk"),
     "consent": N_("Consent text"),
 }
-TITLE_WIDTH = 116
+TITLE_WIDTH, NARROW_WIDTH, LEAST_HEIGHT = 116, 420, 120
 TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
 
 
 class RowView(QWidget):
-    """Icon, title, finding, and on the right or below whatever control the row has."""
+    """Icon, title and finding; on the right the row's control, and below them its choice. In a
+    narrow row the finding comes below the title.
+    """
 
-    def __init__(self, palette: Palette, title: str) -> None:
+    def __init__(
+        self,
+        palette: Palette,
+        title: str,
+        control: QWidget | None = None,
+        choice: QWidget | None = None,
+    ) -> None:
         super().__init__()
         self.icon = bits.StatusIcon(palette)
         self.text = bits.label(wrap=True)
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
-        name = bits.label(title, "strong", wrap=True)
-        name.setFixedWidth(TITLE_WIDTH)
-        self.grid = QGridLayout(self)
-        self.grid.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
-        self.grid.setHorizontalSpacing(theme.SPACE_M)
-        self.grid.setVerticalSpacing(theme.SPACE_S)
-        self.grid.setColumnStretch(2, 1)
-        self.grid.addWidget(self.icon, 0, 0, 2, 1, Qt.AlignmentFlag.AlignTop)
-        self.grid.addWidget(name, 0, 1, 2, 1, Qt.AlignmentFlag.AlignTop)
-        self.grid.addWidget(self.text, 0, 2, Qt.AlignmentFlag.AlignTop)
+        self.name = bits.label(title, "strong", wrap=True)
+        self._control, self._choice = control, choice
+        self._narrow: bool | None = None
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
+        self._grid.setHorizontalSpacing(theme.SPACE_M)
+        self._grid.setVerticalSpacing(theme.SPACE_S)
+        self._grid.setColumnStretch(2, 1)
+        self._arrange(narrow=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(narrow=self.width() < NARROW_WIDTH)
+
+    def _arrange(self, *, narrow: bool) -> None:
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        top, line = Qt.AlignmentFlag.AlignTop, int(narrow)
+        self.name.setMinimumWidth(TITLE_WIDTH)
+        self.name.setMaximumWidth(self.width() if narrow else TITLE_WIDTH)
+        self._grid.addWidget(self.icon, 0, 0, 2, 1, top)
+        self._grid.addWidget(self.name, 0, 1, 1 if narrow else 2, 1, top)
+        self._grid.addWidget(self.text, line, 1 if narrow else 2, 1, 3 if narrow else 1, top)
+        if self._control is not None:
+            aligned = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            self._grid.addWidget(self._control, 0, 3, aligned)
+        if self._choice is not None:
+            self._grid.addWidget(self._choice, line + 1, 1 if narrow else 2, 1, 3 if narrow else 2)
 
     def show_row(self, row: Row) -> None:
         self.icon.set_state(row.state)
@@ -69,13 +97,14 @@ class ReadyCard(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.rows = {key: RowView(palette, tr(title)) for key, title in TITLES.items()}
         self.device = Combo(palette, tr("Microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
         self.screen_choice = Combo(palette, tr("Participant’s screen"))
-        self.cards = Button(tr("Show cards"))
+        self.cards = Button(tr("Show numbers"))
+        self.cards.setToolTip(tr("Show a number on each screen for a few seconds"))
         self.read = Button(tr("Read"))
+        self.read.setAccessibleName(tr("Read the consent text"))
         self.why = bits.label(role="secondary", wrap=True)
         self.start_button = Button(tr("Start session"))
         self.start_button.setProperty("role", "primary")
@@ -83,31 +112,39 @@ class ReadyCard(QFrame):
         self.start_button.setMinimumWidth(150)
         for button in (self.cards, self.read):
             button.setProperty("role", "link")
+        controls = {
+            "microphone": (self.bars, self.device),
+            "screen": (self.cards, self.screen_choice),
+            "consent": (self.read, None),
+        }
+        self.rows = {
+            key: RowView(palette, tr(title), *controls.get(key, ()))
+            for key, title in TITLES.items()
+        }
 
         layout = QVBoxLayout(self)
         layout.setContentsMargins(*[theme.SPACE_XL] * 4)
         layout.setSpacing(0)
         layout.addWidget(bits.label(tr("Ready?"), "title"))
         layout.addSpacing(theme.SPACE_XS)
+        checked = QWidget()
+        column = QVBoxLayout(checked)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
         for index, key in enumerate(ORDER):
             if index:
-                layout.addWidget(bits.hairline())
-            layout.addWidget(self.rows[key])
+                column.addWidget(bits.hairline())
+            column.addWidget(self.rows[key])
             if key == "decoders":
                 self._above_pictures = bits.hairline()
-                layout.addWidget(self._above_pictures)
-                layout.addWidget(self.rows[PICTURES])
+                column.addWidget(self._above_pictures)
+                column.addWidget(self.rows[PICTURES])
+        column.addStretch(1)
+        layout.addWidget(bits.Scrolling(checked, LEAST_HEIGHT), 1)  # Start stays in sight below it
         self._above_pictures.hide()
         self.rows[PICTURES].hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
-        microphone, screen = self.rows["microphone"].grid, self.rows["screen"].grid
-        microphone.addWidget(self.bars, 0, 3, Qt.AlignmentFlag.AlignVCenter)
-        microphone.addWidget(self.device, 1, 2, 1, 2)
-        screen.addWidget(self.cards, 0, 3)
-        screen.addWidget(self.screen_choice, 1, 2, 1, 2)
-        self.rows["consent"].grid.addWidget(self.read, 0, 3)
-        layout.addStretch(1)
         layout.addWidget(bits.hairline())
         layout.addSpacing(theme.SPACE_L)
         foot = QHBoxLayout()

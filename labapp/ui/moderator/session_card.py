@@ -30,6 +30,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
 LABEL_WIDTH = 92
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class SessionCard(QFrame):
@@ -50,6 +51,7 @@ class SessionCard(QFrame):
         self._proposed = ""
 
         self.study = Combo(palette, tr("Study"))
+        self.study.setMinimumContentsLength(4)
         self.open_file = Button(tr("Open file…"))
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
@@ -200,11 +202,11 @@ class SessionCard(QFrame):
             )
         else:
             text = "  →  ".join(
-                f"{part.number} {words_of(part).subject(part)}" for part in stages.values()
+                f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()
             )
             if self._drawn:
                 text += "\n" + tr(
-                    "Drawn now: {conditions}. A session that starts meanwhile may change that.",
+                    "Drawn for now: {conditions}. A session that starts first may change that.",
                     conditions=", ".join(self._drawn),
                 )
         bits.set_text(self.order, text or tr("No stages"))

@@ -121,7 +121,8 @@ class SessionModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+        roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
+        if orientation == Qt.Orientation.Horizontal and role in roles:
             return tr(self.columns[section].name)
         return None
 

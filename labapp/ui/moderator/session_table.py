@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -46,13 +47,13 @@ def _voice_tone(line: SessionSummary) -> str:
 
 STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
 ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
-STATE = Column(N_("State"), _state, tone=_state_tone, wide=True)
+STATE = Column(N_("State"), _state, tone=_state_tone)
 STARTED = Column(
     N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
 )
 LENGTH = Column(N_("Length"), length_text, lambda line: line.length_s)
 VOICE = Column(N_("Voice"), voice_text, lambda line: (line.sound, -line.lost_s), _voice_tone)
-NARROW = (ID, STATE, LENGTH, VOICE)
+NARROW = (ID, STATE, LENGTH, replace(VOICE, wide=True))
 WIDE = (STUDY, ID, STATE, STARTED, LENGTH, VOICE)
 
 

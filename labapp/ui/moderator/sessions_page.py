@@ -187,13 +187,20 @@ class SessionsPage(QFrame):
         if self._asked is not None and (line is None or line.path != self._asked.path):
             self._stop_asking()
         if line is None:
-            none = tr("No session yet.") if self._whole else tr("Checking …")
-            text = tr("Choose a session.") if self.table.lines else none
+            text = self._hint()
         elif forbidden:
-            text = tr("Its study forbids to go on with it: {path}", path=line.path)
+            text = tr("Its study does not allow it to be resumed: {path}", path=line.path)
         else:
             text = "\n".join((*line.comments, str(line.path)))
         bits.set_text(self.about, self._said or text)
+
+    def _hint(self) -> str:
+        """What to do where no session is chosen."""
+        if self.table.lines:
+            return tr("Choose a session to resume it, to add a remark or to open its folder.")
+        if not self._whole:
+            return tr("Checking …")
+        return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
 
     def _emit(self, signal: object) -> None:
         line = self.table.selected()

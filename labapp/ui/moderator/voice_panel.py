@@ -104,7 +104,11 @@ class VoicePanel(QFrame):
         self.setProperty("role", "card")
         self._prompt_after_s = prompt_after_s
         self.bars = LevelBars(palette, BARS, QSize(200, 48))
-        self.clip = bits.label(tr("CLIP"), "clip")
+        self.clip = bits.label(tr("CLIP"), "clip", tone="alarm")
+        keeps = self.clip.sizePolicy()  # nothing moves when it comes
+        keeps.setRetainSizeWhenHidden(True)
+        self.clip.setSizePolicy(keeps)
+        self.clip.hide()
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -157,7 +161,7 @@ class VoicePanel(QFrame):
         hearing = hearing_of(level, sound, self._prompt_after_s, talking=talking)
         self.bars.set_peaks(level.envelope if level else ())
         clipping = level is not None and level.state == "clipping"
-        bits.set_property(self.clip, "tone", "alarm" if clipping else "")
+        self.clip.setVisible(clipping)
         bits.set_property(self.headline, "tone", hearing.tone)
         bits.set_text(self.headline, hearing.headline)
         bits.set_text(self.detail, hearing.detail)

@@ -178,7 +178,7 @@ class Researcher(QObject):
                 "alarm",
             )
         else:
-            self.page.set_state(tr("Kept in {path}", path=out), "good")
+            self.page.set_state(tr("Saved in {path}", path=out), "good")
 
     def _open_report(self) -> None:
         done = self._done.get(self._study)

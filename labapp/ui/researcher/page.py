@@ -81,7 +81,7 @@ class ResearcherPage(QWidget):
         self.analyse.setText(tr("Analyse"))
         self.analyse.setMinimumWidth(max(stop, self.analyse.sizeHint().width()))
         self.report = Button(tr("Open report"))
-        self.keep = Button(tr("Keep…"))
+        self.keep = Button(tr("Save a copy…"))
 
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -132,16 +132,11 @@ class ResearcherPage(QWidget):
         # At the top, where the other card has its title: the tabs are taller.
         title = bits.label(tr("Results so far"), "title")
         head.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
-        for place, (tab, page) in enumerate(
-            zip(self.tabs, (self.results, self.figures), strict=True)
-        ):
-            tab.setCheckable(True)
-            tab.setAutoExclusive(True)
-            tab.setChecked(place == 0)
+        for tab, page in zip(self.tabs, (self.results, self.figures), strict=True):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            tab.clicked.connect(lambda _=False, place=place: self.pages.setCurrentIndex(place))
             head.addWidget(tab)
             self.pages.addWidget(page)
+        bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
         body.addLayout(head)
         body.addWidget(self.state)
         body.addWidget(self.pages, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from PySide6.QtWidgets import QAbstractItemView
 
@@ -85,7 +84,7 @@ class SessionList(SessionView):
             tip=lambda line: details(line, self._quality.get(key_of(line))),
             wide=True,
         )
-        columns = (ID, replace(STATE, wide=False), LENGTH, quality)
+        columns = (ID, STATE, LENGTH, quality)
         super().__init__(columns, tr("Sessions of the study"), palette)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
