@@ -148,7 +148,11 @@ SCORES = (
     text("model", "representation of that stage"),
     text("instrument", "id of the questionnaire"),
     whole("instrument_version", "its version"),
-    text("score", "name of the score; for items scored as they are, the id of the item"),
+    text(
+        "score",
+        "name of the score; for items scored as they are, the id of the item (of one that is asked "
+        "once a stage without the stage's number)",
+    ),
     number("value", "the score; a score whose answers are not all there has no row"),
     number("low", "least value the score can have"),
     number("high", "greatest value the score can have"),

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis.by_task import wide
-from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
 from labapp.report.formats import decimal
@@ -19,7 +18,6 @@ from labapp.report.listing import limited, records, spread
 from labapp.report.page import Html, heading, paragraph, table, two_lines
 
 WHOLE = "whole session"
-MEANING_OF_STAGES = "the answer as it is; the difficulty of Table A.3 is 6 − answer"
 SEQ = "seq"
 TLX = (
     "mental_demand",
@@ -111,16 +109,11 @@ def by_stage(counted: Tables) -> pd.DataFrame:
     and `task`, that stage's task (empty where the sessions have one task only)."""
     stages = {}
     for row in records(counted.stages):
-        who, place = (row["participant"], row["session"]), (row["model"], row["task"])
-        stages[*who, row["stage"]] = stages[*who, str(row["stage_number"])] = place
+        stages[row["participant"], row["session"], row["stage"]] = (row["model"], row["task"])
     tasks = counted.stages["task"].nunique()
-    instrument, item = OF_STAGES
     rows = []
     for row in records(counted.scores):
-        stage, number = row["about"], row["score"].removeprefix(f"{item}_")
-        if row["instrument"] == instrument and number.isdigit():
-            stage, row["score"], row["meaning"] = number, item, MEANING_OF_STAGES
-        known = stages.get((row["participant"], row["session"], stage))
+        known = stages.get((row["participant"], row["session"], row["about"]))
         row["of"], row["task"] = known or (WHOLE, "")
         if tasks < 2:
             row["task"] = ""

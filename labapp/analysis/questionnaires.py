@@ -18,9 +18,6 @@ from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments.kinds import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
 
-OF_STAGES = ("synthetic-end", "stage_easy")
-"""Instrument and item that is asked once a stage at the end: its number is the stage's."""
-
 
 @dataclass(slots=True)
 class AnswerRecord:
@@ -90,9 +87,11 @@ def _submit(sheet: _Sheet, part: str, payload: QuestionnaireSubmitted, at_s: flo
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """One score of one submitted questionnaire; declared: its rule; None for an answer as it is."""
+    """One score of one submitted questionnaire; about: the part it asks about, None for the whole
+    session; declared: its rule; None for an answer as it is."""
 
     part: str
+    about: str | None
     instrument: str
     instrument_version: int | None
     score: str
@@ -112,17 +111,17 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
             submitted.setdefault(answer.part, []).append(answer)
     declarations: dict[str, Mapping[str, Score]] = {}
     scores: dict[str, dict[str, float]] = {}
-    for part in parts.questionnaires.values():
-        scoring = declared(part.scoring)
-        if scoring is None or part.id not in submitted:
+    for part_id, asked in parts.questionnaires.items():
+        scoring = declared(asked.scoring)
+        if scoring is None or part_id not in submitted:
             continue
-        given = {answer.item: answer.value for answer in submitted[part.id]}
+        given = {answer.item: answer.value for answer in submitted[part_id]}
         if isinstance(scoring, str):
-            declarations[part.id], scores[part.id] = {}, as_answered(given)
+            declarations[part_id], scores[part_id] = {}, as_answered(given)
             continue
-        declarations[part.id] = scoring
+        declarations[part_id] = scoring
         values = {name: score.of(given) for name, score in scoring.items()}
-        scores[part.id] = {name: value for name, value in values.items() if value is not None}
+        scores[part_id] = {name: value for name, value in values.items() if value is not None}
     for part_id, scoring in declarations.items():
         for name, score in scoring.items():
             about = parts.questionnaires[part_id].about
@@ -132,15 +131,29 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
     return [
         ScoreRecord(
             part_id,
+            about,
             parts.questionnaires[part_id].instrument,
             submitted[part_id][0].instrument_version,
-            name,
+            base,
             value,
             declarations[part_id].get(name),
         )
         for part_id, values in scores.items()
         for name, value in values.items()
+        for base, about in (_asked(part_id, name, parts),)
     ]
+
+
+def _asked(part_id: str, item: str, parts: Parts) -> tuple[str, str | None]:
+    """An item by its id in the questionnaire, and the part that it asks about; None for the whole
+    session. One that is asked once a stage has the stage's number behind its id."""
+    asked = parts.questionnaires.get(part_id)
+    if asked is None:
+        return item, None
+    base, _, number = item.rpartition("_")
+    if base in asked.per_stage and number.isdigit() and int(number) in parts.stages:
+        return base, parts.stages[int(number)][0].id
+    return item, asked.about
 
 
 def _weights(
@@ -149,17 +162,15 @@ def _weights(
     """The weights for scores about a stage; empty where they were not asked."""
     wanted = set(score.weighted.values())
     for place in (about, None):
-        for part in parts.questionnaires.values():
-            weights = scores.get(part.id, {})
-            if part.about == place and wanted <= weights.keys():
+        for part_id, asked in parts.questionnaires.items():
+            weights = scores.get(part_id, {})
+            if asked.about == place and wanted <= weights.keys():
                 return weights
     return {}
 
 
-def _about(part_id: str, parts: Parts) -> Row:
-    """The stage that a questionnaire asks about, and its representation."""
-    part = parts.questionnaires.get(part_id)
-    about = None if part is None else part.about
+def _about(about: str | None, parts: Parts) -> Row:
+    """The stage that is asked about, and its representation."""
     stage = parts.with_trials.get(about) if about is not None else None
     return {"about": about, "model": None if stage is None else stage.model}
 
@@ -169,7 +180,7 @@ def score_row(score: ScoreRecord, parts: Parts) -> Row:
     rule = score.declared
     return {
         "stage": score.part,
-        **_about(score.part, parts),
+        **_about(score.about, parts),
         "instrument": score.instrument,
         "instrument_version": score.instrument_version,
         "score": score.score,
@@ -189,7 +200,7 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     first, first_text = _number_or_text(first_cells, answer.first)
     return {
         "stage": answer.part,
-        **_about(answer.part, parts),
+        **_about(_asked(answer.part, answer.item, parts)[1], parts),
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
         "about_person": part and part.about_person,

@@ -20,9 +20,8 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart, Questionnaire, TrialsPart, stages_of, with_trials
 from labapp.plugins.task_type import TaskType
-from labapp.study.parts import QuestionnairePart
 
 SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind})
 """Kinds of events that every part has, whoever takes them besides."""
@@ -48,17 +47,18 @@ class Parts:
     @cached_property
     def with_trials(self) -> Mapping[str, TrialsPart]:
         """The stages and practices of every task."""
-        return {
-            part_id: part for part_id, part in self.planned.items() if isinstance(part, TrialsPart)
-        }
+        return {part.id: part for part in with_trials(self.planned.values())}
 
     @cached_property
-    def questionnaires(self) -> Mapping[str, QuestionnairePart]:
-        return {
-            part_id: part
-            for part_id, part in self.planned.items()
-            if isinstance(part, QuestionnairePart)
-        }
+    def stages(self) -> Mapping[int, Sequence[TrialsPart]]:
+        """The blocks of each stage, by its number."""
+        return stages_of(self.planned.values())
+
+    @cached_property
+    def questionnaires(self) -> Mapping[str, Questionnaire]:
+        """What those parts ask that are questionnaires."""
+        asked = ((part.id, part.questionnaire()) for part in self.planned.values())
+        return {part_id: known for part_id, known in asked if known is not None}
 
 
 def walk(

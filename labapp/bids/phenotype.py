@@ -17,10 +17,9 @@ from labapp.journal.record import Record
 from labapp.journal.rows import payloads
 from labapp.plugins import registry
 from labapp.plugins.bids import Column
-from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.plugins.part import PlannedPart
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.kinds import cells_of, more_of
-from labapp.study.parts import QuestionnairePart
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,11 @@ class Phenotypes:
         """The answers of a session; instruments: of its study, by id."""
         known_parts = registry.known_parts(record.planned.plan)
         abouts = _abouts(known_parts)
-        kinds = {p.id: p.kinds for p in known_parts if isinstance(p, QuestionnairePart)}
+        kinds = {
+            part.id: asked.kinds
+            for part in known_parts
+            if (asked := part.questionnaire()) is not None
+        }
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         turns: dict[tuple[str, str], list[str]] = {}
         for event, payload in payloads(submitted):
@@ -116,7 +119,7 @@ class Phenotypes:
 
 def _abouts(parts: Sequence[PlannedPart]) -> dict[str, tuple[str, str]]:
     """(stage, model) that a questionnaire part asks about, by the part's id."""
-    models = {part.id: part.model for part in parts if isinstance(part, RepresentationPart)}
+    models = {part.id: next(part.models(), "") for part in parts}
     return {
         part.id: (about, models.get(about, ""))
         for part in parts

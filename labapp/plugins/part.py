@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -46,6 +46,23 @@ class Target:
     distance: str
     alignment: float
     skip_after_s: float | None
+
+
+class Questionnaire(NamedTuple):
+    """What a part asks that is a questionnaire.
+
+    instrument: its id; about: id of the part it asks about, None for the whole session; scoring:
+    what it declares of its scores; per_stage: its items that are asked once for each stage, with
+    the stage's number behind `_`; about_person: whether it asks who the participant is; kinds: by
+    item the kinds that packages bring.
+    """
+
+    instrument: str
+    about: str | None
+    scoring: str | dict[str, Any] | None
+    per_stage: tuple[str, ...]
+    about_person: bool
+    kinds: Mapping[str, str]
 
 
 class PlannedPart(Strict):
@@ -109,6 +126,10 @@ class PlannedPart(Strict):
         """Id of the part that it asks about; None where it stands for itself."""
         return None
 
+    def questionnaire(self) -> Questionnaire | None:
+        """The questionnaire that it asks; None for any other part."""
+        return None
+
     def guide(self) -> tuple[str, ...]:
         """Questions that the moderator asks in it, in their order."""
         return ()
@@ -117,6 +138,19 @@ class PlannedPart(Strict):
     def measures(self) -> bool:
         """Whether it is a stage, where something is measured that an interruption spoils."""
         return False
+
+    def trial_count(self) -> int:
+        """How many trials it has; 0 for a part without."""
+        return 0
+
+    def asks_to_think_aloud(self) -> bool:
+        """Whether the participant is to think aloud in it."""
+        return False
+
+    def stage_place(self) -> tuple[int, int] | None:
+        """The number of the stage, from 1, among how many, where participants are told; None where
+        it is no stage and no practice, or they are not told."""
+        return None
 
     @property
     def without_keyboard(self) -> bool:
@@ -206,6 +240,26 @@ class TrialsPart(PlannedPart):
     def measures(self) -> bool:
         return self.role == "stage"
 
+    def trial_count(self) -> int:
+        return self.trials
+
+    def asks_to_think_aloud(self) -> bool:
+        return self.think_aloud
+
+
+def with_trials(parts: Iterable[PlannedPart]) -> list[TrialsPart]:
+    """The stages and practices among the parts of a plan."""
+    return [part for part in parts if isinstance(part, TrialsPart)]
+
+
+def stages_of(parts: Iterable[PlannedPart]) -> dict[int, list[TrialsPart]]:
+    """The stages of a plan by their numbers, of each its blocks."""
+    stages: dict[int, list[TrialsPart]] = {}
+    for part in with_trials(parts):
+        if part.measures:
+            stages.setdefault(part.number, []).append(part)
+    return stages
+
 
 class RepresentationPart(TrialsPart):
     """A stage, or a practice, that asks about a representation.
@@ -235,3 +289,6 @@ class RepresentationPart(TrialsPart):
 
     def dials(self) -> Iterator[tuple[str, Dimensions]]:
         yield self.model, self.dimensions
+
+    def stage_place(self) -> tuple[int, int]:
+        return self.number, self.of

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, Questionnaire
 from labapp.study.instruments.kinds import ITEM_KINDS
+from labapp.study.instruments.scoring import once_a_stage
 
 
 class PagesPart(PlannedPart):
@@ -34,6 +35,10 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
+_RARE = ("kinds", "per_stage")
+"""What the row of a questionnaire says only where there is something to say."""
+
+
 class QuestionnairePart(PlannedPart):
     """An instrument; `about` is the id of the stage it asks about, null for the whole session.
 
@@ -43,6 +48,8 @@ class QuestionnairePart(PlannedPart):
         once a stage; empty for as listed.
     scoring : what the instrument declares of its scores (`labapp.study.instruments.scoring.Score`),
         so that a journal can be scored without it; in an older journal a name.
+    per_stage : items that are asked once for each stage, with the stage's number behind `_` in
+        `items`.
     about_person : whether it asks who the participant is.
     kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
         answers can be read without the instrument.
@@ -55,6 +62,7 @@ class QuestionnairePart(PlannedPart):
     about: str | None
     items: tuple[str, ...] = ()
     scoring: str | dict[str, Any] | None = None
+    per_stage: tuple[str, ...] = ()
     about_person: bool = False
     kinds: dict[str, str] = Field(default_factory=dict)
     above: str | None = None
@@ -75,18 +83,35 @@ class QuestionnairePart(PlannedPart):
     def _as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what most have nothing of: plans are compared by their bytes."""
         row: dict[str, Any] = serialize(self)
-        return {name: value for name, value in row.items() if name != "kinds" or value}
+        return {name: value for name, value in row.items() if name not in _RARE or value}
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """An older plan says nothing of scoring, when the one instrument that had a score was named
-        like its function; or of whom it asks about, which the instrument's name told."""
+        like its function; of whom it asks about, which the instrument's name told; or of what is
+        asked once a stage, which only shipped instruments told."""
         instrument = row.get("instrument")
         about_person = "demographics" in str(instrument).split("-")
-        return {"scoring": instrument, "about_person": about_person, **row}
+        per_stage = () if "per_stage" in row else once_a_stage(str(instrument), row.get("items"))
+        return {
+            "scoring": instrument,
+            "about_person": about_person,
+            "per_stage": per_stage,
+            **row,
+        }
 
     def belongs_to(self) -> str | None:
         return self.about
+
+    def questionnaire(self) -> Questionnaire:
+        return Questionnaire(
+            self.instrument,
+            self.about,
+            self.scoring,
+            self.per_stage,
+            self.about_person,
+            self.kinds,
+        )
 
     def documents(self) -> Iterator[str]:
         if self.above is not None:

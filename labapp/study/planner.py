@@ -310,6 +310,7 @@ class Planner:
             about=about,
             items=() if as_listed else items,
             scoring=file.planned_scores(),
+            per_stage=tuple(item.id for item in file.items if item.repeat),
             about_person=file.about_person,
             kinds=file.brought_kinds(items),
             above=document,

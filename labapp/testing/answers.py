@@ -17,7 +17,6 @@ from labapp.analysis.tables import tables_of
 from labapp.events import Source, payload_of
 from labapp.events.commands import Command
 from labapp.plugins import registry
-from labapp.plugins.part import TrialsPart
 from labapp.testing.rehearsal import Change, Rehearsal
 from labapp.testing.watching import Notes
 
@@ -96,7 +95,7 @@ def _answers(cls: type[Command], first: Rehearsal) -> list[str]:
     """The fields of a command that are answers, where one was sent in a part with trials. What is
     sent elsewhere has a row in the timeline of the session as it is."""
     sent = any(
-        type(command) is cls and issubclass(registry.part_class(kind), TrialsPart)
+        type(command) is cls and registry.part_class(kind).has_trials
         for kind, command, source in first.heard
         if kind and source is Source.SIMULATED
     )

@@ -15,7 +15,7 @@ from labapp.events import Payload
 from labapp.events import registry as kinds
 from labapp.events.lifecycle import SessionPlanned
 from labapp.plugins import registry
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart
 from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session.masked_predictions import predict_masked as predict_by_models
@@ -243,7 +243,7 @@ def described(task_type: Any) -> Iterator[str]:
         for kind in registry.kinds_of(part):
             if kind in taken:
                 yield f"Parts of the kind {kind!r} are there already: take another name."
-        if issubclass(part, TrialsPart):
+        if part.has_trials:
             for name in OF_TRIALS:
                 if name not in part.model_fields and not hasattr(part, name):
                     yield (

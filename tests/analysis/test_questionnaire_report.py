@@ -33,6 +33,9 @@ SHEETS = {
     "own": None,
 }
 
+ITEMS = {"synthetic-end": ("frustrating", "stage_easy_1", "stage_easy_2", "comments")}
+"""As an older plan has them, which says nothing of what is asked once a stage."""
+
 
 def asked(part: str, instrument: str, about: str | None, scoring: str | None) -> dict[str, Any]:
     return {
@@ -41,6 +44,7 @@ def asked(part: str, instrument: str, about: str | None, scoring: str | None) ->
         "title": "",
         "instrument": instrument,
         "about": about,
+        "items": ITEMS.get(instrument, ()),
         "scoring": scoring,
     }
 
@@ -143,7 +147,7 @@ def test_statements_about_a_stage_are_told_by_its_model(text: str) -> None:
     # "Stage 1 was easy" is about ae5 for P01 and about ss5 for P02.
     easy = end[end.index("Stage easy") :]
     assert easy.count("3.50 ± 2.12 median 3.50, n = 2") == 2
-    assert "6 − answer" in easy
+    assert "6 less the answer to “Stage k was easy”" in text
     assert "Frustrating the answer as it is – – 3.00 ± 0.00 median 3.00, n = 2" in end
 
 

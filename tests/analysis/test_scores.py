@@ -84,6 +84,28 @@ def test_items_as_they_are_have_no_limits_of_a_score() -> None:
     assert (row["score"], row["value"], row["low"], row["high"]) == ("effort", 4.0, None, None)
 
 
+@pytest.mark.parametrize(
+    ("instrument", "said"),
+    [
+        ("synthetic-end", {}),  # an older plan says nothing of it: the shipped file does
+        ("of-my-own", {"per_stage": ["stage_easy"]}),
+    ],
+)
+def test_what_is_asked_once_a_stage_is_about_that_stage(
+    instrument: str, said: dict[str, Any]
+) -> None:
+    items = ["frustrating", "stage_easy_1", "stage_easy_2"]
+    asked = ask("end", instrument, scoring="as-answered", items=items, **said)
+    rows = scores((asked, {"frustrating": 3, "stage_easy_1": 5, "stage_easy_2": 4}))
+    told = [(row["score"], row["about"], row["value"]) for row in rows]
+    assert told == [
+        ("frustrating", None, 3.0),
+        ("stage_easy", "stage-1", 5.0),
+        ("stage_easy_2", None, 4.0),  # the plan has no such stage
+    ]
+    assert rows[1]["model"] == stage_row()["model"]
+
+
 def test_a_plan_from_before_scoring_still_has_its_seq() -> None:
     old = ask("s", "seq", "stage-1")
     del old["scoring"]

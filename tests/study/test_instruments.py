@@ -316,4 +316,6 @@ def test_a_plan_names_items_only_where_they_differ_from_the_file(tmp_path: Path)
     assert planned(tmp_path, "P01", "sus").items == ()
     end = planned(tmp_path, "P01", "synthetic-end")
     assert end.items == ("frustrating", "stage_easy_1", "stage_easy_2", "comments")
+    assert end.per_stage == ("stage_easy",)
+    assert "per_stage" not in planned(tmp_path / "sus", "P01", "sus").model_dump()
     assert planned(tmp_path / "de", "P01", "sus", "de").title == "Die Benutzung des Systems"

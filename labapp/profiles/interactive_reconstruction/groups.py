@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import Metric
-from labapp.analysis.questionnaires import OF_STAGES
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
@@ -26,6 +25,8 @@ TASKS = (RECONSTRUCTION, EXEMPLARS, TRAVERSALS)
 """In the order of Table A.3."""
 FAMILIES = ("ae", "vae", "ig", "tc", "ss", "gt")
 """From the least understood to the best, by the names that the paper gives models."""
+EASY = ("synthetic-end", "stage_easy")
+"""The questionnaire after the quiz, and its statement “Stage k was easy”."""
 HIGHEST_ANSWER = 6
 """The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
 _WHO = ["study", "participant", "session"]
@@ -164,20 +165,12 @@ def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.D
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """The stages with a column a score that a questionnaire gave them; NaN where none did."""
-    instrument, item = OF_STAGES
     named = [metric.column for metric in SCORE_METRICS]
-    at_end = scores[scores["instrument"] == instrument]
-    number = at_end["score"].str.extract(rf"^{item}_(\d+)$")[0]
-    at_end = at_end.assign(number=number)[number.notna()]
-    keys = stages[[*_WHO, "stage", "stage_number"]].drop_duplicates()
-    about = at_end.assign(stage_number=at_end["number"].astype("Int64")).drop(columns="stage")
-    about = about.merge(keys, on=[*_WHO, "stage_number"])
-    difficulty = about[[*_WHO, "stage"]].assign(
-        score=named[0], value=HIGHEST_ANSWER - about["value"]
-    )
-    asked = scores[scores["score"].isin(named[1:]) & scores["about"].notna()]
-    asked = asked[[*_WHO, "about", "score", "value"]].rename(columns={"about": "stage"})
-    both = pd.concat([difficulty, asked], ignore_index=True)
+    asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
+    asked = asked.rename(columns={"about": "stage"})
+    easy = asked[(asked["instrument"] == EASY[0]) & (asked["score"] == EASY[1])]
+    difficulty = easy.assign(score=named[0], value=HIGHEST_ANSWER - easy["value"])
+    both = pd.concat([difficulty, asked[asked["score"].isin(named[1:])]], ignore_index=True)
     wide = both.pivot_table(index=[*_WHO, "stage"], columns="score", values="value", aggfunc="mean")
     wide = wide.reindex(columns=named).reset_index()
     return stages.merge(wide, on=[*_WHO, "stage"], how="left")

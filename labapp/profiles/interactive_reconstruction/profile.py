@@ -33,6 +33,7 @@ NOT_PUBLISHED = {
 """Shipped models named like the paper's that are others, by their ids. Nothing is said of others,
 imported (dsprites/published-gt) or trained at full length (mnist/ae5, dsprites/ae-full)."""
 DEFINITIONS = {
+    "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3.",
     "First and last questions": (
         "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
         "question. Single-dimension: of the questions that were handed in; their dials come in "

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from labapp.documents import WORD, Strict
 from labapp.study.instruments.rules import RULES, Given, make_score
+
+if TYPE_CHECKING:
+    from labapp.study.instruments.instrument import Instrument
 
 Answers = Mapping[str, Any]
 """The answers of one questionnaire that were given, by item."""
@@ -177,10 +180,29 @@ def declared(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | Non
 @cache
 def of_name(scoring: str) -> Mapping[str, Score]:
     """The shipped declarations that a name of older files and journals stands for."""
+    shipped = _shipped(scoring)
+    assert shipped is not None
+    assert isinstance(shipped.scores, dict)
+    return shipped.scores
+
+
+def once_a_stage(instrument: str, items: Any) -> tuple[str, ...]:
+    """The items of a shipped questionnaire that an older plan asks once for each stage; items: as
+    that plan has their ids."""
+    if not isinstance(items, list | tuple) or not items:
+        return ()
+    shipped = _shipped(instrument)
+    repeated = () if shipped is None else (item.id for item in shipped.items if item.repeat)
+    return tuple(base for base in repeated if f"{base}_1" in items)
+
+
+@cache
+def _shipped(instrument: str) -> Instrument | None:
+    """A shipped questionnaire by its id; None where there is none."""
     from labapp import resources
     from labapp.study.instruments.instrument import Instrument
 
-    path = resources.assets() / "instruments" / f"{scoring}.yaml"
-    scores = Instrument.parse(path, path.read_bytes()).scores
-    assert isinstance(scores, dict)
-    return scores
+    folder = resources.assets() / "instruments"
+    names = {path.stem: path for path in folder.glob("*.yaml")}
+    path = names.get(instrument)
+    return None if path is None else Instrument.parse(path, path.read_bytes())

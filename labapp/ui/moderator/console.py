@@ -35,7 +35,6 @@ from labapp.events.commands import (
     GivePrompt,
 )
 from labapp.plugins.machine import LATE_NS
-from labapp.plugins.part import TrialsPart
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.ui import room, theme
@@ -335,7 +334,7 @@ class ConsoleWindow(QMainWindow):
     def _talking(self) -> bool:
         """Whether the participant is to think aloud now."""
         part = self._runner.part
-        thinks = isinstance(part, TrialsPart) and part.think_aloud
+        thinks = part is not None and part.asks_to_think_aloud()
         return thinks and not self._runner.state.pauses.held
 
     def _take(self, event: Event) -> None:

@@ -12,7 +12,7 @@ from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.pages import PagesMachine
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart
 from labapp.ui.language import tr
 from labapp.ui.moderator import wording
 
@@ -48,9 +48,9 @@ class PartWords(Generic[P]):
 
     def progress(self, part: P, machine: PartMachine[Any], state: Any) -> str:
         """How far the part on the screen is, in a word or two."""
-        if isinstance(part, TrialsPart):
+        if part.has_trials:
             trial = machine.trial(state)
-            return f"{1 if trial is None else trial[0]} / {part.trials}"
+            return f"{1 if trial is None else trial[0]} / {part.trial_count()}"
         if isinstance(machine, PagesMachine) and machine.pages > 1:
             return tr("page {number} / {all}", number=state.page + 1, all=machine.pages)
         return tr("reading")
@@ -70,7 +70,7 @@ class PartWords(Generic[P]):
     def trial(self, part: P, number: int) -> str:
         """A trial in the timeline, as a block of its own or, where `goes_on` joins several, as
         theirs."""
-        of = part.trials if isinstance(part, TrialsPart) else number
+        of = part.trial_count() or number
         return tr("{question} of {all}", question=self.noun(part, number), all=of)
 
     def noun(self, part: P, number: int) -> str:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart, stages_of
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
@@ -191,11 +191,7 @@ class SessionCard(QFrame):
             return
         bits.set_property(self.order, "tone", "")
         # The blocks of a stage are one.
-        stages = {
-            part.number: part
-            for part in self._parts
-            if isinstance(part, TrialsPart) and part.role == "stage"
-        }
+        stages = {number: blocks[-1] for number, blocks in stages_of(self._parts).items()}
         if self.blind.isChecked():
             text = counted(
                 len(stages), "{n} stage, hidden while blind", "{n} stages, hidden while blind"

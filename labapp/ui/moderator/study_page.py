@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from labapp.plugins.part import PlannedPart, RepresentationPart, TrialsPart
+from labapp.plugins.part import PlannedPart, with_trials
+from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
 from labapp.representations.sheets import Sheet
 from labapp.study.schema import Study
@@ -37,9 +38,10 @@ SOURCES = {"prior": N_("the prior"), "sample": N_("the held-out sample")}
 
 def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
     """The models of a plan in an order that tells nothing of it: stages' first, by name."""
-    stages = [part for part in parts if isinstance(part, RepresentationPart)]
-    compared = {part.model for part in stages if part.role == "stage"}
-    return [*sorted(compared), *sorted({part.model for part in stages} - compared)]
+    stages = with_trials(parts)
+    compared = {model for part in stages if part.measures for model in part.models()}
+    every = {model for part in stages for model in part.models()}
+    return [*sorted(compared), *sorted(every - compared)]
 
 
 def flow_of(parts: Sequence[PlannedPart]) -> str:
@@ -119,12 +121,8 @@ class SheetCard(QFrame):
 def stages_of(parts: Sequence[PlannedPart]) -> list[tuple[str, str]]:
     """What each stage is about, with its facts, for stages of which anything is known before a
     session; the blocks of one are one."""
-    stages: dict[int, list[TrialsPart]] = {}
-    for part in parts:
-        if isinstance(part, TrialsPart) and part.role == "stage":
-            stages.setdefault(part.number, []).append(part)
     told = []
-    for blocks in stages.values():
+    for blocks in blocks_by_stage(parts).values():
         words = words_of(blocks[0])
         if facts := words.facts(blocks):
             told.append((words.subject(blocks[0]), facts))

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
 from labapp.events.commands import ShowLook
 from labapp.events.look import NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
-from labapp.ui.participant.screen import Screen, Shown
+from labapp.ui.participant.screen import Shown
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.zoom_view import ZoomView
@@ -72,8 +72,7 @@ def show_look(shown: Shown, look: Look) -> None:
         shown.turn_to(look.page)
     if shown.reminded != look.reminded:
         shown.reminded = look.reminded
-        if isinstance(shown, Screen):
-            shown.render_state()
+        shown.render_state()
     for number, area in enumerate(areas_of(shown)):
         area.verticalScrollBar().setValue(look.at(number))
     enlarging = enlarging_of(shown)

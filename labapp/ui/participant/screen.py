@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.events.commands import Command
-from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
@@ -36,6 +36,9 @@ class Shown(QWidget):
 
     def turn_to(self, page: int) -> None:
         """Show one of its own pages; called where it is only read."""
+
+    def render_state(self) -> None:
+        """Bring it in step with the state; called on every change, so it must be quick."""
 
 
 class Opened(Shown):
@@ -106,9 +109,6 @@ class Screen(Shown):
         """What the hand did and did not send yet, such as a text that is still being written."""
         return ()
 
-    def render_state(self) -> None:
-        """Bring the screen in step with the state; called on every change, so it must be quick."""
-
     def head(self) -> Head:
         return Head()
 
@@ -159,8 +159,10 @@ def stage_words(session: SessionView, part: PlannedPart) -> str:
         stage = parts[after] if after < len(parts) else None
     else:
         stage = part
-    if not isinstance(stage, RepresentationPart):
+    place = None if stage is None else stage.stage_place()
+    if stage is None or place is None:
         return ""
-    if stage.role == "practice":
+    if not stage.measures:
         return session.words("practice")
-    return session.words("stage_of", number=stage.number, of=stage.of)
+    number, of = place
+    return session.words("stage_of", number=number, of=of)

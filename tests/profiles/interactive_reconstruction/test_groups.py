@@ -149,14 +149,17 @@ def test_a_model_in_two_stages_has_their_mean() -> None:
     assert not group.within
 
 
+EASY = {"instrument": "synthetic-end", "score": "stage_easy"}
+
+
 def test_values_are_in_the_unit_of_their_metric_and_of_questionnaires_too() -> None:
     rows = [stage("P01", "x/a", completion_rate=0.4), stage("P01", "x/b", stage_number=2)]
     asked = {"participant": "P01", "instrument": "nasa-tlx", "score": "effort"}
     scores = [
         asked | {"about": "stage-1-x/a", "value": 35.0},
         asked | {"about": None, "value": 90.0},
-        asked | {"instrument": "synthetic-end", "score": "stage_easy_2", "value": 2.0},
-        asked | {"instrument": "synthetic-end", "score": "frustrating", "value": 5.0},
+        asked | {"about": "stage-2-x/b", "value": 2.0} | EASY,
+        asked | EASY | {"about": None, "score": "frustrating", "value": 5.0},
     ]
     (group,) = groups_of(tables(rows, scores))
     own = group.values.set_index("model")

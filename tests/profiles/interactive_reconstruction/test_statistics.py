@@ -52,7 +52,7 @@ def _values(folder: Path, study: str, task: str, name: str) -> pd.DataFrame:
             for _, one in given[given["about"].isna()].iterrows()
         }
         y = [
-            6 - answers[stage["participant"], "", f"stage_easy_{stage['stage_number']}"]
+            6 - answers[stage["participant"], stage["stage"], "stage_easy"]
             if name == "post_quiz_difficulty"
             else answers.get((stage["participant"], stage["stage"], name), np.nan)
             for _, stage in own.iterrows()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.plugins.part import PlannedPart, RepresentationPart
+from labapp.plugins.part import PlannedPart
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
@@ -43,8 +43,8 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
     """
     rows: list[PlanRow] = []
     waiting: list[int] = []
-    stages = [p for p in parts if isinstance(p, RepresentationPart) and p.role == "stage"]
-    one_dataset = len({part.model.partition("/")[0] for part in stages}) == 1
+    models = [model for part in parts if part.measures for model in part.models()]
+    one_dataset = len({model.partition("/")[0] for model in models}) == 1
     owner: dict[str, int] = {}
     for index, part in enumerate(parts):
         if (about := part.belongs_to()) is not None and about in owner:
@@ -56,7 +56,7 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             detail = words_of(part).detail(part, blind=blind)
             if part.has_trials:
                 owner[part.id] = len(rows)
-            if isinstance(part, RepresentationPart) and one_dataset:
+            if detail in models and one_dataset:
                 detail = detail.partition("/")[2]
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
