@@ -89,9 +89,9 @@ class Phenotypes:
         known_parts = registry.known_parts(record.planned.plan)
         abouts = _abouts(known_parts)
         kinds = {
-            part.id: asked.kinds
+            part.id: sheet.kinds
             for part in known_parts
-            if (asked := part.questionnaire()) is not None
+            if (sheet := part.questionnaire()) is not None
         }
         submitted = [row for row in record.rows if row.kind == QuestionnaireSubmitted.kind]
         turns: dict[tuple[str, str], list[str]] = {}
