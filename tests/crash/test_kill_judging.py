@@ -49,7 +49,7 @@ def given(events: list[Event], judged: Event) -> dict[str, int]:
     """The answers to a photo, over all runs of the program, before it was handed in."""
     answers: dict[str, int | None] = {}
     for event in events[: judged.seq - 1]:
-        of_it = (event.part_id, event.trial) == (judged.stage, judged.trial)
+        of_it = (event.part_id, event.trial) == (judged.part_id, judged.trial)
         if event.kind == "judgement.made" and of_it:
             answers[event.payload["question"]] = event.payload["value"]
     return {name: value for name, value in answers.items() if value is not None}
