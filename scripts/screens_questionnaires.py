@@ -9,9 +9,9 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Next
-from labapp.simulation.answers import answer
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
+from labapp.tasks.questionnaire.simulated import answer
 from labapp.ui.bridge import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.scheduler import QtScheduler

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from labapp.planning.folding import BEST, KEPT, fold
 from labapp.session import condition_assignment, folder
 from labapp.simulation.at_scale import in_order, wanted_models
-from labapp.simulation.played import Job
+from labapp.simulation.simulation_job import SimulationJob
 from labapp.simulation.workers import Workers
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy
@@ -74,7 +74,7 @@ def sessions(
     seed: int | None,
     pool: Workers,
     sessions_folder: Path | None = None,
-) -> Iterator[Job]:
+) -> Iterator[SimulationJob]:
     """The sessions of so many participants of each strategy, those of one label side by side so
     that an interrupted run has some of each. sessions_folder: data root in which they stay."""
     models = None if pool.here else wanted_models(loaded)
@@ -90,7 +90,7 @@ def sessions(
             drawn = condition_assignment.draw(any_number, counts, used, loaded.study.id, label)
             counts.update(drawn)
         for strategy in strategies:
-            yield Job(
+            yield SimulationJob(
                 loaded,
                 label,
                 drawn,
@@ -98,7 +98,7 @@ def sessions(
                 seed,
                 models=models,
                 scratch=pool.scratch,
-                kept="nothing" if sessions_folder is None else "packed",
+                keep="nothing" if sessions_folder is None else "packed",
                 fold=fold,
             )
 
@@ -115,15 +115,15 @@ def simulate_people(
     """Simulate the sessions and fold each where it was simulated; progress is called after each."""
     rows: dict[str, list[Row]] = {name: [] for name in KEPT}
     strategies: dict[str, str] = {}
-    for played in in_order(
+    for session in in_order(
         pool, sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder)
     ):
-        strategy = played.job.strategy
+        strategy = session.job.strategy
         if sessions_folder is not None:
-            played.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
-        name = f"{played.job.label}-{strategy}"
+            session.move(folder.study_folder(sessions_folder / strategy, loaded.study.id))
+        name = f"{session.job.label}-{strategy}"
         strategies[name] = strategy
-        for table, some in played.folded.items():
+        for table, some in session.folded.items():
             rows[table] += [{**row, "participant": name} for row in some]
         progress()
     return people(rows, strategies, shares)

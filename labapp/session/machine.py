@@ -69,6 +69,8 @@ from labapp.study.rules import Incentive, Inclusion
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
+Decision = Sequence[UnstampedEvent]
+"""What a command comes to; empty where it is refused."""
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
@@ -230,9 +232,7 @@ class SessionMachine:
         early = state.ended not in (None, "completed")
         return early and state.end_seq is not None and not self._declined(state)
 
-    def decide(
-        self, state: SessionState, command: Command, now_ns: int
-    ) -> Sequence[UnstampedEvent]:
+    def decide(self, state: SessionState, command: Command, now_ns: int) -> Decision:
         match command:  # what the moderator notes counts after the end too
             case AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
@@ -286,9 +286,7 @@ class SessionMachine:
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
 
-    def _decide_task(
-        self, state: SessionState, command: Command, now_ns: int
-    ) -> Sequence[UnstampedEvent]:
+    def _decide_task(self, state: SessionState, command: Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first."""
         events = self.tasks[state.index].decide(state.part_state, command, now_ns)
         what = self._taken_back(state, command)
@@ -309,7 +307,7 @@ class SessionMachine:
 
     def _pending(
         self, state: SessionState, skip: PendingSkip, command: Command, now_ns: int
-    ) -> Sequence[UnstampedEvent]:
+    ) -> Decision:
         """While a skip can be taken back, nothing else happens."""
         match command:
             case TakeBackSkip(what) if what == skip.what:
@@ -324,17 +322,14 @@ class SessionMachine:
         led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
         return (self._keyed(state, SkipConfirmed(skip.what)), *led_to)
 
-    def _reopen(self, state: SessionState, seq: int) -> Sequence[UnstampedEvent]:
+    def _reopen(self, state: SessionState, seq: int) -> Decision:
         """The session goes on where it was, in a pause, for the participant has to be there
         first."""
         reopened = UnstampedEvent(SessionReopened(seq))
-        return (
-            (reopened,)
-            if state.pauses.paused
-            else (reopened, UnstampedEvent(SessionPaused(REOPENED)))
-        )
+        pause = () if state.pauses.paused else (UnstampedEvent(SessionPaused(REOPENED)),)
+        return (reopened, *pause)
 
-    def _next_part(self, state: SessionState) -> Sequence[UnstampedEvent]:
+    def _next_part(self, state: SessionState) -> Decision:
         if self._declined(state):
             return self._end(state, SessionEnded("consent declined"))
         index = state.index + 1
@@ -346,9 +341,7 @@ class SessionMachine:
             return (started, UnstampedEvent(SessionPaused("break"), self.parts[index].id))
         return (started,)
 
-    def _end(
-        self, state: SessionState, end: SessionCompleted | SessionEnded
-    ) -> Sequence[UnstampedEvent]:
+    def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Decision:
         """What the session came to, and its end."""
         achieved = self._achieved(state)
         withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
@@ -381,7 +374,7 @@ class SessionMachine:
             values |= registry.task_type_of(part).values(part, result.value, words)
         return values
 
-    def _resume(self, state: SessionState, reason: str, outcome: str) -> Sequence[UnstampedEvent]:
+    def _resume(self, state: SessionState, reason: str, outcome: str) -> Decision:
         """A pause ends; with it the break that the plan asked for."""
         if not state.pauses.paused:
             return ()
@@ -390,7 +383,7 @@ class SessionMachine:
             return (resumed, UnstampedEvent(PartEnded(state.index, outcome), rest.id))
         return (resumed, *self._restart(state))
 
-    def _restart(self, state: SessionState) -> Sequence[UnstampedEvent]:
+    def _restart(self, state: SessionState) -> Decision:
         """The stage that was broken off begins again, where the study says so.
 
         Only a stage: a practice, a text and a questionnaire go on, for nothing is measured there
@@ -405,9 +398,7 @@ class SessionMachine:
         payloads = (*task.closing(state.part_state), again)
         return tuple(UnstampedEvent(payload, part.id) for payload in payloads)
 
-    def _decide_break(
-        self, state: SessionState, command: Command, now_ns: int
-    ) -> Sequence[UnstampedEvent]:
+    def _decide_break(self, state: SessionState, command: Command, now_ns: int) -> Decision:
         """In a break the session pauses; its end is the pause's end, too."""
         ends = self.tasks[state.index].decide(state.part_state, command, now_ns)
         if not ends:
@@ -415,7 +406,7 @@ class SessionMachine:
         reason = "break skipped" if isinstance(command, SkipStage) else "break over"
         return (UnstampedEvent(SessionResumed(reason)), *ends)
 
-    def _correct(self, state: SessionState, wish: CorrectNote) -> Sequence[UnstampedEvent]:
+    def _correct(self, state: SessionState, wish: CorrectNote) -> Decision:
         """A correction of what was noted, where it changes anything."""
         noted, text = state.noted.get(wish.seq), wish.text.strip()
         if noted is None or text == noted.now:

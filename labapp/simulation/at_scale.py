@@ -25,7 +25,7 @@ from labapp.session import condition_assignment, folder, private
 from labapp.session.models import card_path
 from labapp.session.opening import models_of
 from labapp.simulation import jobs
-from labapp.simulation.played import Job, Played, play
+from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
 from labapp.simulation.workers import Workers, workers
 from labapp.study import conditions, overview, planner
 from labapp.study.assignment import generator
@@ -73,13 +73,13 @@ def simulate_at_scale(
         with workers(_processes(number, participants), dask, safe=safe) as pool:
             sessions = folder.study_folder(out, loaded.study.id)
             scratch.mkdir()
-            line = _Line(loaded, participants, strategy, seed, careless, pool, scratch)
-            with closing(line.played()) as every:
-                for played in every:
-                    for consent in played.consents:  # first: no session is without its own
+            queue = _JobQueue(loaded, participants, strategy, seed, careless, pool, scratch)
+            with closing(queue.sessions()) as every:
+                for simulated in every:
+                    for consent in simulated.consents:  # first: no session is without its own
                         private.store_consent(out / "private", loaded.study.id, consent)
-                    folders.append(played.move(sessions))
-                    progress(played.job.label)
+                    folders.append(simulated.move(sessions))
+                    progress(simulated.job.label)
     finally:
         # What was still being made belongs to nobody; where nothing came of it, the folder can be
         # named again. The folder tells, not the list: a signal can come between the two.
@@ -87,7 +87,7 @@ def simulate_at_scale(
             shutil.rmtree(scratch if any(sessions.iterdir()) else out, ignore_errors=True)
     if folders:
         with condition_assignment.open_ledger(out, loaded) as ledger:
-            ledger.enter(folders[-1].name, played.job.drawn)
+            ledger.enter(folders[-1].name, simulated.job.drawn)
     return folders
 
 
@@ -97,12 +97,12 @@ def _processes(number: int | None, participants: int | None) -> int:
     return max(1, min(cores(), participants // FEW))
 
 
-def in_order(workers: Workers, sessions: Iterable[Job]) -> Iterator[Played]:
+def in_order(workers: Workers, sessions: Iterable[SimulationJob]) -> Iterator[SimulatedSession]:
     """Simulate jobs that do not depend on each other; as many at once as there are slots."""
-    waiting: deque[Future[Played]] = deque()
+    waiting: deque[Future[SimulatedSession]] = deque()
     try:
         for job in sessions:
-            waiting.append(workers.executor.submit(play, job))
+            waiting.append(workers.executor.submit(run_job, job))
             if len(waiting) >= AHEAD * workers.slots:
                 yield waiting.popleft().result()
         while waiting:
@@ -129,11 +129,11 @@ def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Pending:
-    job: Job
-    future: Future[Played]
+    job: SimulationJob
+    future: Future[SimulatedSession]
 
 
-class _Line:
+class _JobQueue:
     """Participants in their order: those who are done, and those who are being simulated as if all
     before them were included."""
 
@@ -153,20 +153,20 @@ class _Line:
         self._seed = seed
         self._found = workers
         self._make = partial(
-            Job,
+            SimulationJob,
             loaded,
             strategy=strategy,
             seed=seed,
             models=None if workers.here else wanted_models(loaded),
             scratch=scratch if workers.here else None,
-            kept="folder" if workers.here else "packed",
+            keep="folder" if workers.here else "packed",
         )
         self._rule = conditions.cells_of(loaded.study.assignment)
         self._counts: Counter[str] = Counter()
         self._done = 0
         self._pending: deque[_Pending] = deque()
 
-    def played(self) -> Generator[Played]:
+    def sessions(self) -> Generator[SimulatedSession]:
         """Each session, in order. Raises SessionError where a study does not fill."""
         in_vain = 0
         try:
@@ -175,14 +175,14 @@ class _Line:
                 if not self._pending:
                     return
                 first = self._pending.popleft()
-                played = first.future.result()
+                simulated = first.future.result()
                 self._done += 1
-                if played.included:
-                    self._counts.update(played.job.drawn)
+                if simulated.included:
+                    self._counts.update(simulated.job.drawn)
                 elif self._rule is not None:
                     self._assign_again()
-                yield played
-                in_vain = 0 if played.included else in_vain + 1
+                yield simulated
+                in_vain = 0 if simulated.included else in_vain + 1
                 if self._participants is None and in_vain == jobs.IN_VAIN:
                     raise jobs.does_not_fill()
         finally:
@@ -198,9 +198,9 @@ class _Line:
             job = self._job(number)
             if job is None:
                 return
-            self._pending.append(_Pending(job, self._found.executor.submit(play, job)))
+            self._pending.append(_Pending(job, self._found.executor.submit(run_job, job)))
 
-    def _job(self, number: int) -> Job | None:
+    def _job(self, number: int) -> SimulationJob | None:
         """The session of a participant as things stand; None where the study is full."""
         study = self._loaded.study
         label = study.participants.label(number)
@@ -232,12 +232,12 @@ class _Line:
             self._pending.append(session)
 
 
-def _drop(future: Future[Played]) -> None:
+def _drop(future: Future[SimulatedSession]) -> None:
     """Nobody waits for this session any more."""
     if not future.cancel():
         future.add_done_callback(_discard)
 
 
-def _discard(future: Future[Played]) -> None:
+def _discard(future: Future[SimulatedSession]) -> None:
     if not future.cancelled() and future.exception() is None:
         future.result().discard()

@@ -50,35 +50,35 @@ class Experience:
         return (2 * (1 - self.success) + self.effort) / 3
 
     @classmethod
-    def of_all(cls, several: Iterable[Experience]) -> Experience | None:
+    def of_all(cls, experiences: Iterable[Experience]) -> Experience | None:
         """Of all stages together; None where there was none."""
-        lived = list(several)
-        if not lived:
+        stages = list(experiences)
+        if not stages:
             return None
         return cls(
-            sum(stage.solved for stage in lived),
-            sum(stage.missed for stage in lived),
-            [seconds for stage in lived for seconds in stage.seconds],
-            float(np.mean([stage.understanding for stage in lived])),
-            float(np.mean([stage.planned for stage in lived])),
-            float(np.mean([stage.tried for stage in lived])),
+            sum(stage.solved for stage in stages),
+            sum(stage.missed for stage in stages),
+            [seconds for stage in stages for seconds in stage.seconds],
+            float(np.mean([stage.understanding for stage in stages])),
+            float(np.mean([stage.planned for stage in stages])),
+            float(np.mean([stage.tried for stage in stages])),
         )
 
 
 LEANINGS: Mapping[str, Callable[[Experience], float]] = MappingProxyType(
     {
-        "seq": lambda lived: lived.difficulty,
-        "mental_demand": lambda lived: (lived.effort + lived.planned) / 2,
-        "physical_demand": lambda lived: lived.effort / 2,
-        "temporal_demand": lambda lived: lived.effort / 2,
-        "performance": lambda lived: 1 - lived.success,
-        "effort": lambda lived: lived.effort,
-        "frustration": lambda lived: (lived.difficulty + 1 - lived.success) / 2,
-        "systematic_plan": lambda lived: lived.planned,
-        "random_experimenting": lambda lived: lived.tried,
-        "understood_dimensions": lambda lived: lived.understanding,
-        "frustrating": lambda lived: (lived.difficulty + 1 - lived.success) / 2,
-        "stage_easy": lambda lived: 1 - lived.difficulty,
+        "seq": lambda experience: experience.difficulty,
+        "mental_demand": lambda experience: (experience.effort + experience.planned) / 2,
+        "physical_demand": lambda experience: experience.effort / 2,
+        "temporal_demand": lambda experience: experience.effort / 2,
+        "performance": lambda experience: 1 - experience.success,
+        "effort": lambda experience: experience.effort,
+        "frustration": lambda experience: (experience.difficulty + 1 - experience.success) / 2,
+        "systematic_plan": lambda experience: experience.planned,
+        "random_experimenting": lambda experience: experience.tried,
+        "understood_dimensions": lambda experience: experience.understanding,
+        "frustrating": lambda experience: (experience.difficulty + 1 - experience.success) / 2,
+        "stage_easy": lambda experience: 1 - experience.difficulty,
     }
 )
 """By item of a shipped questionnaire (SEQ, NASA-TLX, the statements of paper 000): where between
@@ -86,10 +86,10 @@ the low end (0) and the high end (1) of its scale an experience leads. Ours: the
 words."""
 
 
-def leaning(item: str, lived: Experience | None, rng: np.random.Generator) -> float | None:
+def leaning(item: str, experience: Experience | None, rng: np.random.Generator) -> float | None:
     """Where on the scale of an item somebody answers after an experience, 0..1; None where the item
     does not ask about it."""
     says = LEANINGS.get(item)
-    if says is None or lived is None:
+    if says is None or experience is None:
         return None
-    return float(np.clip(says(lived) + rng.normal(0.0, LEANING_SD), 0.0, 1.0))
+    return float(np.clip(says(experience) + rng.normal(0.0, LEANING_SD), 0.0, 1.0))

@@ -8,7 +8,7 @@ from labapp.errors import UsageError
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
 from labapp.simulation.mixtures import members
-from labapp.simulation.names import KNOWING
+from labapp.simulation.names import ORACLE
 from labapp.study.flow import items_of_tasks
 from labapp.study.schema import Study
 
@@ -41,7 +41,7 @@ def every_strategy() -> dict[str, str]:
 
 
 def _refused(what: str, able: list[str]) -> UsageError:
-    offered = ", ".join(sorted(name for name in able if name != KNOWING))
+    offered = ", ".join(sorted(name for name in able if name != ORACLE))
     return UsageError(
         what, safe="No session was begun.", todo=f"Take a strategy that can: {offered or 'none'}."
     )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from labapp.errors import UsageError
-from labapp.simulation.names import KNOWING, MIXTURE
+from labapp.simulation.names import MIXTURE, ORACLE
 from labapp.study.assignment import generator
 
 SHARES = MappingProxyType({"understanding": 0.3, "partial": 0.3, "ascent": 0.25, "random": 0.15})
@@ -42,7 +42,7 @@ def parse(text: str, able: Sequence[str] = ()) -> dict[str, float]:
             share = float(number)
         except ValueError:
             raise wrong(f"{item.strip()!r} is not NAME=SHARE") from None
-        if name in (MIXTURE, KNOWING) or (able and name not in able):
+        if name in (MIXTURE, ORACLE) or (able and name not in able):
             raise wrong(f"{name!r} is none of the strategies")
         if name in shares:
             raise wrong(f"{name!r} stands twice")

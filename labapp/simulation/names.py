@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 MIXTURE = "mixture"
 """Each participant has a strategy drawn by stated shares, see `labapp.simulation.mixtures`."""
-KNOWING = "knowing"
-"""Is told the answer, see `labapp.simulation.knowing`: for the demonstration and tests, and not
-offered as a participant."""
+ORACLE = "knowing"
+"""Is told the answer (`OracleStrategy`): for the demonstration and tests, and not offered as a
+participant."""
 
 TURNS_DIALS: Mapping[str, str] = MappingProxyType(
     {
@@ -18,7 +18,7 @@ TURNS_DIALS: Mapping[str, str] = MappingProxyType(
         "partial": "knows what some dials do",
         "ascent": "goes by the number of the alignment alone",
         "random": "turns dials at random",
-        KNOWING: "is told the answer",
+        ORACLE: "is told the answer",
     }
 )
 """How dials of representations are turned and what is asked about them is answered."""

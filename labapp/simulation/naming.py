@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from labapp.simulation.mind import NOTICED, RELIABLE, Mind
+from labapp.simulation.learner import NOTICED, RELIABLE, LearnerModel
 from labapp.simulation.percept import (
     ACROSS,
     CURVE_KINDS,
@@ -87,24 +87,24 @@ slant too, and fills more or less of its extent; from button to button nothing i
 """
 
 
-def meanings(mind: Mind, view: View) -> dict[int, str]:
+def meanings(learner: LearnerModel, view: View) -> dict[int, str]:
     """What each dial is known to change, a key of the vocabulary; dials that are not understood are
     left out."""
     sorts = _CURVE if view.picture.squeeze().ndim == 1 else _IMAGE
     dials = range(len(view.dials))
-    changes = [_changes(mind, view, dial, sorts) for dial in dials]
+    changes = [_changes(learner, view, dial, sorts) for dial in dials]
     if any(change.get("brightness", 0.0) >= NOTICED for change in changes):
         # Where things get brighter and darker, there is more or less of them to see without their
         # being thicker or thinner.
         changes = [{**change, THICKNESS: 0.0} for change in changes]
-    meanings = {dial: _meaning(mind, view, dial, sorts, changes[dial]) for dial in dials}
+    meanings = {dial: _meaning(learner, view, dial, sorts, changes[dial]) for dial in dials}
     return {dial: meaning for dial, meaning in meanings.items() if meaning is not None}
 
 
 def _meaning(
-    mind: Mind, view: View, dial: int, sorts: Properties, changes: Mapping[str, float]
+    learner: LearnerModel, view: View, dial: int, sorts: Properties, changes: Mapping[str, float]
 ) -> str | None:
-    if not mind.effects.tried(dial):
+    if not learner.effects.tried(dial):
         return None
     everything = sum(changes.values())
     if everything < NOTICED:
@@ -115,7 +115,7 @@ def _meaning(
             continue
         # As with the other measures of understanding, what is hardly noticed is no change at all.
         main = sum(amounts) >= MAIN * (everything + NOTICED)
-        if main and _foretold(mind, dial, [p for part in parts for p in sorts[part]]):
+        if main and _foretold(learner, dial, [p for part in parts for p in sorts[part]]):
             return meaning
     return None
 
@@ -134,32 +134,32 @@ def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str
     return [*simple, forms, *(thought for thought in loosely if thought[0] not in _SHAPES)]
 
 
-def _changes(mind: Mind, view: View, dial: int, sorts: Properties) -> dict[str, float]:
+def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) -> dict[str, float]:
     """How much a dial changes over its range, by sort of change (variances, in squared just
     noticeable differences).
 
     Neighbouring cells of a form change together: n of them count as the root of n. So slanting a
     stroke, thickening or enlarging it is that more than it is another form.
     """
-    over = mind.over_range(view, dial)
+    over = learner.over_range(view, dial)
     spread = over.var(axis=0)
     changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
     if THICKNESS in changes:
-        changes[THICKNESS] = _thickness(mind, view, dial, over)
+        changes[THICKNESS] = _thickness(learner, view, dial, over)
     return changes
 
 
-def _thickness(mind: Mind, view: View, dial: int, over: np.ndarray) -> float:
+def _thickness(learner: LearnerModel, view: View, dial: int, over: np.ndarray) -> float:
     """How much more or less of its own extent a thing fills. Seen like a length: in shares of what
     it is, where the amount of ink is seen in shares of the picture."""
-    here = mind.effects.remembered(view.z)[INK]
-    ink = here + over[:, INK] - mind.effects.effect(dial, np.array([view.z[dial]]))[0, INK]
+    here = learner.effects.remembered(view.z)[INK]
+    ink = here + over[:, INK] - learner.effects.effect(dial, np.array([view.z[dial]]))[0, INK]
     filled = np.log(np.maximum(ink * TINT_SD, LEAST_INK)) / SIZE_SD - 2 * over[:, EXTENT]
     return float(filled.var())
 
 
-def _foretold(mind: Mind, dial: int, properties: Sequence[int]) -> bool:
+def _foretold(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
     """Whether most of what a dial was seen to do to them was expected. What hardly changed tells
     nothing."""
-    changed, mistaken = mind.effects.judged(dial, properties)
+    changed, mistaken = learner.effects.judged(dial, properties)
     return changed > NOTICED and 1 - mistaken / changed >= RELIABLE

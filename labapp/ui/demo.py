@@ -10,13 +10,13 @@ from pathlib import Path
 from labapp import resources
 from labapp.clock import utc_label
 from labapp.errors import BundleError, ExportExists
-from labapp.simulation.names import KNOWING
+from labapp.simulation.names import ORACLE
 from labapp.ui.app import drive
 from labapp.ui.qtapp import make_app
 from labapp.ui.starting import RunOptions, open_new
 
 STUDY = "quickstart"
-STRATEGY = KNOWING
+STRATEGY = ORACLE
 """So that it is over soon, and shows solved questions."""
 PARTICIPANTS = 6
 """Another seed shows another participant's order of stages."""

@@ -74,7 +74,7 @@ ALLOWED = {
     "labapp/session/network.py": {"Path('/proc/self/mountinfo').read_text": "Linux"},
     "labapp/session/private.py": {"sqlite3.connect": OWN},
     "labapp/session/shifts.py": {"sqlite3.connect": OWN},
-    "labapp/simulation/played.py": {"tarfile.open": "between processes of ours"},
+    "labapp/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
     "labapp/stimuli/colour.py": {
         "json.loads": "comes with the program",
         "(assets() / 'colour_maps.json').read_text": "comes with the program",

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from labapp.events.commands import Back, Command, Next, Pause, Resume, StayHere, TakeBackSkip
 from labapp.session.machine import SessionMachine
-from labapp.simulation.answers import answer
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.play import Play
 from tests.properties.commands import UNDOING
 

@@ -23,7 +23,7 @@ from labapp.session.private import consents
 from labapp.simulation import at_scale, jobs
 from labapp.simulation.at_scale import in_order, simulate_at_scale, wanted_models
 from labapp.simulation.jobs import included, simulate_study
-from labapp.simulation.played import Job, Played, play
+from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
 from labapp.simulation.workers import Workers, workers
 from labapp.study.loading import load
 from tests.helpers.clusters import local_cluster
@@ -84,7 +84,9 @@ def test_a_worker_with_another_model_is_refused(tmp_path: Path, cluster: Any) ->
     loaded = drawn_study(tmp_path, draw=1)
     wanted = wanted_models(loaded)
     assert set(wanted) == {"sinelines/gt", "sinelines/vae", "sinelines/ae"}
-    job = Job(loaded, "P01", ("a",), "understanding", 1, models=dict.fromkeys(wanted, "0" * 64))
+    job = SimulationJob(
+        loaded, "P01", ("a",), "understanding", 1, models=dict.fromkeys(wanted, "0" * 64)
+    )
     with (
         workers(dask=cluster.scheduler_address) as found,
         pytest.raises(ModelError, match="another one"),
@@ -97,12 +99,12 @@ def test_results_come_in_order_and_nothing_stays(tmp_path: Path, cluster: Any) -
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     every = [
-        Job(loaded, f"P{n:02d}", ("a",), "understanding", 1, scratch=scratch, fold=_label)
+        SimulationJob(loaded, f"P{n:02d}", ("a",), "understanding", 1, scratch=scratch, fold=_label)
         for n in range(1, 4)
     ]
     with workers(dask=cluster.scheduler_address) as found:
         assert [played.folded for played in in_order(found, every)] == ["P01", "P02", "P03"]
-        broken = Job(loaded, "nobody", ("a",), "understanding", 1, scratch=scratch)
+        broken = SimulationJob(loaded, "nobody", ("a",), "understanding", 1, scratch=scratch)
         with pytest.raises(SessionError, match="nobody"):
             list(in_order(found, [broken]))
     assert not list(scratch.iterdir())
@@ -165,7 +167,7 @@ def test_where_nothing_came_of_it_the_folder_can_be_named_again(
 
     study, out = str(drawn_study(tmp_path).path), tmp_path / "out"
     with monkeypatch.context() as patched:
-        patched.setattr(at_scale._Line, "played", interrupted)
+        patched.setattr(at_scale._JobQueue, "sessions", interrupted)
         with pytest.raises(KeyboardInterrupt):
             simulate_at_scale(study, 1, "knowing", out, dask=cluster.scheduler_address)
     assert not out.exists()
@@ -175,13 +177,13 @@ def test_where_nothing_came_of_it_the_folder_can_be_named_again(
 def test_an_interruption_just_after_a_session_is_there_keeps_it_and_its_consent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    move, out = Played.move, tmp_path / "out"
+    move, out = SimulatedSession.move, tmp_path / "out"
 
-    def interrupted(played: Played, folder: Path) -> Path:
+    def interrupted(played: SimulatedSession, folder: Path) -> Path:
         move(played, folder)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Played, "move", interrupted)
+    monkeypatch.setattr(SimulatedSession, "move", interrupted)
     with pytest.raises(KeyboardInterrupt):
         simulate_at_scale(
             str(drawn_study(tmp_path, consent=True).path), 4, "knowing", out, number=2
@@ -195,7 +197,7 @@ def test_an_interruption_just_after_a_session_is_there_keeps_it_and_its_consent(
 
 def test_a_session_comes_whole_or_not_at_all(tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path, draw=1)
-    played = play(Job(loaded, "P01", ("a",), "knowing", 1, kept="packed"))
+    played = run_job(SimulationJob(loaded, "P01", ("a",), "knowing", 1, keep="packed"))
     study = tmp_path / "data" / "drawn"
     study.mkdir(parents=True)
     assert played.packed is not None

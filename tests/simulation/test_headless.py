@@ -16,8 +16,8 @@ from labapp.simulation.fitting import every_strategy
 from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.names import (
-    KNOWING,
     MIXTURE,
+    ORACLE,
     READS_EXPLANATIONS,
     STRATEGY_NAMES,
     TURNS_DIALS,
@@ -119,9 +119,9 @@ def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
 
 
 def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
-    assert {*STRATEGIES, KNOWING} == set(TURNS_DIALS)
+    assert {*STRATEGIES, ORACLE} == set(TURNS_DIALS)
     shipped = {*TURNS_DIALS, *READS_EXPLANATIONS}
-    assert shipped == {*STRATEGY_NAMES, KNOWING} - {MIXTURE}
+    assert shipped == {*STRATEGY_NAMES, ORACLE} - {MIXTURE}
     assert shipped == set(every_strategy())
     assert all(every_strategy().values())
     with pytest.raises(UsageError, match="No task knows a strategy 'wizard'") as nobody:

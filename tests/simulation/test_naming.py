@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.representations.decoding import Decoder, decode_one
-from labapp.simulation.hands import Hands
-from labapp.simulation.learning import Learning
-from labapp.simulation.mind import Mind
+from labapp.simulation.learner import LearnerModel
+from labapp.simulation.learning import LearningStrategy
+from labapp.simulation.motor import MotorModel
 from labapp.simulation.naming import meanings
 from labapp.simulation.percept import (
     ACROSS,
@@ -93,8 +93,8 @@ def known(
     z = tuple(dial.low for dial in dials)
     view = View(picture, picture, 0.0, 0.9, z, dials)
     rng = np.random.default_rng(seed)
-    mind = Mind(Eye(rng), view)
-    n = len(mind.kinds)
+    learner = LearnerModel(Eye(rng), view)
+    n = len(learner.kinds)
     ends = np.zeros((len(changes), n))
     for dial, change in enumerate(changes):
         ends[dial, list(change)] = list(change.values())
@@ -105,12 +105,12 @@ def known(
         percept = at @ ends + rng.normal(0.0, 1.0, n)
         if picture.ndim == 2:
             percept[INK] += 10.0
-        mind.effects.see(values, percept)
+        learner.effects.see(values, percept)
     for dial, as_expected in enumerate(foretold or [True] * len(changes)):
         happened = ends[dial] / 2 + rng.normal(0.0, 0.5, n)
-        mind.effects.judge(dial, ends[dial] / 2 * as_expected, happened, 0.5)
+        learner.effects.judge(dial, ends[dial] / 2 * as_expected, happened, 0.5)
     before = rng.bit_generator.state
-    named = meanings(mind, view)
+    named = meanings(learner, view)
     assert rng.bit_generator.state == before, "nothing is looked at, nothing drawn"
     return named
 
@@ -193,8 +193,8 @@ def test_whatever_a_dial_does_its_name_is_one_that_can_be_typed(
 def learnt(name: str, decoder: Decoder, seed: int, questions: int = 4) -> dict[int, str]:
     """What somebody calls the dials of a decoder after a few questions."""
     rng = np.random.default_rng(seed)
-    strategy = STRATEGIES[name](Hands(Person(), rng), rng)
-    assert isinstance(strategy, Learning)
+    strategy = STRATEGIES[name](MotorModel(Person(), rng), rng)
+    assert isinstance(strategy, LearningStrategy)
     dials = dials_of(decoder.space)
     draws = np.random.default_rng([seed, 1])
 
@@ -218,8 +218,8 @@ def test_dials_of_circles_are_called_size_and_brightness(name: str) -> None:
 def test_before_anything_was_turned_no_dial_has_a_meaning() -> None:
     decoder = formula_decoder("circles/gt")
     rng = np.random.default_rng(0)
-    strategy = STRATEGIES["understanding"](Hands(Person(), rng), rng)
-    assert isinstance(strategy, Learning)
+    strategy = STRATEGIES["understanding"](MotorModel(Person(), rng), rng)
+    assert isinstance(strategy, LearningStrategy)
     picture = decode_one(decoder, (0.5, 0.1))
     view = View(picture, picture, 0.5, 0.9, (0.5, 0.1), dials_of(decoder.space))
     assert strategy.meanings(view) == {}
@@ -229,8 +229,8 @@ def test_before_anything_was_turned_no_dial_has_a_meaning() -> None:
 
 def test_only_who_learns_what_dials_do_can_name_them() -> None:
     rng = np.random.default_rng(0)
-    made = {name: make(Hands(Person(), rng), rng) for name, make in STRATEGIES.items()}
-    assert {name for name, one in made.items() if isinstance(one, Learning)} == {
+    made = {name: make(MotorModel(Person(), rng), rng) for name, make in STRATEGIES.items()}
+    assert {name for name, one in made.items() if isinstance(one, LearningStrategy)} == {
         *("understanding", "partial")
     }
 

@@ -15,7 +15,7 @@ from labapp.representations.space import LatentSpace
 from labapp.session.verified_events import finished, read_verified_events
 from labapp.simulation import watch
 from labapp.simulation.headless import simulate
-from labapp.simulation.learning import Learning
+from labapp.simulation.learning import LearningStrategy
 from labapp.simulation.pace import FAST, HUMAN, Pace
 from labapp.simulation.person import STRIDE_S, Person
 from labapp.simulation.vocabulary import ENGLISH, GERMAN, typing_s, vocabulary
@@ -92,10 +92,10 @@ def test_dials_are_named_by_the_command_that_a_person_s_typing_sends(named: list
 def test_where_dials_cannot_be_named_nobody_thinks_of_names(
     tmp_path: Path, named: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(self: Learning, view: object) -> dict[int, str]:
+    def never(self: LearningStrategy, view: object) -> dict[int, str]:
         raise AssertionError("asked for names")
 
-    monkeypatch.setattr(Learning, "meanings", never)
+    monkeypatch.setattr(LearningStrategy, "meanings", never)
     closed = play(tmp_path, "closed", labels="fixed")
     assert not edits(closed)
     assert told(closed) == told(named), "the same movements, in the same order, and all else"
@@ -142,7 +142,7 @@ def test_a_name_stays_until_it_is_known_better(
 ) -> None:
     """Only a change is typed, in the order of the dials; nothing is taken away again."""
     known = iter([{0: "slope"}, {0: "slope", 1: "height"}, {}, {1: "waves", 0: "slope"}])
-    monkeypatch.setattr(Learning, "meanings", lambda self, view: next(known))
+    monkeypatch.setattr(LearningStrategy, "meanings", lambda self, view: next(known))
     events = play(tmp_path, "scripted", stages="trials: 4", models="[sinelines/gt]")
     own = vocabulary("en", generator(11, "P01", "simulated", "understanding", "labels"))
     assert [(e.trial, e.payload["dimension"], e.payload["text"]) for e in edits(events)] == [

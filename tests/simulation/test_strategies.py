@@ -9,7 +9,7 @@ import pytest
 
 from labapp.representations.decoding import Decoder, compare, decode_one
 from labapp.representations.space import Continuous, Discrete, LatentSpace
-from labapp.simulation.hands import OVERSHOOT, Hands
+from labapp.simulation.motor import OVERSHOOT, MotorModel
 from labapp.simulation.person import Person
 from labapp.simulation.strategies import STRATEGIES, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
@@ -65,7 +65,7 @@ class Screen:
 
 def strategy_of(name: str, seed: int = 0) -> Strategy:
     rng = np.random.default_rng(seed)
-    return STRATEGIES[name](Hands(Person(), rng), rng)
+    return STRATEGIES[name](MotorModel(Person(), rng), rng)
 
 
 def questions(seed: int, n: int = 8) -> list[tuple[Z, Z]]:
@@ -138,8 +138,8 @@ def test_the_same_seed_does_the_same_and_another_does_not(name: str) -> None:
 
 def test_climbing_goes_past_the_top_and_comes_back() -> None:
     screen = Screen(CIRCLES, (0.2, 0.1), (0.6, 0.1), 2.0)
-    hands = Hands(Person(), np.random.default_rng(0))
-    acts = hands.climb(screen.view, 0, 0.05)
+    motor = MotorModel(Person(), np.random.default_rng(0))
+    acts = motor.climb(screen.view, 0, 0.05)
     seen: list[float] = []
     move: Move | None = next(acts)
     while move is not None:
@@ -152,7 +152,7 @@ def test_climbing_goes_past_the_top_and_comes_back() -> None:
     assert max(seen) == pytest.approx(0.6 + 0.05 * OVERSHOOT), "a reaction time too late"
     assert seen[-1] == pytest.approx(0.6)
     assert screen.view.alignment == pytest.approx(1.0)
-    assert hands.planned == 0.5, "by the number"
+    assert motor.planned == 0.5, "by the number"
 
 
 def test_ascent_ends_where_no_dial_alone_brings_more() -> None:

@@ -43,7 +43,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
-from labapp.simulation.names import KNOWING
+from labapp.simulation.names import ORACLE
 from labapp.simulation.pace import FAST
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.plan import parts_of
@@ -83,10 +83,10 @@ class Place:
 def strategy_for(loaded: LoadedStudy) -> str:
     """One that can do the study, and is quick about it."""
     try:
-        check_fits(KNOWING, loaded.study)
+        check_fits(ORACLE, loaded.study)
     except UsageError:
         return "random"
-    return KNOWING
+    return ORACLE
 
 
 def rehearse(study: str | Path, out: Path, decoders: Decoders) -> Rehearsal:

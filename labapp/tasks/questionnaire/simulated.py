@@ -1,16 +1,25 @@
-"""How a simulated participant answers a questionnaire."""
+"""How a simulated participant answers a questionnaire: every kind of item.
+
+What asks about a stage follows from what they went through there (see `experience`); everything
+else is answered at random.
+"""
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from labapp.events.commands import Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.simulation.answers import answer
 from labapp.simulation.experience import Experience, leaning
+from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
+
+PASSED_OVER = 0.2
+"""Share of the optional items left out."""
 
 
 class Respondent(Actor[QuestionnairePart]):
@@ -44,3 +53,14 @@ class Respondent(Actor[QuestionnairePart]):
         if self.part.about is not None:
             return leaning(item, experience.get(self.part.about), rng)
         return leaning(item, Experience.of_all(experience.values()), rng)
+
+
+def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -> Any:
+    """A valid answer to an item; None leaves an optional one out. A slider is always touched.
+
+    leaning: where on a rating's scale the answer lies, 0 at its low end, 1 at its high end; None
+    for anywhere.
+    """
+    if not item.always_answered and not item.required and rng.random() < PASSED_OVER:
+        return None
+    return item.simulate(rng, leaning)

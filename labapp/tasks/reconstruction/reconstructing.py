@@ -18,12 +18,11 @@ from labapp.events.commands import Command, Next, Skip, SkipStage
 from labapp.plugins.simulated import DEVICE
 from labapp.session.runner import Runner
 from labapp.simulation.experience import Experience
-from labapp.simulation.hands import Hands
-from labapp.simulation.knowing import Knowing
-from labapp.simulation.learning import Learning
-from labapp.simulation.names import KNOWING
+from labapp.simulation.learning import LearningStrategy
+from labapp.simulation.motor import MotorModel
+from labapp.simulation.names import ORACLE
 from labapp.simulation.person import NEAR, Person
-from labapp.simulation.strategies import STRATEGIES, in_practice
+from labapp.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
 from labapp.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
 from labapp.simulation.vocabulary import typing_s, vocabulary
 from labapp.study.assignment import generator
@@ -63,9 +62,18 @@ class Act:
 class Reconstructing:
     """One participant at the reconstruction stages of a session.
 
-    seed: of the draws, with the participant. lived: by stage, is told how its questions went.
-    haste: how long a movement takes, as a share of a person's time. careless: does not try.
-    language: in which it names dials.
+    Parameters
+    ----------
+    seed
+        Of the draws; the participant's label is part of it.
+    experience_by_stage
+        Filled in by the id of the stage's part: how its questions went.
+    haste
+        How long a movement takes, as a share of a person's time.
+    careless
+        Does not try.
+    language
+        In which it names dials.
     """
 
     def __init__(
@@ -73,27 +81,27 @@ class Reconstructing:
         strategy: str,
         person: Person,
         seed: tuple[int, *tuple[str, ...]],
-        lived: dict[str, Experience],
+        experience_by_stage: dict[str, Experience],
         haste: float = 1.0,
         *,
         careless: bool = False,
         language: str = "en",
     ) -> None:
-        self._strategy = strategy
+        self._strategy_name = strategy
         self._person = person
         self._seed = seed
         self._careless = careless
         self._part: str | None = None
-        self._mind: Strategy | None = None
+        self._strategy: Strategy | None = None
         self._dials: tuple[Dial, ...] = ()
-        self._hands = Hands(person, generator(*seed))
+        self._motor = MotorModel(person, generator(*seed))
         self._question: tuple[str, int, int] | None = None
         self._solving: Generator[Move, View, object] | None = None
         self._moves = 0
         self._target: tuple[float, ...] = ()
         self._enough = 1.0
         self._judging = generator(*seed, "close enough")
-        self._lived = lived
+        self._experience_by_stage = experience_by_stage
         self._haste = haste
         self._words = vocabulary(language, generator(*seed, "labels"))
         self._names: list[tuple[int, str]] = []
@@ -140,10 +148,10 @@ class Reconstructing:
     def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
         """Forget the dials of the stage before, and the question before."""
         if self._part != part.id:
-            name = self._strategy if part.role == "stage" else in_practice(self._strategy)
+            name = self._strategy_name if part.role == "stage" else in_practice(self._strategy_name)
             rng = generator(*self._seed, part.id)
-            self._hands = Hands(self._person, rng)
-            self._part, self._mind = part.id, self._make(name, rng)
+            self._motor = MotorModel(self._person, rng)
+            self._part, self._strategy = part.id, self._make(name, rng)
             self._dials = dials_of(task.space)
         if self._question == (part.id, trial.number, trial.attempt):
             return
@@ -156,16 +164,16 @@ class Reconstructing:
             self._enough = min(judged, 0.99)
 
     def _make(self, name: str, rng: np.random.Generator) -> Strategy:
-        if name == KNOWING:
-            return Knowing(self._hands, lambda: self._target)
-        return STRATEGIES[name](self._hands, rng)
+        if name == ORACLE:
+            return OracleStrategy(self._motor, lambda: self._target)
+        return STRATEGIES[name](self._motor, rng)
 
     def _next(self, view: View) -> Move | None:
         """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
-        assert self._mind is not None
+        assert self._strategy is not None
         try:
             if self._solving is None:
-                self._solving = self._mind.solve(view)
+                self._solving = self._strategy.solve(view)
                 return next(self._solving)
             return self._solving.send(view)
         except StopIteration:
@@ -175,10 +183,10 @@ class Reconstructing:
 
     def _again(self) -> Generator[Move, View, object]:
         """Turn any dial, and begin anew; sent what is seen by then."""
-        assert self._mind is not None
+        assert self._strategy is not None
         view = yield Move(0, 0.0)  # never sent: waits for the next view
-        view = yield from self._hands.shake(view)
-        return (yield from self._mind.solve(view))
+        view = yield from self._motor.shake(view)
+        return (yield from self._strategy.solve(view))
 
     def _has_enough(self, part: ReconstructionPart, view: View) -> bool:
         near = view.goal - view.alignment <= NEAR
@@ -188,7 +196,7 @@ class Reconstructing:
         return seconds > self._person.gives_up_after(skipped, near)
 
     def _experience(self, part: ReconstructionPart) -> Experience:
-        return self._lived.setdefault(part.id, Experience())
+        return self._experience_by_stage.setdefault(part.id, Experience())
 
     def _leave(
         self,
@@ -199,20 +207,20 @@ class Reconstructing:
         command: Command,
     ) -> Act:
         """Remember how a question went, name dials where that is possible, and go on."""
-        assert self._mind is not None
+        assert self._strategy is not None
         self._last = Act(command, THINK)
         if part.role == "practice":
             return self._last
-        lived = self._experience(part)
-        lived.solved += trial.solved
-        lived.missed += not trial.solved
+        experience = self._experience(part)
+        experience.solved += trial.solved
+        experience.missed += not trial.solved
         # Without what it takes to name dials: answers are the same with names and without.
-        lived.seconds.append(_seconds(runner, trial) / self._haste)
+        experience.seconds.append(_seconds(runner, trial) / self._haste)
         view = self._view(runner, part, task, trial)
-        lived.understanding = self._mind.understands(view)
-        lived.planned, lived.tried = self._hands.planned, 1 - self._hands.planned
-        if part.labels_editable and isinstance(self._mind, Learning):
-            meant = self._mind.meanings(view)
+        experience.understanding = self._strategy.understands(view)
+        experience.planned, experience.tried = self._motor.planned, 1 - self._motor.planned
+        if part.labels_editable and isinstance(self._strategy, LearningStrategy):
+            meant = self._strategy.meanings(view)
             self._names = [(dial, self._words[meaning]) for dial, meaning in meant.items()]
         return self._name(runner) or self._last
 

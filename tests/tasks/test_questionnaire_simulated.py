@@ -13,10 +13,10 @@ from labapp import resources
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.journal.opening import iter_records, open_record
-from labapp.simulation.answers import answer
 from labapp.simulation.jobs import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.items import REMARK
+from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.questionnaires import ALL, questionnaire_study
 
 

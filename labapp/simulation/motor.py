@@ -27,9 +27,12 @@ Solving = Generator[Move, View, object]
 
 
 @dataclass
-class Hands:
-    """The hands of one participant, which count what they did: by_plan (aimed at a place that was
-    thought of), by_number (climbed by the alignment) and by_chance (to any place)."""
+class MotorModel:
+    """Moves the dials for one participant, and counts how.
+
+    by_plan : movements aimed at a place that was thought of. by_number : climbs by the alignment.
+    by_chance : movements to any place.
+    """
 
     person: Person
     rng: np.random.Generator
@@ -39,7 +42,7 @@ class Hands:
 
     @property
     def planned(self) -> float:
-        """How far they went by a plan, 0..1; going by the number is half a plan."""
+        """How far it went by a plan, 0..1; going by the number is half a plan."""
         done = self.by_plan + self.by_number + self.by_chance
         return (self.by_plan + self.by_number / 2) / done if done else 0.5
 

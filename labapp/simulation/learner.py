@@ -26,7 +26,7 @@ RELIABLE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedTurn:
     """Where to turn a dial; gain: how much nearer that comes to the target, as far as is known
     (squared just noticeable differences)."""
 
@@ -39,8 +39,8 @@ class Plan:
         return self.gain > NOTICED
 
 
-class Mind:
-    """Begin with the first view of a stage; it lasts for the stage."""
+class LearnerModel:
+    """What one participant knows of the dials in one stage; made at its first view."""
 
     def __init__(self, eye: Eye, view: View) -> None:
         self.eye = eye
@@ -69,7 +69,7 @@ class Mind:
         """What is still different, by property."""
         return self._target - self.now(view)
 
-    def plan(self, view: View, dial: int, kind: int | None = None) -> Plan:
+    def plan(self, view: View, dial: int, kind: int | None = None) -> PlannedTurn:
         """The best place of a dial, as far as is known of it, all others staying where they are.
 
         kind: only properties of this kind count.
@@ -82,7 +82,7 @@ class Mind:
         left = np.square(gap[counts] - changes[:, counts]).sum(axis=1)
         best = int(np.argmin(left))
         gain = float(np.square(gap[counts]).sum() - left[best])
-        return Plan(dial, float(values[best]), gain)
+        return PlannedTurn(dial, float(values[best]), gain)
 
     def expected(self, view: View, dial: int, value: float) -> Float64:
         """What turning a dial to a value is expected to change."""

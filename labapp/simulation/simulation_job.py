@@ -21,18 +21,26 @@ from labapp.simulation.headless import simulate
 from labapp.simulation.jobs import included
 from labapp.study.loading import LoadedStudy
 
-Kept = Literal["folder", "packed", "nothing"]
+Keep = Literal["folder", "packed", "nothing"]
 _UNPACKED = re.compile(r"\.unpacked-\w+")
 
 
 @dataclass(frozen=True)
-class Job:
-    """A session to simulate; everything that it takes, so that any process can.
+class SimulationJob:
+    """All that a process needs to simulate one session.
 
-    drawn: the participant's cells. models: SHA-256 of the models' cards that are wanted, empty for
-    any. scratch: where the session is made, by default the worker's own temporary folder. kept: of
-    the session, its folder in `scratch`, or all its files as bytes, or nothing. fold: called with
-    the session's folder in the worker; what it returns comes back.
+    Attributes
+    ----------
+    drawn
+        The participant's cells.
+    models
+        SHA-256 of the cards of the models that are wanted, by name; empty for any.
+    scratch
+        Where the session is made; by default the worker's own temporary folder.
+    keep
+        What stays of the session: its folder in `scratch`, all its files as bytes, or nothing.
+    fold
+        Called in the worker with the session's folder; what it returns comes back.
     """
 
     loaded: LoadedStudy
@@ -43,19 +51,29 @@ class Job:
     careless: bool = False
     models: Mapping[str, str] | None = None
     scratch: Path | None = None
-    kept: Kept = "nothing"
+    keep: Keep = "nothing"
     fold: Callable[[Path], Any] | None = None
 
 
 @dataclass(frozen=True)
-class Played:
-    """A session that was simulated: what comes back of it.
+class SimulatedSession:
+    """What a job gives back of the session it simulated.
 
-    included: it counts by the study's rules; path: its folder where that was kept; packed: its
-    files as a tar archive; consents: the names that were typed, which stay apart from the session.
+    Attributes
+    ----------
+    included
+        Whether the session counts by the study's rules.
+    consents
+        The names that were typed, which are stored apart from the session.
+    path
+        The session's folder, where the job keeps it.
+    packed
+        The session's files as a tar archive, where the job packs them.
+    folded
+        What the job's `fold` returned.
     """
 
-    job: Job
+    job: SimulationJob
     name: str
     included: bool
     consents: tuple[Consent, ...]
@@ -95,7 +113,7 @@ class Played:
 _HERE = threading.local()
 
 
-def play(job: Job) -> Played:
+def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
     stays = False
@@ -114,14 +132,14 @@ def play(job: Job) -> Played:
             careless=job.careless,
             cells=job.drawn,
         )
-        stays = job.kept == "folder"
-        return Played(
+        stays = job.keep == "folder"
+        return SimulatedSession(
             job,
             path.name,
             included(path),
             tuple(private.consents(secret, job.loaded.study.id)),
             path if stays else None,
-            _packed(path) if job.kept == "packed" else None,
+            _packed(path) if job.keep == "packed" else None,
             None if job.fold is None else job.fold(path),
         )
     except BaseException:
