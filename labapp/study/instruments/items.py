@@ -89,7 +89,8 @@ class Item(Strict):
         return Column("", f"{self.title} ({where})")
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> Any:
-        """A simulated participant's answer, as stored; leaning: see `labapp.simulation.answers`."""
+        """A simulated participant's answer, as stored; leaning: see
+        `labapp.tasks.questionnaire.simulated`."""
         raise NotImplementedError
 
     def untouched(self) -> Any:
