@@ -423,6 +423,10 @@ def studies_preview(
 ) -> None:
     """Every screen of a study, without a participant; nothing is kept.
 
+    The window's list has each page of each part, and below a part each of its trials and what comes
+    up in it (a question that is solved, what is said to an answer). --out writes each page, and
+    what comes up once a part, not for each trial.
+
     Example: labapp studies preview quickstart --out screens
     """
     from labapp.study.loading import load
@@ -435,7 +439,7 @@ def studies_preview(
         )
     loaded = load(study, language)
     make_app()
-    from labapp.ui import preview
+    from labapp.ui import preview, preview_window
 
     whose = loaded.study.participants.label(order) if order is not None else participant
     display = choose()
@@ -445,11 +449,13 @@ def studies_preview(
             todo="Write the screens to a folder with --out.",
         )
     with preview.opened_preview(loaded, whose, condition) as opened:
+        if (problem := opened.course.problem) is not None:
+            say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
         if out is not None:
             paths = preview.write_pictures(opened, out)
             say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
             return
-        preview.run_preview(opened)
+        preview_window.run_preview(opened)
 
 
 @studies_app.command("schema")

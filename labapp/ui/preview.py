@@ -1,48 +1,51 @@
 """A study as participants will see it, without a participant: nothing is kept of it.
 
 It is the real window over a real session, in a temporary folder that goes with the preview. Where
-the moderator jumps to a part, the session stands as though all parts before it were done.
+the moderator jumps to a part, the session stands as though all parts before it were done. What
+comes up inside of a part, such as what is said to an answer, is a still of a simulated session.
 """
 
 from __future__ import annotations
 
-import signal
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeySequence, QPainter, QPixmap
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication
 
 from labapp import leftovers
+from labapp.clock import FakeClock
 from labapp.errors import LabappError, SessionError, UsageError
-from labapp.plugins.part import PlannedPart
+from labapp.events.look import Look
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.session import opening
 from labapp.session.masked_predictions import check_predictable
-from labapp.session.opening import OpenSession
+from labapp.session.opening import OpenSession, SessionDependencies
+from labapp.session.pictures import PictureRenderer
+from labapp.simulation.course import Course, Moment, course_of
 from labapp.simulation.decoders import Decoders
 from labapp.study import conditions
 from labapp.study.loading import LoadedStudy
-from labapp.ui import theme
 from labapp.ui.bridge import Bridge
-from labapp.ui.language import tr
-from labapp.ui.moderator import bits, style, wording
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import words_of
+from labapp.ui.participant import view
+from labapp.ui.participant.looks import window_of
+from labapp.ui.participant.picture import WindowPicture
+from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import WINDOWED, ParticipantWindow
 from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
-from labapp.ui.widgets.buttons import Button
 
 PATIENCE_S = 60.0
 """How long a screen may take: models are loaded and pictures painted for it."""
@@ -50,14 +53,13 @@ SETTLES = 4
 """Rounds of events until a layout that follows another one has come to rest."""
 THUMB, GAP, COLUMNS, CAPTION = 320, 16, 4, 24
 """Of the contact sheet, in pixels."""
-SIDE = 300
-"""Width of the list of screens, in logical pixels."""
-SIGNAL_MS = 200
+AROUND = {"session.paused": N_("A pause"), "session.completed": N_("The end")}
+"""What covers a session, by the kind of event that led to it."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """One screen of a preview.
+    """One screen of a preview, as it comes up, which can be tried.
 
     Attributes
     ----------
@@ -90,6 +92,46 @@ class Place:
         return f"{self.index + 1:02d}-{self.part.id}{page}.png"
 
 
+@dataclass(frozen=True)
+class Still:
+    """What a part comes to inside of it, or what covers all of it: a picture to look at.
+
+    Attributes
+    ----------
+    part : PlannedPart or None
+        The part; None for a pause and the end.
+    moment : Moment
+        Of a simulated session.
+    number : int
+        Which one of the part it is that came up after such an event, from 1.
+    """
+
+    part: PlannedPart | None
+    moment: Moment
+    number: int = 1
+
+    @property
+    def title(self) -> str:
+        """As lists name it."""
+        moment, part = self.moment, self.part
+        if part is None:
+            return tr(AROUND[moment.after])
+        noun = words_of(part).noun(part, moment.trial) if isinstance(part, TrialsPart) else ""
+        if moment.begins:
+            return noun
+        after = tr("after {event}", event=moment.after)
+        return f"{noun}, {after}" if noun and moment.trial else after
+
+    @property
+    def file(self) -> str:
+        """The name of its picture."""
+        after = re.sub("[._]", "-", self.moment.after)
+        if self.part is None:
+            return f"{after}.png"
+        number = f"-{self.number}" if self.number > 1 else ""
+        return f"{self.moment.state.index + 1:02d}-{self.part.id}-{after}{number}.png"
+
+
 def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
     """The cells of a condition, or of the first one. Raises UsageError for an unknown condition."""
     cells = conditions.cells_of(loaded.study.assignment)
@@ -113,12 +155,22 @@ def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
 
 
 class Preview:
-    """The window on one participant's plan."""
+    """The window on one participant's plan.
 
-    def __init__(self, opened: OpenSession) -> None:
+    dependencies, cells, folder: of its session, for the simulated ones.
+    """
+
+    def __init__(
+        self,
+        opened: OpenSession,
+        dependencies: SessionDependencies,
+        cells: Sequence[str],
+        folder: Path,
+    ) -> None:
         self.opened = opened
         self.runner = opened.runner
         self.bridge = Bridge(self.runner)
+        self._dependencies, self._cells, self._folder = dependencies, cells, folder
         loaded = opened.loaded
         self.window = ParticipantWindow(
             self.bridge,
@@ -134,20 +186,46 @@ class Preview:
             for page in range(task.page_count())
         )
 
+    @cached_property
+    def course(self) -> Course:
+        """What simulated participants came to in this plan."""
+        opened = self.opened
+        return course_of(
+            self.runner.machine,
+            opened.loaded,
+            opened.planned.participant,
+            self._dependencies,
+            self._cells,
+            self._folder,
+        )
+
+    @cached_property
+    def stills(self) -> tuple[Still, ...]:
+        """What comes up inside of the parts; then a pause and the end."""
+        course, parts = self.course, self.runner.machine.parts
+        count: Counter[tuple[int, str]] = Counter()
+        stills = []
+        for moment in course.moments:
+            index = moment.state.index
+            count[index, moment.after] += not moment.begins
+            stills.append(Still(parts[index], moment, count[index, moment.after]))
+        around = [
+            Still(None, moment) for moment in (course.pause, course.end) if moment is not None
+        ]
+        return (*stills, *around)
+
     @property
     def place(self) -> Place | None:
         """The screen that is shown; None before the first and behind the last."""
         state = self.runner.state
         if not state.running:
             return None
-        page = self.runner.machine.tasks[state.index].page(state.part_state)
-        return next(
-            place for place in self.places if (place.index, place.page) == (state.index, page)
-        )
+        at = (state.index, self.runner.machine.tasks[state.index].page(state.part_state))
+        return next(place for place in self.places if (place.index, place.page) == at)
 
     def jump(self, place: Place) -> None:
         """Go to a screen, which comes as soon as its pictures are there."""
-        self.runner.preview(place.index, place.page)
+        self.runner.preview(self.course.before(place.index), place.page)
 
     def show(self, place: Place) -> None:
         """Go to a screen and wait for it. Raises SessionError where it does not come."""
@@ -173,10 +251,37 @@ class Preview:
             and (rests or not self.window.covered)
         )
 
-    def picture(self, place: Place) -> QImage:
-        """A screen as a picture, at the window's size."""
-        self.show(place)
-        return self.window.grab().toImage()
+    def view_of(self, moment: Moment) -> SessionView:
+        """The session at a moment, only read, in a window as large as the participant's."""
+        machine, window = self.runner.machine, self.window
+        state = replace(moment.state, look=Look(window_of(window)))
+        renderer = PictureRenderer(
+            self._dependencies.decoders, frozenset(), lambda call: call(), lambda command: None
+        )
+        renderer.sync(machine.part(state), state)
+        clock = FakeClock(moment.t_ns)
+        source = view.Moment(machine, state, clock, renderer.pictures, renderer.ready)
+        return replace(window.session, source=source, hand=None)
+
+    def picture(self, screen: Place | Still) -> QImage:
+        """A screen as a picture, at the window's size. A place where no simulated participant came
+        is what the window shows."""
+        if isinstance(screen, Still):
+            moment: Moment | None = screen.moment
+        else:
+            moment = self.course.places.get((screen.index, screen.page))
+        if moment is None:
+            assert isinstance(screen, Place)
+            self.show(screen)
+            return self.window.grab().toImage()
+        picture = WindowPicture(self.view_of(moment))
+        picture.follow()
+        while picture.looks_left:
+            drawn = picture.draw(picture.window.size(), self.window.devicePixelRatioF())
+        picture.close()
+        # Nobody goes back to the event loop between two pictures.
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        return drawn.toImage()
 
 
 @contextmanager
@@ -186,20 +291,19 @@ def opened_preview(
     """A preview, and nothing left of it behind."""
     label = participant or loaded.study.participants.label(1)
     prefix = leftovers.prefix("preview")
-    with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+    with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
         drawn = drawn_cells(loaded, condition)
         dependencies = replace(
-            Decoders().dependencies(loaded, label, drawn, None, Path(folder) / "private"),
+            Decoders().dependencies(loaded, label, drawn, None, folder / "private"),
             make_scheduler=QtScheduler,
             no_sound="a preview",
             predict_masked=check_predictable,
             fsync_on_commit=False,
         )
-        opened = opening.create(
-            loaded, label, dependencies, data=Path(folder) / "data", cells=drawn
-        )
+        opened = opening.create(loaded, label, dependencies, data=folder / "data", cells=drawn)
         try:
-            preview = Preview(opened)
+            preview = Preview(opened, dependencies, drawn, folder)
             opened.begin()
             yield preview
             preview.window.close_for_good()
@@ -209,7 +313,10 @@ def opened_preview(
 
 
 def write_pictures(preview: Preview, out: Path) -> list[Path]:
-    """Every screen as PNG in a folder that is not there yet, and a contact sheet of them.
+    """Screens as PNG in a folder that is not there yet, and a contact sheet of them.
+
+    Each page of each part is one of them, and once a part what comes up inside of it: the screen
+    after each kind of event. What looks like another screen of its part is left out.
 
     Raises UsageError where the folder is there, and LabappError where a screen does not come.
     """
@@ -223,18 +330,43 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     window.resize(*WINDOWED)
     window.show()
     paths, images = [], []
-    for place in preview.places:
-        image = preview.picture(place)
-        path = out / place.file
+    seen: set[tuple[str, bytes]] = set()
+    for screen, title in _in_order(preview):
+        image = preview.picture(screen)
+        part = "" if screen.part is None else screen.part.id
+        looks = (part, sha256(image.constBits()).digest())
+        if isinstance(screen, Still) and looks in seen:
+            continue
+        seen.add(looks)
+        path = out / screen.file
         if not image.save(str(path)):
             raise LabappError(
                 f"{path} cannot be written.", todo="Make room, or name another place."
             )
         paths.append(path)
-        images.append((image, place.title))
+        images.append((_thumb(image), title))
     sheet = out / "contact-sheet.png"
     contact_sheet(images).save(str(sheet))
     return [*paths, sheet]
+
+
+def _in_order(preview: Preview) -> Iterator[tuple[Place | Still, str]]:
+    """Every screen that is written, and its title: of a part its pages, and what comes up in it."""
+    stills = [still for still in preview.stills if still.part is None or not still.moment.begins]
+    for place in preview.places:
+        yield place, place.title
+        if place.page == place.pages - 1:
+            number = place.title.split("  ")[0]
+            for still in stills:
+                if still.part is place.part:
+                    yield still, f"{number}  {still.title}"
+    for still in stills:
+        if still.part is None:
+            yield still, still.title
+
+
+def _thumb(image: QImage) -> QImage:
+    return image.scaledToWidth(THUMB, Qt.TransformationMode.SmoothTransformation)
 
 
 def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
@@ -250,116 +382,9 @@ def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
     for number, (image, title) in enumerate(images):
         row, column = divmod(number, COLUMNS)
         at = QPoint(GAP + column * (THUMB + GAP), GAP + row * (high + CAPTION + GAP))
-        small = QPixmap.fromImage(image).scaledToWidth(
-            THUMB, Qt.TransformationMode.SmoothTransformation
-        )
-        painter.drawPixmap(at, small)
+        painter.drawImage(at, _thumb(image))
         caption = QRect(at.x(), at.y() + high, THUMB, CAPTION)
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, THUMB)
         painter.drawText(caption, Qt.AlignmentFlag.AlignVCenter, shown)
     painter.end()
     return sheet
-
-
-class PreviewWindow(QWidget):
-    """The participant's window, and beside it the list of screens: any can be chosen.
-
-    Signals
-    -------
-    closed()
-        The person closed it: the preview is over.
-    """
-
-    closed = Signal()
-
-    def __init__(self, preview: Preview) -> None:
-        super().__init__()
-        self._preview = preview
-        title = preview.opened.loaded.study.title
-        self.setWindowTitle(tr("Preview: {study}", study=title))
-        self.setProperty("role", "ground")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(style.stylesheet(theme.LIGHT))
-        self.screens = QListWidget()
-        self.screens.setProperty("role", "choice")
-        self.screens.setAccessibleName(tr("Screens of the study"))
-        self.screens.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for place in preview.places:
-            item = QListWidgetItem(place.title)
-            item.setToolTip(place.title)
-            self.screens.addItem(item)
-        self.screens.currentRowChanged.connect(self._jump)
-        self.back, self.following = Button(tr("Back")), Button(tr("Next"))
-        self.back.setShortcut(QKeySequence("Ctrl+PgUp"))
-        self.following.setShortcut(QKeySequence("Ctrl+PgDown"))
-        self.back.clicked.connect(lambda: self.screens.setCurrentRow(self.screens.currentRow() - 1))
-        self.following.clicked.connect(
-            lambda: self.screens.setCurrentRow(self.screens.currentRow() + 1)
-        )
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.back)
-        buttons.addWidget(self.following)
-        side = QWidget()
-        column = QVBoxLayout(side)
-        column.setContentsMargins(*[theme.SPACE_M] * 4)
-        column.setSpacing(theme.SPACE_M)
-        column.addWidget(bits.label(tr("Nothing is recorded or kept."), "secondary", wrap=True))
-        column.addWidget(self.screens, 1)
-        column.addLayout(buttons)
-        self.split = QSplitter()
-        self.split.addWidget(side)
-        self.split.addWidget(preview.window)
-        self.split.setCollapsible(1, False)
-        self.split.setStretchFactor(1, 1)
-        self.split.setSizes([SIDE, WINDOWED[0]])
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.split)
-        preview.bridge.changed.connect(self._follow)
-        self.screens.setCurrentRow(0)
-
-    def open(self) -> None:
-        """Show it, as large as a participant's window with the list beside it, where there is
-        room."""
-        room = QApplication.primaryScreen().availableGeometry()
-        wide, high = SIDE + WINDOWED[0], WINDOWED[1]
-        if wide > room.width() or high > room.height():
-            self.setGeometry(room)
-            self.showMaximized()
-        else:
-            self.resize(wide, high)
-            self.show()
-        self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _jump(self, row: int) -> None:
-        place = self._preview.places[row]
-        self.back.setEnabled(row > 0)
-        self.following.setEnabled(row < len(self._preview.places) - 1)
-        if place != self._preview.place:
-            self._preview.jump(place)
-
-    def _follow(self) -> None:
-        """Mark the screen to which the window went by itself."""
-        place = self._preview.place
-        if place is not None and place != self._preview.places[self.screens.currentRow()]:
-            self.screens.setCurrentRow(self._preview.places.index(place))
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        super().closeEvent(event)
-        self.closed.emit()
-
-
-def run_preview(preview: Preview) -> None:
-    """Show a preview until its window is closed, or the program is asked to end."""
-    app = QApplication.instance()
-    assert app is not None
-    window = PreviewWindow(preview)
-    window.closed.connect(app.quit)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close())
-    # Python runs its signal handlers only when the event loop calls into Python.
-    awake = QTimer(window)
-    awake.timeout.connect(lambda: None)
-    awake.start(SIGNAL_MS)
-    window.open()
-    app.exec()

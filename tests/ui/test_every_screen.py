@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from labapp.events.commands import Pause, Resume
 from labapp.resources import assets
+from labapp.simulation.course import Course
 from labapp.study.loading import load
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.window import ParticipantWindow
@@ -69,6 +70,7 @@ def screens(language: str, studies: Sequence[str]) -> Iterator[tuple[Preview, Pl
     seen: set[tuple[str, ...]] = set()
     for study in studies:
         with opened_preview(load(study, language), None, None) as preview:
+            preview.course = Course(preview.runner.machine)  # nobody has to go through it first
             preview.window.resize(1366, 768)
             offer_skip(preview.window.bottom)
             preview.window.show()

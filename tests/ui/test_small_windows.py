@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp import resources
+from labapp.simulation.course import Course
 from labapp.study.loading import load
 from labapp.ui import room
 from labapp.ui.language import ENGLISH, speak
@@ -37,6 +38,7 @@ def settled(window: QWidget) -> QWidget:
 def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> None:
     seen = set()
     with opened_preview(load(study), None, None) as preview:
+        preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*SMALL)
         window.show()
@@ -53,6 +55,7 @@ def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> Non
 
 def test_what_has_room_does_not_scroll(qtbot: QtBot) -> None:
     with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+        preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(1366, 768)
         window.show()
@@ -103,6 +106,7 @@ def test_every_window_of_the_moderator_is_well_made(
 def test_what_cannot_be_reached_is_found(qtbot: QtBot) -> None:
     """So that a test that finds nothing has looked."""
     with opened_preview(load("bagnet-distinction-labels"), None, None) as preview:
+        preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*SMALL)
         window.show()

@@ -1,9 +1,9 @@
 """How simulated participants judge explanations, and do the exercises before.
 
-`understanding` knows the true class and says so wherever a class is asked for, also where the
-model's is; `explanation` follows what it is shown: the strongest heatmap, the class whose rows are
-most similar, the model's own steps, and believes the model; any other name guesses. So what a
-session of each must come to can be told from the plan alone.
+`understanding`, like `knowing`, knows the true class and says so wherever a class is asked for,
+also where the model's is; `explanation` follows what it is shown: the strongest heatmap, the class
+whose rows are most similar, the model's own steps, and believes the model; any other name guesses.
+So what a session of each must come to can be told from the plan alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Step
+from labapp.simulation.names import ORACLE
 from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
@@ -35,6 +36,8 @@ from labapp.tasks.judging.plan import (
 )
 from labapp.tasks.judging.state import PhotoTrial
 
+KNOW = ("understanding", ORACLE)
+"""Strategies that answer what is true."""
 CHANGE_RATE = 0.1
 LOOKS_UP_RATE = 0.08
 """How often the description is opened while a photo is judged."""
@@ -76,7 +79,7 @@ def exercise_steps(
     believes = {VERDICT: RIGHT, MISTAKE: len(machine.exercise(trial).asked) + 1, AGREEMENT: 4}
     for question in machine.questions(trial):
         value = int(rng.integers(question.first, question.last + 1))
-        if strategy == "understanding" and question.right is not None:
+        if strategy in KNOW and question.right is not None:
             value = question.right
         elif strategy == "explanation":
             value = believes[question.id]
@@ -96,7 +99,7 @@ def _final(
     final = {
         question.id: int(rng.integers(question.first, question.last + 1)) for question in asked
     }
-    knows, follows = strategy == "understanding", strategy == "explanation"
+    knows, follows = strategy in KNOW, strategy == "explanation"
     if knows or follows:
         believed = photo.truth if knows else pointed_at(task, photo)
         final |= _said(photo, believed, final)

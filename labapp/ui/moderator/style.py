@@ -111,12 +111,12 @@ def stylesheet(p: Palette) -> str:
     QScrollArea[role="page"] {{ border: {theme.RING}px solid transparent;
         border-radius: {theme.RADIUS}px; }}
     QScrollArea[role="page"]:focus {{ border-color: {p.accent}; }}
-    QListWidget {{ background: transparent; border: none; outline: none;
+    QListWidget, QTreeWidget {{ background: transparent; border: none; outline: none;
         selection-background-color: {p.accent_soft}; selection-color: {p.ink}; }}
-    QListWidget[role="choice"] {{ border: {theme.RING}px solid transparent;
+    QAbstractItemView[role="choice"] {{ border: {theme.RING}px solid transparent;
         border-radius: {theme.RADIUS}px; }}
-    QListWidget[role="choice"]:focus {{ border-color: {p.accent}; }}
-    QListWidget[role="choice"]::item {{ padding: {theme.SPACE_S}px; }}
+    QAbstractItemView[role="choice"]:focus {{ border-color: {p.accent}; }}
+    QAbstractItemView[role="choice"]::item {{ padding: {theme.SPACE_S}px; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
         min-height: 24px; }}

@@ -87,14 +87,14 @@ class WindowPicture:
         self.top.show_recording(on, words("recording" if on else "no_recording"))
         if cover is not None or screen is None:
             self._show_cover(cover or Cover("", ""))
-            return
-        screen.render_state()
-        opened = screen.opened()
-        bring(self.stack, opened or screen)
-        show_look(opened or screen, look)
-        foot = screen.foot() if opened is None else Foot(right=opened.close_words)
-        self.top.show_head(screen.head())
-        self.bottom.show_foot(foot)
+        else:
+            screen.render_state()
+            opened = screen.opened()
+            bring(self.stack, opened or screen)
+            show_look(opened or screen, look)
+            foot = screen.foot() if opened is None else Foot(right=opened.close_words)
+            self.top.show_head(screen.head())
+            self.bottom.show_foot(foot)
         if self.stack.currentWidget() is not self._settled:
             self._settled = self.stack.currentWidget()
             self._settle()
