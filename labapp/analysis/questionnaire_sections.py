@@ -150,12 +150,12 @@ def _name(score: str) -> str:
 
 
 def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
-    """Ratings and sliders of questionnaires that name no scoring; scored: those that name one.
+    """Answers with a number, of questionnaires that name no scoring; scored: those that name one.
 
     Who somebody is, is told in counts alone. Items that a task's own
     sections tell are left to these.
     """
-    given = answers[answers["kind"].isin(["rating", "slider"]) & answers["value"].notna()]
+    given = answers[answers["value"].notna()]
     given = given[~given["instrument"].isin(scored) & ~given["item"].isin(_elsewhere().items)]
     given = given[~given["about_person"].fillna(value=False)]
     if given.empty:
@@ -228,7 +228,8 @@ def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np
 def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
     """Comments and other texts, by participant; not those of instruments that ask about the person,
     nor of de-identified copies."""
-    texts = answers[(answers["kind"] == "written") & answers["value_text"].notna()]
+    numbers = answers["value"].notna()
+    texts = answers[(answers["kind"] != "choice") & ~numbers & answers["value_text"].notna()]
     texts = texts[_identified(participants, texts)]
     texts = texts[~texts["about_person"].fillna(value=False)]
     if texts.empty:

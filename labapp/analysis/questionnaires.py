@@ -231,6 +231,5 @@ def _number_or_text(cells: Row, answer: Any) -> tuple[float | None, str | None]:
         return number, json.dumps(answer, ensure_ascii=False)
     if number is not None or value is None:
         return number, None
-    return None, (
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    ) or None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return None, text or None

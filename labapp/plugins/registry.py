@@ -122,9 +122,10 @@ def planned_part(row: Mapping[str, Any]) -> PlannedPart:
         where = ".".join(map(str, (row.get("id"), *first["loc"])))
         more = f", and {len(others)} more" if others else ""
         raise RecordError(
-            f"The plan of this session cannot be read: {where}: {first['msg']}{more}.",
+            f"The plan of this session cannot be read: {where}: "
+            f"{first['msg'].removeprefix('Value error, ').removesuffix('.')}{more}.",
             safe="The session is untouched.",
-            todo="Open it with the version of labapp that recorded it.",
+            todo="Open it with the version of labapp that recorded it, and with its packages.",
         ) from error
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from labapp.discovery import Catalogue
+from labapp.documents import Strict
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire
 from labapp.study.instruments.kinds import ITEM_KINDS
+from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import once_a_stage
 
 
@@ -35,8 +38,23 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
-_RARE = ("kinds", "per_stage")
+_RARE = ("kinds", "rules", "per_stage")
 """What the row of a questionnaire says only where there is something to say."""
+
+
+class Brought(Strict):
+    """What of an instrument a package brings: a kind of items, or a scoring rule."""
+
+    name: str
+    package: str
+
+    def refuse(self, known: Catalogue[Any], what: str) -> None:
+        """Raise ValueError where it is not there. what: who needs it."""
+        if self.name not in known or self.name in known.shipped:
+            raise ValueError(
+                f"{what} needs {known.noun} {self.name!r} of the package {self.package}, which is "
+                f"not installed here or cannot be used. {known.left_out()}".strip()
+            )
 
 
 class QuestionnairePart(PlannedPart):
@@ -53,6 +71,7 @@ class QuestionnairePart(PlannedPart):
     about_person : whether it asks who the participant is.
     kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
         answers can be read without the instrument.
+    rules : by score the rules that packages bring (`labapp.study.instruments.rules`).
     above : a text above the questions, with what stands in it in braces in `values`, or in what the
         participant achieved.
     """
@@ -64,20 +83,18 @@ class QuestionnairePart(PlannedPart):
     scoring: str | dict[str, Any] | None = None
     per_stage: tuple[str, ...] = ()
     about_person: bool = False
-    kinds: dict[str, str] = Field(default_factory=dict)
+    kinds: dict[str, Brought] = Field(default_factory=dict)
+    rules: dict[str, Brought] = Field(default_factory=dict)
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
 
-    @field_validator("kinds")
-    @classmethod
-    def _known(cls, kinds: dict[str, str]) -> dict[str, str]:
-        for item, kind in kinds.items():
-            if kind not in ITEM_KINDS:
-                raise ValueError(
-                    f"{item!r} is of the kind {kind!r}, which neither labapp nor an installed "
-                    f"package knows. {ITEM_KINDS.left_out()}".strip()
-                )
-        return kinds
+    @model_validator(mode="after")
+    def _there(self) -> QuestionnairePart:
+        for item, kind in self.kinds.items():
+            kind.refuse(ITEM_KINDS, f"the item {item!r}")
+        for score, rule in self.rules.items():
+            rule.refuse(RULES, f"the score {score!r}")
+        return self
 
     @model_serializer(mode="wrap")
     def _as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -110,7 +127,7 @@ class QuestionnairePart(PlannedPart):
             self.scoring,
             self.per_stage,
             self.about_person,
-            self.kinds,
+            {item: kind.name for item, kind in self.kinds.items()},
         )
 
     def documents(self) -> Iterator[str]:

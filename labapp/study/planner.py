@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from labapp.discovery import Catalogue
 from labapp.errors import SessionError, StudyError
 from labapp.naming import reserved
 from labapp.plugins import registry
@@ -15,9 +16,11 @@ from labapp.stimuli import library
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.flow import unroll
+from labapp.study.instruments.kinds import ITEM_KINDS
+from labapp.study.instruments.rules import RULES
 from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
-from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
+from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
 from labapp.study.representations import PriorOf, Representations, SpaceOf
 from labapp.study.rules import Incentive
@@ -312,7 +315,8 @@ class Planner:
             scoring=file.planned_scores(),
             per_stage=tuple(item.id for item in file.items if item.repeat),
             about_person=file.about_person,
-            kinds=file.brought_kinds(items),
+            kinds=_brought(ITEM_KINDS, file.kinds(items)),
+            rules=_brought(RULES, file.rules),
             above=document,
             values=values,
         )
@@ -321,3 +325,12 @@ class Planner:
         """The heading that a text begins with; empty where there is none."""
         first = decoded(self.loaded.files[document]).lstrip().partition("\n")[0]
         return first.removeprefix("# ").strip() if first.startswith("# ") else ""
+
+
+def _brought(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
+    """Those of the names that packages bring, by what has them."""
+    return {
+        key: Brought(name=name, package=catalogue.package(name))
+        for key, name in names.items()
+        if name not in catalogue.shipped
+    }

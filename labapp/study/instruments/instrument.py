@@ -14,7 +14,7 @@ from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
 from labapp.study.instruments.items import Choice, Item, Option, Rating, Written
-from labapp.study.instruments.kinds import AnyItem, brought_kind
+from labapp.study.instruments.kinds import AnyItem, kind_of
 from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
@@ -267,10 +267,15 @@ class Instrument(Strict):
         """What is submitted of items that say something before anybody touches them."""
         return {item.id: item.untouched() for item in self.items if item.always_answered}
 
-    def brought_kinds(self, item_ids: Sequence[str]) -> dict[str, str]:
-        """By item the kinds that packages bring."""
-        kinds = {item_id: brought_kind(self.item(item_id)) for item_id in item_ids}
-        return {item_id: kind for item_id, kind in kinds.items() if kind}
+    def kinds(self, item_ids: Sequence[str]) -> dict[str, str]:
+        """The kinds of its items, by their ids."""
+        return {item_id: kind_of(self.item(item_id)) for item_id in item_ids}
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The rules of its scores, by their names."""
+        scores = self.scores if isinstance(self.scores, dict) else {}
+        return {name: score.rule_name for name, score in scores.items()}
 
     @classmethod
     def parse(cls, path: Path, content: bytes, language: str = USUAL) -> Instrument:

@@ -94,13 +94,6 @@ AnyItem = Annotated[Item, OpenUnion(item_classes, _items)]
 """An item by its `kind`, a scale where none is said."""
 
 
-def brought_kind(item: Item) -> str:
-    """The kind of an item that a package brings; empty for a shipped one, whose answers can be told
-    by their form."""
-    kind = kind_of(item)
-    return "" if kind in ITEM_KINDS.shipped else kind
-
-
 def _answered_by(value: Any, kind: str) -> type[Item]:
     """The class of items that an answer is to; of a shipped kind it is told by its form."""
     if kind:
