@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
+from labapp.analysis.session_totals import breaks_of
 from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.dials import TargetShown

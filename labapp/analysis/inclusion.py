@@ -42,9 +42,12 @@ NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """failed: names of the rules that are not met; payment: None in a study that pays nothing, and
-    where the session has no end."""
+class InclusionStatus:
+    """Whether a session counts, what was achieved in it, and what was earned.
+
+    failed: names of the rules that are not met; payment: None in a study that pays nothing, and
+    where the session has no end.
+    """
 
     included: bool
     failed: tuple[str, ...]
@@ -66,15 +69,18 @@ class Standing:
         }
 
 
-def kinds_of_standing() -> frozenset[str]:
-    """The kinds of events that `fold_standing` looks at; others may be left out."""
+def inclusion_kinds() -> frozenset[str]:
+    """The kinds of events that `fold_inclusion_status` looks at; others may be left out."""
     return frozenset((*_KINDS, *registry.scored()))
 
 
-def fold_standing(events: Iterable[tuple[Event, Payload]], *, withdrawn: bool = False) -> Standing:
-    """The standing of one session; events: all of it, its plan first.
+def fold_inclusion_status(
+    events: Iterable[tuple[Event, Payload]], *, withdrawn: bool = False
+) -> InclusionStatus:
+    """Whether one session counts, and what was achieved and earned in it.
 
-    withdrawn: whether the participant withdrew, be it after the session decided.
+    events: all of the session, its plan first. withdrawn: whether the participant withdrew, even if
+    only after the session decided.
     """
     left_later = withdrawn
     tally, plan = Tally(), tuple[Mapping[str, Any], ...]()
@@ -103,7 +109,7 @@ def fold_standing(events: Iterable[tuple[Event, Payload]], *, withdrawn: bool = 
     failed = tuple(decided.failed)
     if withdrawn and WITHDRAWN not in failed:
         failed = (*failed, WITHDRAWN)
-    return Standing(decided.included and not withdrawn, failed, totals, payment)
+    return InclusionStatus(decided.included and not withdrawn, failed, totals, payment)
 
 
 def conditions(assignment: Mapping[str, Any]) -> str:

@@ -13,8 +13,8 @@ from importlib.metadata import version
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.course import true_date
 from labapp.analysis.inclusion import RULES
+from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
 from labapp.report.formats import clock, count

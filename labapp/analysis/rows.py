@@ -11,9 +11,8 @@ from math import fsum
 from typing import Any
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.course import UNFINISHED, Course, fold_course
 from labapp.analysis.deviations import Deviation, fold_deviations
-from labapp.analysis.inclusion import Standing, conditions, fold_standing
+from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
     AnswerRecord,
@@ -23,6 +22,7 @@ from labapp.analysis.questionnaires import (
     fold_scores,
     score_row,
 )
+from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords, Traced
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
@@ -50,8 +50,8 @@ class SessionRecords:
 
     source: str
     deidentified: bool
-    course: Course
-    standing: Standing
+    totals: SessionTotals
+    inclusion_status: InclusionStatus
     parts: Parts
     tasks: tuple[TaskRecords[Any, Any], ...]
     answers: tuple[AnswerRecord, ...]
@@ -70,25 +70,25 @@ class SessionRecords:
         deidentified: bool = False,
         withdrawn: bool = False,
     ) -> SessionRecords:
-        """Fold all events of one session; withdrawn: see `fold_standing`.
+        """Fold all events of one session; withdrawn: see `fold_inclusion_status`.
 
         Raises RecordError when its plan cannot be read, or when something happened in a part that
         its task does not know; SessionError for a kind of part that nobody knows.
         """
-        course = fold_course(events)
-        parts = Parts.of(course.planned.plan)
+        totals = fold_totals(events)
+        parts = Parts.of(totals.planned.plan)
         tasks = walk(events, parts)
         attempts = [attempt for task in tasks for attempt in task.attempts]
         # All other folds look past these anyway.
         frequent = frequent_kinds()
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
-        deviations = [*fold_deviations(events), *_unended(course, attempts)]
+        deviations = [*fold_deviations(events), *_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         return cls(
             source,
             deidentified,
-            course,
-            fold_standing(events, withdrawn=withdrawn),
+            totals,
+            fold_inclusion_status(events, withdrawn=withdrawn),
             parts,
             tasks,
             tuple(fold_answers(events)),
@@ -101,7 +101,7 @@ class SessionRecords:
 
     @property
     def who(self) -> Row:
-        planned = self.course.planned
+        planned = self.totals.planned
         return {
             "study": planned.study,
             "participant": planned.participant,
@@ -127,7 +127,7 @@ class SessionRecords:
             "stages": [
                 self._stage_row(part, task, attempts)
                 for part, task, attempts in self._stages()
-                if part.role == "stage" and part.id in self.course.spans
+                if part.role == "stage" and part.id in self.totals.spans
             ],
             "answers": [answer_row(answer, self.parts) for answer in self.answers],
             "scores": [score_row(score, self.parts) for score in self.scores],
@@ -150,7 +150,7 @@ class SessionRecords:
         """Rows with all that is told of each alike: who, whether it counts, and the keyboard."""
         shared: Row = {name: value for name, value in self.who.items() if name in names}
         if "included" in names:
-            shared["included"] = self.standing.included
+            shared["included"] = self.inclusion_status.included
         away = "keyboard_away" in names
         made = []
         for row in rows:
@@ -201,7 +201,7 @@ class SessionRecords:
     def _stage_row(
         self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Sequence[Attempt]
     ) -> Row:
-        span = self.course.spans[part.id]
+        span = self.totals.spans[part.id]
         return {
             "stage": part.id,
             "stage_number": part.number,
@@ -229,7 +229,7 @@ class SessionRecords:
         return None
 
     def _participant_row(self) -> Row:
-        course, planned = self.course, self.course.planned
+        totals, planned = self.totals, self.totals.planned
         lasting = {
             kind: [d.duration_s or 0.0 for d in self.deviations if d.kind == kind]
             for kind in ("paused", "interrupted", "focus_lost")
@@ -243,19 +243,19 @@ class SessionRecords:
         return {
             "study_version": planned.study_version,
             "study_sha256": planned.study_sha256,
-            "started_utc": course.started_utc,
-            "outcome": course.outcome,
-            "ended_reason": course.ended_reason,
-            "complete": course.outcome == "completed",
-            **self.standing.row(),
+            "started_utc": totals.started_utc,
+            "outcome": totals.outcome,
+            "ended_reason": totals.ended_reason,
+            "complete": totals.outcome == "completed",
+            **self.inclusion_status.row(),
             "conditions": conditions(planned.assignment) or None,
-            "simulated": course.simulated,
-            "strategy": course.strategy,
+            "simulated": totals.simulated,
+            "strategy": totals.strategy,
             "models": ", ".join(model for _, model in models),
             "tasks": ", ".join(dict.fromkeys(part.task for part in stages)),
             **{k: v for task in self.tasks for k, v in task.participant_row().items()},
-            "consent_signed": course.consent_signed,
-            **{f"consent_{use}": course.agreed.get(use) for use in USES},
+            "consent_signed": totals.consent_signed,
+            **{f"consent_{use}": totals.agreed.get(use) for use in USES},
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             "seed": planned.seed,
             "presentation": planned.presentation,
@@ -263,29 +263,29 @@ class SessionRecords:
             "replicates_study": planned.replicates.get("study"),
             "replicates_run": planned.replicates.get("run"),
             "language": planned.language,
-            "duration_s": course.duration_s,
-            "elapsed_s": course.elapsed_s,
+            "duration_s": totals.duration_s,
+            "elapsed_s": totals.elapsed_s,
             "n_pauses": len(lasting["paused"]),
             "paused_s": sum(lasting["paused"]),
-            "n_breaks": len(course.breaks),
-            "breaks_s": fsum(seconds or 0.0 for seconds in course.breaks.values()),
+            "n_breaks": len(totals.breaks),
+            "breaks_s": fsum(seconds or 0.0 for seconds in totals.breaks.values()),
             "n_gaps": len(lasting["interrupted"]),
             "gap_s": fsum(
                 deviation.duration_s or 0.0
                 for deviation in self.deviations
-                if deviation.kind == "interrupted" and deviation.stage not in course.breaks
+                if deviation.kind == "interrupted" and deviation.stage not in totals.breaks
             ),
-            "sound_s": course.sound_s,
-            "sound_lost_s": course.sound_lost_s,
-            "no_sound_because": course.no_sound_because,
+            "sound_s": totals.sound_s,
+            "sound_lost_s": totals.sound_lost_s,
+            "no_sound_because": totals.no_sound_because,
             "focus_losses": len(lasting["focus_lost"]),
             "n_deviations": len(self.deviations),
-            "n_events": course.n_events,
-            "app_versions": ", ".join(course.app_versions),
-            "blind": course.blind,
-            "unblinded_s": course.unblinded_s,
+            "n_events": totals.n_events,
+            "app_versions": ", ".join(totals.app_versions),
+            "blind": totals.blind,
+            "unblinded_s": totals.unblinded_s,
             "n_notes": sum(row["corrects"] is None for row in self.notes),
-            "interview_s": fsum(span.duration_s or 0.0 for span in course.interviews),
+            "interview_s": fsum(span.duration_s or 0.0 for span in totals.interviews),
             "deidentified": self.deidentified,
             "source": self.source,
         }
@@ -316,13 +316,13 @@ def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
             }
 
 
-def _unended(course: Course, attempts: Iterable[Attempt]) -> list[Deviation]:
+def _unended(totals: SessionTotals, attempts: Iterable[Attempt]) -> list[Deviation]:
     """Attempts without an end, at the time they appeared or were to appear, or else at the
     session's end; and that the session has none."""
     deviations = [
         Deviation(
             "attempt_interrupted",
-            course.elapsed_s if (began_s := attempt.planned_session_s) is None else began_s,
+            totals.elapsed_s if (began_s := attempt.planned_session_s) is None else began_s,
             attempt.excluded_because or "",
             None,
             *attempt.key,
@@ -330,8 +330,8 @@ def _unended(course: Course, attempts: Iterable[Attempt]) -> list[Deviation]:
         for attempt in attempts
         if attempt.outcome in (None, INTERRUPTED)
     ]
-    if course.outcome == UNFINISHED:
-        deviations.append(Deviation("unfinished", course.elapsed_s))
+    if totals.outcome == UNFINISHED:
+        deviations.append(Deviation("unfinished", totals.elapsed_s))
     return deviations
 
 

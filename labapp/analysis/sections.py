@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from labapp.analysis.by_task import without_sections
-from labapp.analysis.course import true_date
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.methods import methods
 from labapp.analysis.notes_section import notes_section
@@ -16,6 +15,7 @@ from labapp.analysis.quality import quality
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.recruitment import recruitment
 from labapp.analysis.retention import retention
+from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, Profile, ReportedStudy
 from labapp.report.formats import clock, count, decimal

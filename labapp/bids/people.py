@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from labapp.analysis.inclusion import RULES, conditions, fold_standing, kinds_of_standing
+from labapp.analysis.inclusion import RULES, conditions, fold_inclusion_status, inclusion_kinds
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
@@ -79,10 +79,10 @@ def session_line(record: Record) -> Mapping[str, object]:
     """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
-    wanted = kinds_of_standing()
+    wanted = inclusion_kinds()
     told = payloads([row for row in record.rows if row.kind in wanted])
-    standing = fold_standing(told, withdrawn=bool(record.withdrawn))
-    paid = standing.payment
+    inclusion_status = fold_inclusion_status(told, withdrawn=bool(record.withdrawn))
+    paid = inclusion_status.payment
     return {
         "participant": planned.participant,
         "study": planned.study,
@@ -90,13 +90,13 @@ def session_line(record: Record) -> Mapping[str, object]:
         "acq_time": record.rows[0].utc,
         "state": record.state,
         "reason": outline.reason,
-        "included": standing.included,
-        "excluded_because": ", ".join(standing.failed),
+        "included": inclusion_status.included,
+        "excluded_because": ", ".join(inclusion_status.failed),
         "conditions": conditions(planned.assignment),
-        "solved": standing.achieved.solved,
-        "correct": standing.achieved.correct,
-        "photos": standing.achieved.photos,
-        "stimuli": standing.achieved.stimuli,
+        "solved": inclusion_status.achieved.solved,
+        "correct": inclusion_status.achieved.correct,
+        "photos": inclusion_status.achieved.photos,
+        "stimuli": inclusion_status.achieved.stimuli,
         "payment": None if paid is None else paid.total,
         "payment_currency": None if paid is None else paid.currency,
         "study_version": planned.study_version,

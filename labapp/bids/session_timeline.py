@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from labapp.analysis.course import breaks_of
 from labapp.analysis.notes import Trail
+from labapp.analysis.session_totals import breaks_of
 from labapp.bids.task_timeline import COMMON, SEQ, WORKING, Lasting
 from labapp.bids.tsv import Table
 from labapp.events import Event, Payload

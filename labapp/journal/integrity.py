@@ -18,7 +18,7 @@ from pathlib import Path
 from labapp.errors import RecordError
 from labapp.events import GENESIS, Event, Payload
 from labapp.journal.layout import COLUMNS, JOURNAL, SCHEMA, SCHEMA_VERSION
-from labapp.journal.plausible import Course
+from labapp.journal.plausible import PlausibilityCheck
 from labapp.journal.read import opened, read_rows
 from labapp.journal.rows import ENVIRONMENT, Row, missing_packages, payloads
 
@@ -148,7 +148,7 @@ def _read(
     """
     recorded: Row | None = None
     told = False
-    course = Course()
+    check = PlausibilityCheck()
     for row in rows:
         if row.kind == ENVIRONMENT:
             recorded = row
@@ -161,7 +161,7 @@ def _read(
             continue
         if problems:
             continue
-        if why := course.problem(event, payload):
+        if why := check.problem(event, payload):
             unfit.append((row.seq, f"{row.kind} cannot be: {why}"))
         elif not unfit:
             yield event, payload

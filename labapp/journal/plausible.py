@@ -34,15 +34,15 @@ Key = tuple[str | None, int | None, int | None]
 
 def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, Payload]]:
     """The same events. Raises RecordError at the first that a session cannot have."""
-    course = Course()
-    drawn = course.drawn
+    check = PlausibilityCheck()
+    drawn = check.drawn
     for pair in events:
         event, payload = pair
         # Half of all events, with nothing in them to look up: a call less each.
         if payload.unchecked and event[7:10] in drawn:
             yield pair
             continue
-        if why := course.problem(event, payload):
+        if why := check.problem(event, payload):
             raise RecordError(
                 f"Event {event.seq} ({event.kind}) cannot be: {why}.",
                 safe="The record was only read; nothing was changed.",
@@ -54,7 +54,7 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
 
 
 @dataclass
-class Course:
+class PlausibilityCheck:
     """What is known at a place in the journal. parts: rows of the plan by id, in its order; drawn:
     the trials so far; ends: the ends that can be taken back, by seq."""
 
@@ -65,18 +65,18 @@ class Course:
 
     def problem(self, event: Event, payload: Payload) -> str:
         """Why the event cannot be, empty where it can; it is taken in."""
-        stage = event[7]
+        part_id = event[7]
         if payload.of_trial and event[7:10] in self.drawn:  # nearly all of them
-            return "" if payload.unchecked else payload.misfit(self.parts[stage or ""])
+            return "" if payload.unchecked else payload.misfit(self.parts[part_id or ""])
         if isinstance(payload, SessionPlanned):
             return self._planned(event, payload)
-        if stage is not None and stage not in self.parts:
-            return f"the plan has no part {stage!r}"
+        if part_id is not None and part_id not in self.parts:
+            return f"the plan has no part {part_id!r}"
         if payload.of_trial:
-            return f"no question {event.trial} (attempt {event.attempt}) of {stage!r} was drawn"
+            return f"no question {event.trial} (attempt {event.attempt}) of {part_id!r} was drawn"
         match payload:
             case PartStarted() | PartEnded() | PartRestarted():
-                if payload.index >= len(self.order):  # its stage is what readers go by
+                if payload.index >= len(self.order):  # its id is what readers go by
                     return f"the plan has no part with the index {payload.index}"
             case SkipRequested():
                 return self._part(event, payload.index)
@@ -86,7 +86,7 @@ class Course:
                 return f"event {payload.seq} is no end that could be taken back"
         if payload.begins and (why := self._draw(event, payload)):
             return why
-        return payload.misfit(self.parts.get(stage or "", {}))
+        return payload.misfit(self.parts.get(part_id or "", {}))
 
     def _planned(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
@@ -115,12 +115,12 @@ class Course:
         return ""
 
     def _draw(self, event: Event, payload: Payload) -> str:
-        stage, trial, attempt = event.key
-        if stage is None or trial is None or attempt is None or trial < 1 or attempt < 1:
-            return f"it is of no question ({stage}, {trial}, {attempt})"
-        kind = self.parts[stage]["part"]
+        part_id, trial, attempt = event.key
+        if part_id is None or trial is None or attempt is None or trial < 1 or attempt < 1:
+            return f"it is of no question ({part_id}, {trial}, {attempt})"
+        kind = self.parts[part_id]["part"]
         if kind not in payload.begins:
-            return f"the part {stage!r} of the plan has no such questions: it is {kind!r}"
+            return f"the part {part_id!r} of the plan has no such questions: it is {kind!r}"
         self.drawn.add(event.key)
         return ""
 

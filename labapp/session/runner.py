@@ -71,7 +71,7 @@ class SoundRecorder(Protocol):
 
 
 Listener = Callable[[], None]
-Unsent = Callable[[], Sequence[Command]]
+PendingCommands = Callable[[], Sequence[Command]]
 
 
 class Runner:
@@ -116,7 +116,7 @@ class Runner:
         self._waited_s = 0.0
         self._timer: Timer | None = None
         self._listeners: list[Listener] = []
-        self._unsent: Unsent = tuple
+        self._pending_commands: PendingCommands = tuple
         self._asked_for: Command | None = None
         self._opened = False
         self._early: list[tuple[UnstampedEvent, Source]] = []
@@ -152,10 +152,10 @@ class Runner:
         """Call after every change of state, pictures or `stalled`, in the runner's thread."""
         self._listeners.append(listener)
 
-    def ask_before_leaving(self, unsent: Unsent | None) -> None:
+    def ask_before_leaving(self, pending_commands: PendingCommands | None) -> None:
         """Ask for what the hand did and did not send yet, as commands (a text still in its field),
         before anything takes the screen away; None when there is no screen any more."""
-        self._unsent = unsent or tuple
+        self._pending_commands = pending_commands or tuple
 
     def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
         """Ask for something. What is impossible now leads to nothing.
@@ -214,11 +214,11 @@ class Runner:
         if command is self._asked_for:
             self._asked_for = None
             return False
-        unsent = [(each, Source.PARTICIPANT) for each in self._unsent()]
-        if unsent:
+        pending_commands = [(each, Source.PARTICIPANT) for each in self._pending_commands()]
+        if pending_commands:
             self._asked_for = command
-            self._queue.extendleft(reversed([*unsent, (command, source)]))
-        return bool(unsent)
+            self._queue.extendleft(reversed([*pending_commands, (command, source)]))
+        return bool(pending_commands)
 
     def _append(self, events: Sequence[UnstampedEvent], source: Source) -> None:
         receipts = self.journal.append_all(events, source)

@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
-from labapp.analysis.inclusion import conditions, fold_standing, kinds_of_standing
+from labapp.analysis.inclusion import conditions, fold_inclusion_status, inclusion_kinds
 from labapp.bids.export import export
 from labapp.errors import BundleError, RecordError
 from labapp.events.lifecycle import (
@@ -47,10 +47,15 @@ def decided(made: SessionBuilder, *failed: str) -> SessionBuilder:
 
 
 def test_what_the_session_decided_is_taken_as_it_is() -> None:
-    standing = fold_standing(paired(decided(session(), "min_solved", "practice_correct")))
-    assert (standing.included, standing.failed) == (False, ("min_solved", "practice_correct"))
-    assert standing.achieved.solved == 1
-    assert fold_standing(paired(decided(session(outcome="skipped")))).included
+    inclusion_status = fold_inclusion_status(
+        paired(decided(session(), "min_solved", "practice_correct"))
+    )
+    assert (inclusion_status.included, inclusion_status.failed) == (
+        False,
+        ("min_solved", "practice_correct"),
+    )
+    assert inclusion_status.achieved.solved == 1
+    assert fold_inclusion_status(paired(decided(session(outcome="skipped")))).included
 
 
 @pytest.mark.parametrize(
@@ -69,17 +74,17 @@ def test_an_undecided_session_counts_when_every_part_was_done(
     made = session(outcome=outcome)
     if end is not None:
         made.at(21, end)
-    standing = fold_standing(paired(made))
-    assert standing.failed == failed
-    assert standing.included is not bool(failed)
+    inclusion_status = fold_inclusion_status(paired(made))
+    assert inclusion_status.failed == failed
+    assert inclusion_status.included is not bool(failed)
 
 
 def test_the_other_kinds_of_events_make_no_difference() -> None:
     events = paired(decided(session()))
-    assert {event.kind for event, _ in events} - kinds_of_standing()
-    assert fold_standing(
-        pair for pair in events if pair[0].kind in kinds_of_standing()
-    ) == fold_standing(events)
+    assert {event.kind for event, _ in events} - inclusion_kinds()
+    assert fold_inclusion_status(
+        pair for pair in events if pair[0].kind in inclusion_kinds()
+    ) == fold_inclusion_status(events)
 
 
 def test_conditions_are_the_variables_in_words() -> None:

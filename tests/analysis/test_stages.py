@@ -1,4 +1,4 @@
-"""Metrics of a stage, and what a session's course and deviations say."""
+"""Metrics of a stage, and what a session's totals and deviations say."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from labapp.analysis.course import UNFINISHED
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.session_totals import UNFINISHED
 from labapp.analysis.task_records import Row
 from labapp.errors import RecordError
 from labapp.events import Source
@@ -59,7 +59,7 @@ def only_stage(made: SessionBuilder) -> StageRecord:
     found = records(made)
     task = reconstruction(found)
     (part,) = task.parts.values()
-    return stage_record(part, found.course.spans[part.id].outcome, task.trials)
+    return stage_record(part, found.totals.spans[part.id].outcome, task.trials)
 
 
 def only_row(made: SessionBuilder) -> Row:
@@ -244,7 +244,7 @@ def test_a_crash_while_paused_is_one_pause_of_time() -> None:
     made.at(70, WindowFocus(True))
     found = records(made)
     assert kinds(found) == [("paused", 50.0), ("interrupted", None)]
-    assert found.course.duration_s == 20.0
+    assert found.totals.duration_s == 20.0
 
 
 def test_a_deviation_says_which_part_ran() -> None:
@@ -266,8 +266,8 @@ def test_a_deviation_says_which_part_ran() -> None:
 def test_how_a_session_ended() -> None:
     ended = builder()
     ended.at(3, SessionEnded("fire alarm"))
-    course = records(ended).course
-    assert (course.outcome, course.ended_reason) == ("ended_early", "fire alarm")
+    totals = records(ended).totals
+    assert (totals.outcome, totals.ended_reason) == ("ended_early", "fire alarm")
     consent = {
         "part": "consent",
         "id": "consent",
@@ -280,8 +280,8 @@ def test_how_a_session_ended() -> None:
     declined.at(2, ConsentDeclined("0"), "consent")
     declined.at(2, PartEnded(0, "declined"), "consent")
     declined.at(2, SessionEnded("consent declined"))
-    assert records(declined).course.outcome == "declined"
-    assert records(builder()).course.outcome == "unfinished"
+    assert records(declined).totals.outcome == "declined"
+    assert records(builder()).totals.outcome == "unfinished"
 
 
 def test_a_program_that_took_part_is_named() -> None:
@@ -289,7 +289,7 @@ def test_a_program_that_took_part_is_named() -> None:
     begin_trial(made, 1)
     made.at(2, DialMoved(1, 1, 1.0, "simulated"), "stage-1", 1, source=Source.SIMULATED)
     found = records(made)
-    assert found.course.simulated
+    assert found.totals.simulated
     assert reconstruction(found).trials[0].movement.share("simulated") == 1.0
 
 

@@ -115,11 +115,11 @@ def test_what_was_not_sent_yet_goes_before_what_takes_the_screen(
     runner, seen = session.runner, watch(session)
     asked = []
 
-    def unsent() -> list[Command]:
+    def pending_commands() -> list[Command]:
         asked.append(runner.state.pauses.paused)
         return [MoveDial(0, 0.5, "mouse"), MoveDial(0, 0.25, "mouse")]
 
-    runner.ask_before_leaving(unsent)
+    runner.ask_before_leaving(pending_commands)
     runner.send(AddNote("nothing ends by this", 0), Source.MODERATOR)
     assert not asked
     gate.open.clear()  # the disk is slow meanwhile

@@ -143,7 +143,7 @@ def test_a_written_answer_keeps_its_end_when_something_is_put_into_its_middle(
     paste(field.edit, "long words ")
     assert field.text() == "lothe beginning, end"
     assert field.limit.notice is not None
-    with qtbot.waitSignal(field.kept) as kept:
+    with qtbot.waitSignal(field.committed) as kept:
         field.keep()
     assert kept.args == ["lothe beginning, end"]
 

@@ -42,7 +42,7 @@ class Folded:
 
     @classmethod
     def of(cls, session: SessionRecords, place: SessionPlace, record: Record) -> Folded:
-        planned = session.course.planned
+        planned = session.totals.planned
         return cls(
             (planned.study, planned.participant, planned.session),
             place,

@@ -240,8 +240,8 @@ class ConsoleWindow(QMainWindow):
         # Appends in the thread of the event: the journal's lock keeps them in order.
         self._bridge.happened.connect(self._take, Qt.ConnectionType.DirectConnection)
         self._bridge.changed.connect(self._changed)
-        self.notes.note_kept.connect(self._keep_note)
-        self.notes.deviation_kept.connect(self._keep_deviation)
+        self.notes.note_saved.connect(self._keep_note)
+        self.notes.deviation_saved.connect(self._keep_deviation)
         self.notes.flag_set.connect(self.set_flag)
         self.notes.corrected.connect(self._correct)
         self.notes.correction_begun.connect(self._begin_note)

@@ -79,7 +79,7 @@ class Correction(QFrame):
             layout.addWidget(widget)
         layout.addLayout(buttons)
         field.installEventFilter(self)
-        field.kept.connect(self._keep)
+        field.committed.connect(self._keep)
         field.returnPressed.connect(self.close_line)  # after it was kept
         self.take_back.clicked.connect(self._take_back)
         self.leave.clicked.connect(self.close_line)

@@ -45,7 +45,7 @@ class NoteInput(QLineEdit):
     now_ns: the session's clock.
     """
 
-    kept = Signal(str, object)
+    committed = Signal(str, object)
 
     def __init__(self, now_ns: Callable[[], int], name: str, placeholder: str) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class NoteInput(QLineEdit):
         text, began = self.text().strip(), self._began_ns
         self.clear()
         if text and began is not None:
-            self.kept.emit(text, began)
+            self.committed.emit(text, began)
 
 
 def text_of(note: Note) -> str:
@@ -113,15 +113,15 @@ def text_of(note: Note) -> str:
 
 
 class NotesPanel(QFrame):
-    """note_kept(text, began_ns), deviation_kept(text, began_ns), flag_set(number), corrected(seq,
+    """note_saved(text, began_ns), deviation_saved(text, began_ns), flag_set(number), corrected(seq,
     text, began_ns): what the moderator did. correction_begun(): its field is to be written into;
     correction_left(): that is over."""
 
     corrected = Signal(int, str, object)
     correction_begun = Signal()
     correction_left = Signal()
-    note_kept = Signal(str, object)
-    deviation_kept = Signal(str, object)
+    note_saved = Signal(str, object)
+    deviation_saved = Signal(str, object)
     flag_set = Signal(int)
 
     def __init__(
@@ -140,8 +140,8 @@ class NotesPanel(QFrame):
         self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
-        self.input.kept.connect(self.note_kept)
-        self.deviation.kept.connect(self.deviation_kept)
+        self.input.committed.connect(self.note_saved)
+        self.deviation.committed.connect(self.deviation_saved)
         self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
         self.stack = QStackedWidget()
         head = QHBoxLayout()

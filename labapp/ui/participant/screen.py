@@ -105,7 +105,7 @@ class Screen(Shown):
         if self.session.part is self.planned:
             self.session.send(command)
 
-    def unsent(self) -> Sequence[Command]:
+    def pending_commands(self) -> Sequence[Command]:
         """What the hand did and did not send yet, such as a text that is still being written."""
         return ()
 

@@ -113,7 +113,7 @@ class ParticipantWindow(QWidget):
         self.show_recording(False)
         self.looks = LookWatcher(self, bridge.runner, self._on_top)
         bridge.changed.connect(self.refresh)
-        bridge.runner.ask_before_leaving(self._unsent)
+        bridge.runner.ask_before_leaving(self._pending_commands)
         self.refresh()
 
     @property
@@ -165,17 +165,17 @@ class ParticipantWindow(QWidget):
         super().hideEvent(event)
         self.looks.stop()
 
-    def _unsent(self) -> Sequence[Command]:
+    def _pending_commands(self) -> Sequence[Command]:
         """What the participant did on the screen and did not send yet."""
         screen = self._screen
         if screen is None or self._covered or screen.planned is not self.session.part:
             return ()
-        return screen.unsent()
+        return screen.pending_commands()
 
     def close_for_good(self) -> None:
         """Close; only the controller calls this, before it closes the runner."""
         try:
-            for command in self._unsent():
+            for command in self._pending_commands():
                 self.session.send(command)
         finally:
             self._runner.ask_before_leaving(None)

@@ -23,7 +23,7 @@ class TextField(QWidget):
     longest: characters at most; too_long: what is said to who writes more.
     """
 
-    kept = Signal(str)
+    committed = Signal(str)
 
     def __init__(self, name: str, *, lines: int = 1, longest: int, too_long: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class TextField(QWidget):
             self.edit.moveCursor(QTextCursor.MoveOperation.End)
         self.edit.blockSignals(False)
 
-    def unkept(self) -> str | None:
+    def uncommitted_text(self) -> str | None:
         """The text, if a hand wrote it and it is another than was given."""
         text = self.text().strip()
         return text if self._written and text != self._given else None
@@ -85,8 +85,8 @@ class TextField(QWidget):
     def keep(self) -> None:
         """Give the text, if a hand wrote it and it is another than was given."""
         self._timer.stop()
-        if (text := self.unkept()) is not None:
-            self.kept.emit(text)
+        if (text := self.uncommitted_text()) is not None:
+            self.committed.emit(text)
 
     def _edited(self) -> None:
         self._written = True

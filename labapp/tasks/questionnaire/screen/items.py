@@ -78,7 +78,7 @@ class ItemView(QWidget):
         if self.words is not None:
             self.words.mark_missing(missing)
 
-    def unkept(self) -> Any:
+    def uncommitted(self) -> Any:
         """The answer with what was typed and not kept yet; None where nothing was."""
         return None
 
@@ -173,7 +173,7 @@ class ChoiceView(ItemView):
             )
             self.field.setFixedWidth(DESCRIBED_WIDTH)
             self.field.edit.setPlaceholderText(words("own_words"))
-            self.field.kept.connect(lambda text: self._give(self._value["chosen"], text))
+            self.field.committed.connect(lambda text: self._give(self._value["chosen"], text))
             policy = self.field.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
             self.field.setSizePolicy(policy)
@@ -223,8 +223,10 @@ class ChoiceView(ItemView):
         super().mark_missing(missing)
         _show_mark(self._mark, self._mark, missing)
 
-    def unkept(self) -> Any:
-        text = None if self.field is None or self.field.isHidden() else self.field.unkept()
+    def uncommitted(self) -> Any:
+        text = (
+            None if self.field is None or self.field.isHidden() else self.field.uncommitted_text()
+        )
         return None if text is None else self._with(self._value["chosen"], text)
 
     def entrance(self) -> QWidget:
@@ -240,14 +242,14 @@ class WrittenView(ItemView):
             longest=item.longest,
             too_long=words("text_limit", n=item.longest),
         )
-        self.field.kept.connect(lambda text: self.answered.emit(text))
+        self.field.committed.connect(lambda text: self.answered.emit(text))
         self.row_layout.addWidget(self.field, 1)
 
     def show_value(self, value: Any) -> None:
         self.field.show_text(value or "")
 
-    def unkept(self) -> Any:
-        return self.field.unkept()
+    def uncommitted(self) -> Any:
+        return self.field.uncommitted_text()
 
     def entrance(self) -> QWidget:
         return self.field.edit
@@ -286,7 +288,7 @@ class SliderView(ItemView):
             self.slider.setAccessibleDescription(text)
         _restyle(self.selected, "role", "strong" if touched else "secondary")
 
-    def unkept(self) -> Any:
+    def uncommitted(self) -> Any:
         return _touched(self.slider.value()) if self.slider.held else None
 
     def entrance(self) -> QWidget:

@@ -108,13 +108,13 @@ class QuestionnaireScreen(Screen):
         self.pages[self._page].ensureWidgetVisible(view)
         view.entrance().setFocus()
 
-    def unsent(self) -> Sequence[Command]:
+    def pending_commands(self) -> Sequence[Command]:
         """What was typed a moment ago."""
-        given = [(view.item.id, view.unkept()) for view in self.pages[self._page].views]
+        given = [(view.item.id, view.uncommitted()) for view in self.pages[self._page].views]
         return [Answer(item, value) for item, value in given if value is not None]
 
     def _keep(self) -> None:
-        for answer in self.unsent():
+        for answer in self.pending_commands():
             self.send(answer)
 
     def entrance(self) -> QWidget:

@@ -63,7 +63,7 @@ class DialName(QWidget):
             self.update()
 
     @property
-    def unkept(self) -> str | None:
+    def uncommitted_text(self) -> str | None:
         """The name that a hand is writing, where it is another than the one shown."""
         if self._edit is None or not self._edit.isModified():
             return None
@@ -90,7 +90,7 @@ class DialName(QWidget):
 
     def _keep(self) -> None:
         if self._edit is not None:
-            text = self.unkept
+            text = self.uncommitted_text
             self._close()
             if text is not None:
                 self.renamed.emit(text)

@@ -164,8 +164,8 @@ class ReconstructionScreen(Screen):
         self.gate.flush()
         self.send(ToggleOverlay(bool(index)))
 
-    def unsent(self) -> Sequence[Command]:
-        names = [(i, row.name.unkept) for i, row in enumerate(self.dials.rows)]
+    def pending_commands(self) -> Sequence[Command]:
+        names = [(i, row.name.uncommitted_text) for i, row in enumerate(self.dials.rows)]
         return [
             *(MoveDial(*waiting) for waiting in self.gate.waiting()),
             *(EditLabel(i, name) for i, name in names if name is not None),

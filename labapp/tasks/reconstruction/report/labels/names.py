@@ -19,7 +19,7 @@ from labapp.tasks.reconstruction.plan import TASK
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
 """Kinds of models in the order of the paper's tables, by the letters of their ids."""
 
-Who = tuple[str, str]
+SessionKey = tuple[str, str]
 """Participant and session."""
 
 
@@ -107,7 +107,7 @@ def named(counted: Tables) -> Named:
         return Named()
     copies = counted.participants[counted.participants["deidentified"]]
     hidden = set(zip(copies["study"], copies["participant"], copies["session"], strict=True))
-    met: dict[tuple[str, str], set[Who]] = {}
+    met: dict[tuple[str, str], set[SessionKey]] = {}
     withheld: dict[str, set[str]] = {}
     stages = counted.stages[counted.stages["task"] == TASK]
     for row in records(stages[["study", "participant", "session", "model"]]):

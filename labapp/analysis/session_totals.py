@@ -1,4 +1,4 @@
-"""The course of one session: who, when, how long, how it ended, and what sound there is."""
+"""What one session came to as a whole: how long it took, how it ended, what sound there is."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class Course:
+class SessionTotals:
     """A session as a whole.
 
     outcome: completed, ended_early, declined or unfinished. elapsed_s is session time,
@@ -96,9 +96,9 @@ def true_date(utc: str) -> bool:
     return utc[:4] > LAST_MOVED_YEAR
 
 
-def fold_course(events: Iterable[tuple[Event, Payload]]) -> Course:
-    """The course of one session. Raises RecordError when it does not begin with its plan."""
-    course: Course | None = None
+def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
+    """The totals of one session. Raises RecordError when it does not begin with its plan."""
+    totals: SessionTotals | None = None
     pauses = Pauses()
     rates: dict[str, int] = {}
     frames: dict[str, int] = {}
@@ -107,63 +107,63 @@ def fold_course(events: Iterable[tuple[Event, Payload]]) -> Course:
     last_ns = 0
     frequent = frequent_kinds()
     for event, payload in events:
-        if course is None:
-            course = _opened(event, payload)
-            planned_breaks = breaks_of(course.planned)
-        course.n_events += 1
+        if totals is None:
+            totals = _opened(event, payload)
+            planned_breaks = breaks_of(totals.planned)
+        totals.n_events += 1
         last_ns = event.t_ns
-        course.simulated = course.simulated or event.source == Source.SIMULATED
+        totals.simulated = totals.simulated or event.source == Source.SIMULATED
         if event.kind in frequent:
             continue
         pauses = pauses.apply(event)
         working_s = pauses.working_ns(event.t_ns) / NS
-        course.elapsed_s = event.t_ns / NS
+        totals.elapsed_s = event.t_ns / NS
         match payload:
             case SegmentStarted():
-                course.boot_id = course.boot_id or payload.boot_id
-                if payload.app_version not in course.app_versions:
-                    course.app_versions.append(payload.app_version)
+                totals.boot_id = totals.boot_id or payload.boot_id
+                if payload.app_version not in totals.app_versions:
+                    totals.app_versions.append(payload.app_version)
             case ParticipantSimulated():
-                course.strategy = payload.strategy
+                totals.strategy = payload.strategy
             case PartStarted() | PartRestarted() if event.part_id is not None:
-                course.spans[event.part_id] = Span(working_s)
+                totals.spans[event.part_id] = Span(working_s)
                 if event.part_id in planned_breaks:
-                    course.breaks[event.part_id], rest_began_s = None, course.elapsed_s
-            case PartEnded() if event.part_id in course.spans:
-                span = course.spans[event.part_id]
+                    totals.breaks[event.part_id], rest_began_s = None, totals.elapsed_s
+            case PartEnded() if event.part_id in totals.spans:
+                span = totals.spans[event.part_id]
                 span.ended_s, span.outcome = working_s, payload.outcome
                 if event.part_id in planned_breaks:
-                    course.breaks[event.part_id] = course.elapsed_s - rest_began_s
+                    totals.breaks[event.part_id] = totals.elapsed_s - rest_began_s
             case SessionCompleted():
-                course.outcome = "completed"
+                totals.outcome = "completed"
             case SessionEnded():
-                declined = any(span.outcome == "declined" for span in course.spans.values())
-                course.outcome = "declined" if declined else "ended_early"
-                course.ended_reason = payload.reason
+                declined = any(span.outcome == "declined" for span in totals.spans.values())
+                totals.outcome = "declined" if declined else "ended_early"
+                totals.ended_reason = payload.reason
             case Agreement():
-                course.consent_signed, course.agreed = payload.signed, payload.uses
+                totals.consent_signed, totals.agreed = payload.signed, payload.uses
             case SessionReopened():
-                course.outcome, course.ended_reason = UNFINISHED, ""
+                totals.outcome, totals.ended_reason = UNFINISHED, ""
             case AudioStarted():
                 rates[payload.file] = payload.nominal_rate
             case AudioBlock():
                 frames[payload.file] = payload.frames
             case AudioGap() if payload.file in rates:
-                course.sound_lost_s += payload.frames / rates[payload.file]
+                totals.sound_lost_s += payload.frames / rates[payload.file]
             case BlindingSet():
-                if event.segment == 1 and course.blind is None:
-                    course.blind = payload.blind
-                elif course.blind and not payload.blind and course.unblinded_s is None:
-                    course.unblinded_s = event.t_ns / NS
+                if event.segment == 1 and totals.blind is None:
+                    totals.blind = payload.blind
+                elif totals.blind and not payload.blind and totals.unblinded_s is None:
+                    totals.unblinded_s = event.t_ns / NS
             case AudioOff():
-                course.no_sound_because = payload.reason
-    if course is None:
+                totals.no_sound_because = payload.reason
+    if totals is None:
         raise RecordError(
             "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
         )
-    course.elapsed_s, course.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
-    course.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
-    return course
+    totals.elapsed_s, totals.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
+    totals.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
+    return totals
 
 
 def breaks_of(planned: SessionPlanned) -> frozenset[str]:
@@ -173,11 +173,11 @@ def breaks_of(planned: SessionPlanned) -> frozenset[str]:
     )
 
 
-def _opened(event: Event, payload: Payload) -> Course:
+def _opened(event: Event, payload: Payload) -> SessionTotals:
     if not isinstance(payload, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",
             safe="Nothing was changed.",
             todo="Check it with `labapp sessions verify`.",
         )
-    return Course(planned=payload, started_utc=event.utc, boot_id="")
+    return SessionTotals(planned=payload, started_utc=event.utc, boot_id="")
