@@ -146,7 +146,7 @@ WRONG = {
     ),
     "labapp.explanations nothing": (
         "from labapp.explanations.methods import ExplanationMethod\nIT = ExplanationMethod('ours')",
-        "neither settings to learn nor sets that it explains",
+        "neither settings to learn, nor sets that it explains, nor scores of pixels",
     ),
     "labapp.instruments": (
         GOOD["labapp.instruments"].replace(

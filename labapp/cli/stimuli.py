@@ -118,6 +118,10 @@ def stimuli_build(
         int | None,
         typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong. Default: 2."),
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", help="That score pixels. Default: gradient,guided_backprop,lrp."),
+    ] = None,
 ) -> None:
     """Build photos and their explanations from a trained classifier.
 
@@ -128,11 +132,15 @@ def stimuli_build(
     from labapp.explanations.building import console
 
     if set_id is None and name is not None and name not in console.scored_sets():
-        console.refuse_scored_options(name, data=data, title=title, each=each, wrong=wrong)
+        console.refuse_scored_options(
+            name, data=data, title=title, each=each, wrong=wrong, methods=methods
+        )
         done = console.build_with_progress(name, out, seed, model)
     else:
         done = console.build_scored_with_progress(
-            console.scored_spec(name, set_id, model, title=title, each=each, wrong=wrong),
+            console.scored_spec(
+                name, set_id, model, title=title, each=each, wrong=wrong, methods=methods
+            ),
             out,
             seed,
             data,

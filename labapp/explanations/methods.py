@@ -120,8 +120,8 @@ class Cnn(MethodSettings):
 @dataclass(frozen=True, slots=True)
 class ExplanationMethod:
     """A method: a classifier that is learned for it, and the explanations of its answers; or
-    explanations alone, of the models of other methods. A package brings one by an entry point of
-    the group `labapp.explanations` that names such an object.
+    explanations alone, of the models of other methods, or scores of their pixels. A package brings
+    one by an entry point of the group `labapp.explanations` that names such an object.
 
     Attributes
     ----------
@@ -143,6 +143,14 @@ class ExplanationMethod:
     explainer : str
         Who explains the photos of such a set, as `module:function`, which is given the `Spec` and
         returns a `labapp.explanations.building.explainer.Explainer`; empty for none.
+    scores : str
+        How it scores the pixels of pictures, for sets from which masks are made, as
+        `module:function`: `(classifier, pictures, classes)` with uint8 pictures of shape (n,
+        channels, size, size) and int64 classes of shape (n,) gives real numbers of shape (n, size,
+        size), above 0 what speaks for the class. It raises ModelError for a classifier that it
+        cannot explain. Empty for none.
+    label : str
+        Of a method that scores pixels, what tables and figures call it.
     """
 
     name: str
@@ -152,6 +160,8 @@ class ExplanationMethod:
     birds: bool = True
     sets: str = ""
     explainer: str = ""
+    scores: str = ""
+    label: str = ""
 
 
 HERE = "labapp.explanations"
@@ -189,14 +199,23 @@ _ALL = (
         explainer=f"{HERE}.building.paths:by_paths",
     ),
     ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
+    # As paper 004, figure 1, calls them.
+    ExplanationMethod("gradient", scores=f"{HERE}.scores:gradient", label="Gradient"),
+    ExplanationMethod(
+        "guided_backprop", scores=f"{HERE}.scores:guided_backprop", label="Guided backpropagation"
+    ),
+    ExplanationMethod("lrp", scores=f"{HERE}.scores:lrp", label="LRP"),
 )
 
 
 def _problem(method: ExplanationMethod, others: Sequence[ExplanationMethod]) -> str:
     """Why a method cannot be used; empty where it can."""
+    if bool(method.scores) != bool(method.label):
+        return "a method that scores pixels has scores and a label, and others neither"
     if method.settings is None:
-        explains = method.sets and method.explainer
-        return "" if explains else "it has neither settings to learn nor sets that it explains"
+        if method.scores or (method.sets and method.explainer):
+            return ""
+        return "it has neither settings to learn, nor sets that it explains, nor scores of pixels"
     for cls, base, key in (
         (method.settings, MethodSettings, "name"),
         (load(method.checks), MethodChecks, "method"),

@@ -25,6 +25,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from captum.attr import LRP, GuidedBackprop, Saliency
@@ -35,8 +36,8 @@ from labapp.datasets.split import Float32, Int64
 from labapp.errors import ModelError
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import UInt8, as_input
-from labapp.explanations.scored import Scoring
 
+Scoring = Literal["gradient", "guided_backprop", "lrp"]
 EPSILON = 0.1
 """Of LRP in dense layers."""
 CHUNK = 50
@@ -66,6 +67,21 @@ def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: In
         maps = of_network(network, method, as_input(pictures[some]), classes[some].tolist())
         parts.append(maps.sum(1).numpy())
     return np.concatenate(parts).astype(np.float32)
+
+
+def gradient(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
+    """See `scores`."""
+    return scores(classifier, "gradient", pictures, classes)
+
+
+def guided_backprop(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
+    """See `scores`."""
+    return scores(classifier, "guided_backprop", pictures, classes)
+
+
+def lrp(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
+    """See `scores`."""
+    return scores(classifier, "lrp", pictures, classes)
 
 
 def sequential(classifier: Classifier) -> nn.Sequential:

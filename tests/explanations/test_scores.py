@@ -17,7 +17,8 @@ from labapp.explanations import scores
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.cnn import layers
 from labapp.explanations.photos import UInt8
-from labapp.explanations.scored import NAMES, SCORINGS, Scoring
+from labapp.explanations.scored import SCORINGS, scorings
+from labapp.explanations.scores import Scoring
 
 SIZE, CLASSES = 24, 3
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -269,4 +270,4 @@ def test_a_network_that_the_methods_do_not_go_through_is_refused(resnet: Classif
     with pytest.raises(ModelError, match="The pixels of birds/resnet, a resnet") as refused:
         scores.scores(resnet, "lrp", pictures, np.zeros(1, np.int64))
     assert "cnn" in refused.value.todo
-    assert set(NAMES) == set(SCORINGS)
+    assert scorings() == SCORINGS

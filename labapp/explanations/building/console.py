@@ -16,6 +16,8 @@ from labapp.errors import StimuliError, UsageError
 from labapp.explanations.building import build, sets
 from labapp.explanations.building.scored import build_scored
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
+from labapp.explanations.methods import METHODS
+from labapp.explanations.scored import scorings
 from labapp.stimuli import library
 from labapp.stimuli.manifest import PATTERNS, SET_ID
 
@@ -55,10 +57,12 @@ def scored_spec(
     title: str | None = None,
     each: int | None = None,
     wrong: int | None = None,
+    methods: str | None = None,
 ) -> ScoredSpec:
     """The set of pixel scores that is meant: a shipped one, or one of an own model by `set_id`.
 
-    Raises UsageError: neither or both are named, there is no model, or no such numbers of images.
+    Raises UsageError: neither or both are named, there is no model, no such numbers of images, or
+    no such method.
     """
     if name is not None and set_id is not None:
         raise UsageError(
@@ -77,8 +81,17 @@ def scored_spec(
         if not re.fullmatch(SET_ID, set_id):
             raise UsageError(f"{set_id!r} is no id of a set: {PATTERNS[SET_ID]}.")
         spec = ScoredSpec(set_id, set_id, model)
+    names = spec.methods if methods is None else tuple(methods.split(","))
+    if unknown := [name for name in names if name not in scorings()]:
+        raise UsageError(
+            f"No method {unknown[0]!r} scores pixels. {METHODS.left_out()}".strip(),
+            todo=f"Use some of: {', '.join(scorings())}.",
+        )
+    if len(set(names)) != len(names):
+        raise UsageError(f"Found --methods {methods}.", todo="Name each method once.")
     spec = replace(
         spec,
+        methods=names,
         title=title or spec.title,
         each=spec.each if each is None else each,
         wrong=min(spec.wrong, (each or spec.each) // 2) if wrong is None else wrong,
@@ -94,7 +107,7 @@ def refuse_scored_options(name: str, **options: object) -> None:
     if given and name in sets.specs():
         raise UsageError(
             f"{name} is not made of pixel scores; it has no options for its images.",
-            todo="Leave out --data, --title, --images-per-class and --wrong-per-class.",
+            todo="Leave out --data, --title, --images-per-class, --wrong-per-class and --methods.",
         )
 
 

@@ -21,12 +21,13 @@ from labapp.datasets.faces.parameters import CLASSES
 from labapp.datasets.faces.picture import SIZE as FACE_PX
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import StimuliError
-from labapp.explanations import package, scores
+from labapp.explanations import package
 from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.classifier import Classifier
+from labapp.explanations.methods import METHODS
 from labapp.explanations.photos import Parts, PictureRows, UInt8, as_bytes, painted
-from labapp.explanations.scored import NAMES, SCORINGS, ids_of
+from labapp.explanations.scored import SCORINGS, ids_of, score_pixels
 from labapp.stimuli import score_files
 from labapp.stimuli.manifest import Class_, Confusion, Manifest, Method, Photo, ScoredMethod
 from labapp.stimuli.pictures import png
@@ -66,7 +67,9 @@ def scored_of(
 ) -> BuiltSet:
     """Build a set from a classifier and the data that its card tells of; see `build_scored`."""
     report = progress or (lambda *_: None)
-    scores.sequential(classifier)
+    first = as_bytes(parts.test.instances(np.arange(1)))
+    for method in spec.methods:  # a model that one of them cannot explain is refused at once
+        score_pixels(method, classifier, first, np.zeros(1, np.int64))
     report("looking at pictures", 0, len(parts.test))
     test = painted(parts.test)
     logits = classifier.scores(test.pictures)
@@ -76,7 +79,7 @@ def scored_of(
     sure = best[:, -1] - best[:, -2] >= MARGIN
     chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
     report("explaining", 0, len(chosen))
-    maker = _Making(classifier, parts.test, test.labels, predicted, logits)
+    maker = _Making(classifier, parts.test, test.labels, predicted, logits, spec.methods)
     photos, files, levels = maker.photos(chosen)
     report("explaining", len(chosen), len(chosen))
     ids = ids_of(classifier.names)
@@ -99,7 +102,7 @@ def scored_of(
         ),
         photos=photos[:-1],
         correct_example=photos[-1],
-        methods=tuple(ScoredMethod(id=scoring, name=NAMES[scoring]) for scoring in SCORINGS),
+        methods=tuple(ScoredMethod(id=name, name=METHODS[name].label) for name in spec.methods),
         mean_level=_mean(levels[:-1]),
         pool=tuple(
             Confusion(
@@ -187,6 +190,7 @@ class _Making:
     labels: Int64
     predicted: Int64
     logits: Float32
+    methods: Sequence[str]
 
     def photos(self, chosen: Int64) -> tuple[tuple[Photo, ...], dict[str, bytes], list[UInt8]]:
         """Photos of the manifest, the last one in no set; their files; their pixels."""
@@ -194,8 +198,8 @@ class _Making:
         network_sees = as_bytes(self.rows.instances(chosen))
         images = as_bytes(as_shown(self.rows).instances(chosen))
         maps = {
-            scoring: scores.scores(self.classifier, scoring, network_sees, self.predicted[chosen])
-            for scoring in SCORINGS
+            method: score_pixels(method, self.classifier, network_sees, self.predicted[chosen])
+            for method in self.methods
         }
         photos, files, levels = [], {}, []
         for place, row in enumerate(chosen.tolist()):
@@ -205,8 +209,8 @@ class _Making:
             pixels = images[place, 0] if images.shape[1] == 1 else images[place].transpose(1, 2, 0)
             files[f"{name}.png"] = png(np.ascontiguousarray(pixels))
             levels.append(images[place])
-            for scoring in SCORINGS:
-                files[f"{name}-{scoring}.npy"] = score_files.encode_scores(maps[scoring][place])
+            for method in self.methods:
+                files[f"{name}-{method}.npy"] = score_files.encode_scores(maps[method][place])
             photos.append(
                 Photo(
                     id=name,
@@ -217,7 +221,7 @@ class _Making:
                     options=ids,
                     logits=tuple(round(float(logit), 4) for logit in self.logits[row]),
                     facts=facts_of(self.rows, row),
-                    scores={scoring: f"{name}-{scoring}.npy" for scoring in SCORINGS},
+                    scores={method: f"{name}-{method}.npy" for method in self.methods},
                 )
             )
         return tuple(photos), files, levels
@@ -240,6 +244,8 @@ def _command(spec: ScoredSpec, seed: int) -> str:
     shipped = spec == SCORED_SPECS.get(spec.id)
     what = spec.id if shipped else f"--model {spec.model} --id {spec.id}"
     numbers = "" if shipped else f" --images-per-class {spec.each} --wrong-per-class {spec.wrong}"
+    if spec.methods != SCORINGS:
+        numbers += f" --methods {','.join(spec.methods)}"
     return f"labapp stimuli build {what} --seed {seed}{numbers}"
 
 

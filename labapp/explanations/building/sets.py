@@ -13,6 +13,7 @@ from labapp.discovery import load
 from labapp.errors import UsageError
 from labapp.explanations.building.selection import Wanted
 from labapp.explanations.methods import METHODS
+from labapp.explanations.scored import SCORINGS
 from labapp.stimuli.manifest import Kind, Scale
 
 
@@ -35,13 +36,15 @@ class Spec:
 @dataclass(frozen=True, slots=True)
 class ScoredSpec:
     """A set of pixel scores to build. each, wrong: images of a class, and how many of them the
-    model takes for another (paper 004 shows five of each; its model erred in 41 % of all)."""
+    model takes for another (paper 004 shows five of each; its model erred in 41 % of all); methods:
+    that score the pixels, by name."""
 
     id: str
     title: str
     model: str
     each: int = 5
     wrong: int = 2
+    methods: tuple[str, ...] = SCORINGS
 
 
 HALF, RIGHT_4, RIGHT_10 = Wanted(5, 5), Wanted(4, 0), Wanted(10, 0)

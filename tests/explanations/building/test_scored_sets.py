@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,20 @@ import pytest
 
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.dataset import CLASSES, faces
-from labapp.errors import ModelError, StimuliError
+from labapp.errors import ModelError, StimuliError, UsageError
 from labapp.explanations import package, scores
+from labapp.explanations.building import console
 from labapp.explanations.building.build import BuiltSet
 from labapp.explanations.building.scored import scored_of, select
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.card import ByClass
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
-from labapp.explanations.scored import NAMES, SCORINGS, ids_of
+from labapp.explanations.methods import METHODS
+from labapp.explanations.scored import SCORINGS, ids_of
 from labapp.stimuli import importing, library, pictures, score_files
 from labapp.stimuli.manifest import Manifest, Photo
+from tests.helpers.installed import on_path, write_package
 
 SPEC = ScoredSpec("mine", "Mine", "faces/cnn", each=3, wrong=1)
 
@@ -144,12 +148,68 @@ def test_a_model_of_another_kind_is_refused(resnet: Classifier, data: FacesData)
         scored_of(resnet, data.load(), SPEC, seed=1)
 
 
+OURS = """
+import numpy as np
+from labapp.explanations.methods import ExplanationMethod
+def brightness(classifier, pictures, classes):
+    return {gives}
+IT = ExplanationMethod("brightness", scores="ours:brightness", label="Brightness")
+"""
+
+
+def test_a_package_scores_pixels_of_a_set_that_names_its_method(
+    model: Classifier, data: FacesData, tmp_path: Path
+) -> None:
+    """Shipped sets stay as they are, whatever is installed."""
+    code = OURS.format(gives="pictures.mean(1) * np.where(classes, 1, -1)[:, None, None]")
+    site = write_package(tmp_path, "ours", code, group="labapp.explanations", entry="IT")
+    with on_path(site):
+        assert SCORED_SPECS["faces-unmasking"].methods == SCORINGS
+        spec = console.scored_spec(
+            None, "mine", "faces/cnn", each=3, wrong=1, methods="lrp,brightness"
+        )
+        built = scored_of(model, data.load(), spec, seed=4)
+        with pytest.raises(UsageError, match="No method 'dark' scores pixels") as told:
+            console.scored_spec(None, "mine", "faces/cnn", methods="dark")
+        assert "gradient, guided_backprop, lrp, brightness" in (told.value.todo or "")
+        with pytest.raises(UsageError, match="Found --methods lrp,lrp"):
+            console.scored_spec(None, "mine", "faces/cnn", methods="lrp,lrp")
+    methods = [(method.id, method.name) for method in built.manifest.methods]
+    assert methods == [("lrp", "LRP"), ("brightness", "Brightness")]
+    assert built.manifest.made_with.endswith("--methods lrp,brightness")
+    for photo in built.manifest.photos:
+        name = photo.scores["brightness"]
+        scores = score_files.decode_scores(built.files[name], name)
+        shown = pictures.native(built.files[photo.photo], photo.photo)
+        seen = average_blocks(shown[None, None], 48)[0, 0]
+        sign = 1 if CLASSES.index(photo.prediction) else -1
+        assert scores == pytest.approx(sign * seen.astype(float))
+    folder = importing.write(tmp_path / "mine", built.manifest, built.files)
+    assert importing.read_checked(folder).files == built.files
+
+
+@pytest.mark.parametrize("gives", ["pictures", "pictures[:, 0] * np.nan", "None"])
+def test_what_are_no_scores_is_refused_with_the_package(
+    gives: str, model: Classifier, data: FacesData, tmp_path: Path
+) -> None:
+    code = OURS.format(gives=gives)
+    site = write_package(tmp_path, "ours", code, group="labapp.explanations", entry="IT")
+    spec = replace(SPEC, methods=("brightness",))
+    with (
+        on_path(site),
+        pytest.raises(ModelError, match=r"'brightness' of ours 0\.1 gives no score"),
+    ):
+        scored_of(model, data.load(), spec, seed=1)
+
+
 def holds(manifest: Manifest, *, each: int, wrong: int) -> None:
     """Asserts the rules by which images are chosen."""
     assert manifest.kind == "scores"
     assert manifest.sets == (1,)
     assert [one.id for one in manifest.classes] == list(CLASSES)
-    assert [(one.id, one.name) for one in manifest.methods] == list(NAMES.items())
+    assert [(one.id, one.name) for one in manifest.methods] == [
+        (name, METHODS[name].label) for name in SCORINGS
+    ]
     right = Counter((photo.truth, photo.correct) for photo in manifest.photos)
     expected = {(name, True): each - wrong for name in CLASSES} | dict.fromkeys(
         ((name, False) for name in CLASSES), wrong
