@@ -51,6 +51,11 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "")
     return made
 
 
+def start_one() -> str:
+    """What to do where there is no session."""
+    return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
+
+
 def limit(field: QLineEdit, longest: int = NOTE_LIMIT) -> None:
     """Take so many characters and no more, and say so."""
     words = tr(

@@ -128,8 +128,9 @@ class ConsoleHeader(QFrame):
         others.setSpacing(theme.SPACE_S)
         for button in (self.blind, self.skip, self.end, self.reopen, self.done):
             others.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.pause, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.others)
+        # On the right: it stays where it is when the reasons come, for a second press.
+        row.addWidget(self.pause, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(self._ask_unblind)
         self.skip.clicked.connect(self._ask_skip)

@@ -239,9 +239,9 @@ class NotesPanel(QFrame):
 
     def show_deviations(self, log: DeviationLog, work: WorkTime) -> None:
         """Newest first, and how many."""
-        deviations = log.found
+        deviations = log.lines()
         self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(deviations) or ''}".rstrip())
-        at = [work.working_ns(round(deviation.session_s * NS)) for deviation in deviations]
+        at = [work.working_ns(round(deviation.session_s * NS)) for deviation, _ in deviations]
         self._lines[DEVIATIONS][:] = [
             Correctable(
                 deviation.seq,
@@ -252,16 +252,16 @@ class NotesPanel(QFrame):
             )
             if deviation.seq is not None and deviation.kind in NOTED
             else None
-            for deviation, at_ns in zip(deviations, at, strict=True)
+            for (deviation, _), at_ns in zip(deviations, at, strict=True)
         ]
         self.deviations.show_lines(
             [
                 Line(
                     at_ns,
-                    log.words_of(deviation),
+                    words,
                     "accent" if deviation.kind in NOTED else "alarm",
                     deviation.kind == NOTED[1],
                 )
-                for deviation, at_ns in zip(deviations, at, strict=True)
+                for (deviation, words), at_ns in zip(deviations, at, strict=True)
             ]
         )

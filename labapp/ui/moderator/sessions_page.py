@@ -200,7 +200,7 @@ class SessionsPage(QFrame):
             return tr("Choose a session to resume it, to add a remark or to open its folder.")
         if not self._whole:
             return tr("Checking …")
-        return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
+        return bits.start_one()
 
     def _emit(self, signal: object) -> None:
         line = self.table.selected()

@@ -269,6 +269,7 @@ class StudyPage(QScrollArea):
         """Whether a preview is open: there is one at a time."""
         self._previewing = previewing
         self.preview.setEnabled(self._planned and not previewing)
+        self.preview.setText(tr("Preview started …") if previewing else tr("Preview"))
 
     def _ask_preview(self) -> None:
         if self._is_blind:

@@ -171,7 +171,7 @@ class ResearcherPage(QWidget):
             return  # to build them anew would scroll back
         self._results = (id(results), study)
         if results is None:
-            self.results.show_text(tr("There are no results yet.") if study else "")
+            self.results.show_text(tr("There are no results yet.") if study else bits.start_one())
         else:
             self.results.show_results(results, study)
         drawn = () if results is None else results.figures

@@ -16,6 +16,7 @@ from labapp.ui.moderator.state.alarms import raised
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 """Kinds that are no deviations and come by the ten thousand."""
 
+AWAY = "focus_lost"
 WORDS = {
     "paused": N_("Paused"),
     "interrupted": N_("The program was not running"),
@@ -36,7 +37,7 @@ WORDS = {
     "sound_zeros": N_("Exact silence"),
     "sound_clipping": N_("Too loud"),
     "screen_changed": N_("Screen"),
-    "focus_lost": N_("Participant’s window without keyboard"),
+    AWAY: N_("Participant’s window without keyboard"),
     "close_requested": N_("Participant wanted to stop"),
 }
 KEPT = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
@@ -64,9 +65,27 @@ class DeviationLog:
             self._details[event.seq] = detail
         return True
 
+    def lines(self) -> list[tuple[Deviation, str]]:
+        """What is listed, each with its words: every note takes the keyboard from the participant's
+        window for a moment, so these times are one line, at the latest of them."""
+        away = [deviation for deviation in self.found if deviation.kind == AWAY]
+        listed = [d for d in self.found if d.kind != AWAY or d is away[-1]]
+        return [(d, self._together(away) if d.kind == AWAY else self.words_of(d)) for d in listed]
+
     def words_of(self, deviation: Deviation) -> str:
-        """One deviation on a line: what, the detail, how long."""
+        """One deviation: what, the detail, how long."""
         return _words(deviation, self._details.get(deviation.seq or 0))
+
+    def _together(self, away: list[Deviation]) -> str:
+        if len(away) == 1:
+            return self.words_of(away[0])
+        in_all = sum(deviation.duration_s or 0.0 for deviation in away)
+        return tr(
+            "{what}: {n} times, {time} in all",
+            what=tr(WORDS[AWAY]),
+            n=len(away),
+            time=wording.short_time(round(in_all * NS)),
+        )
 
 
 def _detail(event: Event) -> str:
