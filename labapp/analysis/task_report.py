@@ -22,6 +22,7 @@ from labapp.plugins import registry
 from labapp.report.page import Html
 
 if TYPE_CHECKING:  # matplotlib is slow to load
+    from labapp.analysis.calibration import Suggestion
     from labapp.plugins.task_type import TaskType
     from labapp.report.drawing import Plate
     from labapp.stimuli.manifest import Manifest
@@ -73,6 +74,34 @@ class PrintedValue(Protocol):
     def value(self) -> float | None: ...
     @property
     def note(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class ComparedModels:
+    """Models that are compared with each other by tests.
+
+    Attributes
+    ----------
+    name : str
+        What the comparison is called.
+    models : tuple of str
+        Their ids, in the order of the figures.
+    within : bool
+        Whether participants met several of them, so that tests are paired; else each met one.
+    values : DataFrame
+        One row a participant and model: `participant`, `model`, and a column a metric.
+    measured : mapping
+        Of the metrics of what participants do, not of what they answer, by column the title.
+    n_tests : int
+        How many tests are made of them, of all metrics.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    within: bool
+    values: pd.DataFrame
+    measured: Mapping[str, str]
+    n_tests: int
 
 
 class TaskReport(Generic[F]):
@@ -147,6 +176,14 @@ class TaskReport(Generic[F]):
         to be put behind its clause; empty for nothing."""
         return ""
 
+    def compared(self, counted: Tables) -> Sequence[ComparedModels]:
+        """The models that it compares in these sessions, for the plan of a study."""
+        return ()
+
+    def suggested(self, counted: Tables) -> Sequence[Suggestion]:
+        """What calibrations among these sessions suggest, by data set."""
+        return ()
+
     def about_stimuli(self, manifest: Manifest) -> str:
         """What is to be said of a stimulus set beside those of published studies."""
         return ""
@@ -154,6 +191,10 @@ class TaskReport(Generic[F]):
 
 class Profile(TaskReport[F]):
     """What the report has of a published study: what compares tasks, and what the paper prints."""
+
+    def in_order(self, models: Sequence[str]) -> Sequence[str]:
+        """These models in the order in which the study has those like them."""
+        return models
 
     def about_models(self, models: Iterable[str]) -> Iterator[str]:
         """What readers of metrics must know of these models, by their ids."""
@@ -193,6 +234,14 @@ def profiles() -> tuple[Profile[Any], ...]:
     return tuple(
         discovery.load(f"labapp.profiles.{name}.profile:PROFILE") for name in discovery.PROFILES
     )
+
+
+def in_order(models: Iterable[str]) -> tuple[str, ...]:
+    """Models in the order of the profiles, each once; without one by their ids."""
+    ordered: Sequence[str] = sorted(set(models))
+    for profile in profiles():
+        ordered = profile.in_order(ordered)
+    return tuple(ordered)
 
 
 def has_report(task_type: TaskType[Any]) -> bool:

@@ -9,12 +9,10 @@ from math import ceil, isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labapp.analysis.task_report import ComparedModels, reports
 from labapp.planning.normal import Effect, effects
 from labapp.planning.people import People, weights
 from labapp.planning.power import Pool, curves
-from labapp.profiles.interactive_reconstruction.comparisons import comparisons
-from labapp.profiles.interactive_reconstruction.groups import groups_of
-from labapp.profiles.interactive_reconstruction.results import Group
 
 SIZES = (3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 50, 60, 80, 100, 150, 200)
 GOALS = (0.8, 0.9)
@@ -24,16 +22,6 @@ POOLS, POOL_DRAWS = 100, 200
 """Pools of simulated participants that are drawn from the pool for an interval, and studies drawn
 from each."""
 SCENARIO_DRAWS = 500
-METRICS = (
-    "completion_rate",
-    "correctness_rate",
-    "response_time_s",
-    "slide_distance",
-    "error_auc_sum",
-)
-"""Metrics of what participants do. Answers to questionnaires are left out: what a program answers
-says nothing of what people would."""
-
 Floats = NDArray[np.float64]
 
 
@@ -73,7 +61,7 @@ class GroupPower:
     """The power to tell models of a group apart. levels: .05, and .05 over the number of tests that
     an analysis of these sessions makes (n_tests)."""
 
-    group: Group
+    group: ComparedModels
     n_tests: int
     levels: tuple[float, float]
     tests: tuple[TestPower, ...]
@@ -105,8 +93,9 @@ def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
 
 def group_powers(people: People, seed: int) -> list[GroupPower]:
     """Each group of models that the study compares, of the participants who count."""
-    groups = groups_of(people.tables.included())
-    n_tests = sum(len(comparison.tests) for group in groups for comparison in comparisons(group))
+    counted = people.tables.included()
+    groups = [group for report in reports() for group in report.compared(counted)]
+    n_tests = sum(group.n_tests for group in groups)
     levels = (LEVEL, LEVEL / max(n_tests, 1))
     powers = []
     for group in groups:
@@ -119,30 +108,19 @@ def group_powers(people: People, seed: int) -> list[GroupPower]:
     return powers
 
 
-def pools(group: Group, people: People) -> list[tuple[Pool, str]]:
+def pools(group: ComparedModels, people: People) -> list[tuple[Pool, str]]:
     """A pool for each metric that can tell models apart, with its title."""
-    from labapp.profiles.interactive_reconstruction.groups import metrics_of
-
-    result = []
-    titles = {metric.column: metric.title for metric in metrics_of(group.task)}
     if len(group.models) < 2:
         return []
-    for metric in METRICS:
-        if metric not in group.values or metric not in titles:
-            continue
-        wide = _wide(group, metric)
-        pool = Pool(
-            metric,
-            group.models,
-            group.within,
-            wide[1],
-            people.weights(wide[0]),
-        )
-        result.append((pool, titles[metric]))
+    result = []
+    for metric, title in group.measured.items():
+        participants, values = _wide(group, metric)
+        weights = people.weights(participants)
+        result.append((Pool(metric, group.models, group.within, values, weights), title))
     return result
 
 
-def _wide(group: Group, metric: str) -> tuple[list[str], Floats]:
+def _wide(group: ComparedModels, metric: str) -> tuple[list[str], Floats]:
     table = group.values.pivot_table(
         index="participant", columns="model", values=metric, dropna=False
     ).reindex(columns=list(group.models))
@@ -154,7 +132,7 @@ def _tests(
     pool: Pool,
     title: str,
     people: People,
-    group: Group,
+    group: ComparedModels,
     levels: tuple[float, float],
     seed: int,
 ) -> list[TestPower]:

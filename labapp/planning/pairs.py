@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.plugins.part import Target
+from labapp.representations.card import dataset_of
 from labapp.representations.decoders import Decoder
 from labapp.representations.distance import DISTANCES
 from labapp.study import conditions, planner
@@ -35,7 +36,7 @@ class Pairs:
 
     @property
     def dataset(self) -> str:
-        return self.model.partition("/")[0]
+        return dataset_of(self.model)
 
     def share(self, target: float) -> float:
         """Of the pairs that are aligned before anybody did anything."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.planning.folding import BEST, KEPT, fold
+from labapp.representations.card import dataset_of
 from labapp.session import condition_assignment, folder
 from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.simulation_job import SimulationJob
@@ -148,7 +149,7 @@ def people(
     questions = trials[trials[BEST].notna() & ~trials["excluded"]].reset_index(drop=True)
     questions = questions.assign(
         strategy=questions["participant"].map(dict(strategies)),
-        dataset=questions["model"].str.partition("/")[0],
+        dataset=questions["model"].map(dataset_of).astype("string"),
     )
     total = sum(shares.values())
     return People(

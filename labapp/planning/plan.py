@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from labapp.analysis.calibration import Suggestion
 from labapp.errors import UsageError
 from labapp.planning import pairs, thresholds, waiting
 from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
@@ -13,6 +14,7 @@ from labapp.planning.pairs import Pairs
 from labapp.planning.people import People, out_of_reach, simulate_people
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
+from labapp.representations.card import dataset_of
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.mixtures import SHARES
 from labapp.simulation.workers import workers
@@ -21,7 +23,6 @@ from labapp.study.conditions import cells_of
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.tasks.reconstruction.report.calibration import Suggestion, suggestions
 
 PARTICIPANTS = 12
 PER_CELL = 6
@@ -200,9 +201,10 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
     if not paths:
         return []
     from labapp.analysis import load
+    from labapp.analysis.task_report import reports
 
     counted = load(list(paths)).included()
-    suggested = suggestions(counted.trials, counted.marks)
+    suggested = [known for report in reports() for known in report.suggested(counted)]
     if not suggested:
         raise UsageError(
             "The sessions given with --calibration hold no question of a calibration.",
@@ -210,13 +212,13 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
             todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
         )
     targets = pairs.targets_of(loaded, space_of, prior_of)
-    datasets = sorted({model.partition("/")[0] for model in targets})
+    datasets = sorted({dataset_of(model) for model in targets})
     own = [suggestion for suggestion in suggested if suggestion.dataset in datasets]
     if not own:
         others = ", ".join(suggestion.dataset for suggestion in suggested)
         raise UsageError(
             f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
-            f"the dials of {', '.join(datasets) or 'no reconstruction'}.",
+            f"the dials of {', '.join(datasets) or 'nothing'}.",
             safe="Nothing was simulated.",
             todo="Give calibrations with models of the same data set, or leave --calibration out: "
             "threshold and T are then taken from simulated participants.",
@@ -225,7 +227,7 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
 
 
 def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
-    from labapp.profiles.interactive_reconstruction.groups import in_order
+    from labapp.analysis.task_report import in_order
     from labapp.representations.package import load_package
 
     targets = pairs.targets_of(loaded, space_of, prior_of)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.analysis.calibration import Separation, Suggestion, separation
 from labapp.planning.folding import BEST
 from labapp.planning.pairs import Pairs
 from labapp.representations.distance import ALIGNMENT_SLACK
-from labapp.tasks.reconstruction.report.calibration import Separation, Suggestion, separation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labapp.analysis.calibration import Suggestion, skip_after_s
 from labapp.planning.pairs import Pairs
 from labapp.planning.people import People
-from labapp.tasks.reconstruction.report.calibration import Suggestion, skip_after_s
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Len
 
 def completions(people: People) -> list[Completion]:
     """By model, the mixture first."""
-    from labapp.profiles.interactive_reconstruction.groups import in_order
+    from labapp.analysis.task_report import in_order
 
     stages = people.tables.stages
     stages = stages[stages["completion_rate"].notna()]

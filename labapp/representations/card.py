@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from labapp import resources
 from labapp.documents import SHA256
+from labapp.errors import LabappError
 from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import (
@@ -229,6 +232,30 @@ def slider(name: str, low: float, high: float, step: float = 0.01) -> Continuous
 def choice(k: int) -> DiscreteDial:
     """The discrete dial in front of the sliders."""
     return DiscreteDial(type="discrete", name="c1", k=k)
+
+
+def installed(model: str) -> ModelCard | None:
+    """The card of the model package with this id that is installed here; None without one that can
+    be read."""
+    return _installed(model, resources.model_roots())
+
+
+@lru_cache(maxsize=256)
+def _installed(model: str, roots: tuple[Path, ...]) -> ModelCard | None:
+    for root in roots:
+        if (root / model / CARD).is_file():
+            try:
+                return read(root / model)
+            except LabappError:
+                return None
+    return None
+
+
+def dataset_of(model: str) -> str:
+    """The data set of a model, as its card has it. Of a model that is not installed here what its
+    id begins with: the folder in which models of one data set lie."""
+    card = installed(model)
+    return model.partition("/")[0] if card is None else card.dataset
 
 
 def read(folder: Path) -> ModelCard:

@@ -205,7 +205,7 @@ def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("mnist8k/ss2", "mnist8k/ss2: trained on 8,000 digits of MNIST"),
+        ("mnist8k/ss5", "mnist8k/ss5: trained on 8,000 digits of MNIST"),
         ("dsprites/vae", "dsprites/vae: trained on pictures that labapp drew"),
         ("dsprites/published-gt", None),
         ("dsprites/vae-full", None),

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from labapp.analysis.calibration import Separation, Suggestion
 from labapp.planning import said
 from labapp.planning.folding import BEST
 from labapp.planning.pairs import Pairs
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, recommended, thresholds
 from labapp.planning.waiting import completions, lengths, quantile, waiting
-from labapp.tasks.reconstruction.report.calibration import Separation, Suggestion
 from tests.planning.people import MODELS, cohort, people, question, session, stage
 
 FAR = np.linspace(0.0, 0.4, 100)

@@ -15,7 +15,9 @@ import pandas as pd
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.tables import Tables
+from labapp.profiles.interactive_reconstruction.model_cards import published_name
 from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
@@ -30,7 +32,6 @@ EASY = ("synthetic-end", "stage_easy")
 HIGHEST_ANSWER = 6
 """The difficulty after the quiz is this less the answer to “Stage k was easy” (Table A.3)."""
 _WHO = ["study", "participant", "session"]
-_OWN = re.compile(r"(?:published-)?([a-z]+?)(\d*)(?:-full)?")
 
 
 SCORE_METRICS = (
@@ -56,13 +57,6 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
     return (*(METRICS if task == RECONSTRUCTION else SINGLE_METRICS), *SCORE_METRICS)
 
 
-def published_name(model: str) -> str:
-    """How the paper calls a model, by its id: ss5 of mnist8k/ss5, gt of dsprites/published-gt."""
-    own = model.partition("/")[2] or model
-    match = _OWN.fullmatch(own)
-    return own if match is None else match[1] + match[2]
-
-
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
     """By the number of dimensions where names tell it, then as `FAMILIES`; others by id."""
 
@@ -81,7 +75,7 @@ def groups_of(counted: Tables) -> list[Group]:
     if stages.empty:
         return []
     stages = _with_scores(stages, counted.scores)
-    stages = stages.assign(dataset=stages["model"].str.partition("/")[0])
+    stages = stages.assign(dataset=stages["model"].map(dataset_of))
     trials = counted.trials
     trials = trials[(trials["role"] == "stage") & ~trials["excluded"]]
     programs = counted.participants[counted.participants["simulated"]]

@@ -3,7 +3,6 @@ and what it prints."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Profile, ReportedStudy
+from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
 from labapp.profiles.interactive_reconstruction import published, sections
 from labapp.profiles.interactive_reconstruction.comparisons import comparisons
 from labapp.profiles.interactive_reconstruction.drawings import Drawings
-from labapp.profiles.interactive_reconstruction.groups import TASKS, groups_of, published_name
+from labapp.profiles.interactive_reconstruction.groups import TASKS, groups_of, in_order, metrics_of
+from labapp.profiles.interactive_reconstruction.model_cards import not_published, published_name
 from labapp.profiles.interactive_reconstruction.published import Printed
 from labapp.profiles.interactive_reconstruction.results import Compared, Found
 from labapp.profiles.interactive_reconstruction.statistics import rows
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from labapp.report.drawing import Plate
 
 PAPER = "000"
-NOT_PUBLISHED = {
-    r"mnist8k/.+": "trained on 8,000 digits of MNIST, not on 60,000 as in the paper.",
-    r"dsprites/(ae|vae|gt)": "trained on pictures that labapp drew, not on the official ones.",
-}
-"""Shipped models named like the paper's that are others, by their ids. Nothing is said of others,
-imported (dsprites/published-gt) or trained at full length (mnist/ae5, dsprites/ae-full)."""
 DEFINITIONS = {
     "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3.",
     "First and last questions": (
@@ -56,6 +50,15 @@ DEFINITIONS = {
         "participant lacks a model. All of it is in the table statistics."
     ),
 }
+DONE = (
+    "completion_rate",
+    "correctness_rate",
+    "response_time_s",
+    "slide_distance",
+    "error_auc_sum",
+)
+"""Metrics of what participants do: what a program answers to a questionnaire says nothing of what
+people would, and error AUC as a mean repeats the sum."""
 _DESIGNS = {
     True: "repeated-measures ANOVA and paired t tests where participants met several models",
     False: "one-way ANOVA and independent t tests with pooled variance where each met one",
@@ -118,6 +121,26 @@ class InteractiveReconstruction(Profile[Comparisons]):
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> Comparisons:
         return Comparisons(findings(counted))
 
+    def compared(self, counted: Tables) -> Sequence[ComparedModels]:
+        groups = []
+        for group in groups_of(counted):
+            metrics = {metric.column: metric for metric in metrics_of(group.task)}
+            done = [name for name in DONE if name in metrics and name in group.values]
+            groups.append(
+                ComparedModels(
+                    group.name,
+                    group.models,
+                    group.within,
+                    group.values,
+                    {name: metrics[name].title for name in done},
+                    sum(len(comparison.tests) for comparison in comparisons(group)),
+                )
+            )
+        return groups
+
+    def in_order(self, models: Sequence[str]) -> Sequence[str]:
+        return in_order(models)
+
     def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
         for results in findings.groups:
             yield from rows(results)
@@ -151,12 +174,15 @@ class InteractiveReconstruction(Profile[Comparisons]):
 
     def about_models(self, models: Iterable[str]) -> Iterator[str]:
         """Which are not those of the published study, though named like them."""
-        for ids, why in NOT_PUBLISHED.items():
-            if others := [model for model in models if re.fullmatch(ids, model)]:
-                yield (
-                    f"{', '.join(others)}: {why} The published tables (Table 2 and those after it) "
-                    "are of other models: where they stand beside ours, they are for orientation."
-                )
+        others: dict[str, list[str]] = {}
+        for model in models:
+            if (why := not_published(model)) and published.names(model):
+                others.setdefault(why, []).append(model)
+        for why, named_alike in others.items():
+            yield (
+                f"{', '.join(named_alike)}: {why} The published tables (Table 2 and those after "
+                "it) are of other models: where they stand beside ours, they are for orientation."
+            )
 
     def printed(self, paper: str, study: str) -> Sequence[Printed]:
         return published.recruitment(study) if paper == PAPER else ()

@@ -16,16 +16,15 @@ from functools import cache
 from pathlib import Path
 
 from labapp.analysis.columns import Metric
-from labapp.profiles.interactive_reconstruction.groups import published_name
+from labapp.profiles.interactive_reconstruction.model_cards import published_name
 from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.representations.card import dataset_of
 
 FILE = Path(__file__).with_name("published.csv")
 SYNTHETIC, MNIST, THINK_ALOUD = "synthetic-crowd", "mnist-crowd", "mnist-think-aloud"
 MEAN, MEDIAN, F, T, P = "mean", "median", "F", "t", "p"
 TABLES = ("Table A.3", "Table 2")
 """Where a value is looked up first; then in the text."""
-DATASETS = {"mnist8k": "mnist"}
-"""Data sets of shipped models that stand for one of the paper's."""
 SHIFTS = {"0-1": 2, "1000 sum of squares x s": 3}
 """Decimal places from printed units to those of the report's metrics, where they differ."""
 
@@ -152,13 +151,20 @@ def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, 
 
 def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
     """mse, dci or mig of Table 2."""
-    name, own = published_name(model), DATASETS.get(dataset, dataset)
+    name = published_name(model)
     matches = (
         row
         for row in rows()
-        if (row.source, row.dataset, row.model, row.quantity) == ("Table 2", own, name, quantity)
+        if (row.source, row.dataset, row.model, row.quantity)
+        == ("Table 2", dataset, name, quantity)
     )
     return next(matches, None)
+
+
+def names(model: str) -> bool:
+    """Whether the paper has a model of this name, of the same data set."""
+    dataset, name = dataset_of(model), published_name(model)
+    return any((row.dataset, row.model) == (dataset, name) for row in rows())
 
 
 RECRUITED = ("5.2.1", "5.2.2")
@@ -181,7 +187,7 @@ _Cell = tuple[_Like, str, str, str, str]
 
 
 def _like(group: Group) -> _Like:
-    return group.study, group.task, DATASETS.get(group.dataset, group.dataset)
+    return group.study, group.task, group.dataset
 
 
 @cache

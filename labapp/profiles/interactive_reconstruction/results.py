@@ -14,6 +14,7 @@ import pandas as pd
 from labapp.analysis.columns import Metric
 from labapp.analysis.effects import Effect as Effect
 from labapp.analysis.inference import SMALLEST, Outcome
+from labapp.representations.card import dataset_of
 
 STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Of an uncorrected p, as in the captions of Figures 6 and A.11."""
@@ -45,8 +46,8 @@ class Group:
 
     @property
     def dataset(self) -> str:
-        """What the models' ids begin with: dsprites of dsprites/ae."""
-        return self.models[0].partition("/")[0]
+        """The data set of the models, as their cards have it."""
+        return dataset_of(self.models[0])
 
     @property
     def participants(self) -> int:

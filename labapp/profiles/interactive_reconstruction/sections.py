@@ -9,8 +9,8 @@ from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction import words
 from labapp.profiles.interactive_reconstruction.drawings import Drawings
-from labapp.profiles.interactive_reconstruction.groups import TASKS, published_name
-from labapp.profiles.interactive_reconstruction.model_cards import Facts, facts
+from labapp.profiles.interactive_reconstruction.groups import TASKS
+from labapp.profiles.interactive_reconstruction.model_cards import Facts, facts, published_name
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Pair, Summary
 from labapp.profiles.interactive_reconstruction.tables_checks import checks
 from labapp.report.formats import count, decimal

@@ -66,7 +66,7 @@ def test_what_nobody_meets_together_is_apart() -> None:
     )
     assert names(groups) == [
         (
-            f"reconstruction, mnist8k (ae{n}, tc{n}, ss{n})",
+            f"reconstruction, mnist (ae{n}, tc{n}, ss{n})",
             tuple(f"mnist8k/{one}{n}" for one in ("ae", "tc", "ss")),
             True,
         )
@@ -81,7 +81,7 @@ def test_one_model_each_is_one_group_between_participants() -> None:
     (group,) = groups_of(tables(rows))
     assert names([group]) == [
         (
-            "reconstruction, mnist8k",
+            "reconstruction, mnist",
             ("mnist8k/ae5", "mnist8k/ig5", "mnist8k/ss5", "mnist8k/ss10"),
             False,
         )

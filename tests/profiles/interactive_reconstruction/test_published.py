@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from scipy import stats
 
+from labapp import resources
 from labapp.analysis.columns import Metric
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction.groups import (
@@ -17,10 +20,11 @@ from labapp.profiles.interactive_reconstruction.groups import (
     SCORE_METRICS,
     TRAVERSALS,
     in_order,
-    published_name,
 )
+from labapp.profiles.interactive_reconstruction.model_cards import not_published, published_name
 from labapp.profiles.interactive_reconstruction.published import Printed, rows
 from labapp.profiles.interactive_reconstruction.results import Group
+from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
@@ -217,10 +221,25 @@ def test_only_a_like_study_has_published_values() -> None:
 
 
 def test_facts_about_models_are_table_2() -> None:
-    assert paper.model_fact("mnist8k", "mnist8k/ss10", "mse") == one(
+    assert paper.model_fact("mnist", "mnist8k/ss10", "mse") == one(
         "Table 2", model="ss10", quantity="mse"
     )
     assert paper.model_fact("circles", "circles/gt", "mse") is None
+
+
+def test_a_copy_of_a_model_under_another_id_is_taken_for_what_its_card_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = resources.models() / "mnist8k" / "ss5"
+    copy = tmp_path / "of-a-lab" / "our-favourite"
+    shutil.copytree(shipped, copy)
+    said = (copy / "model.yaml").read_text("utf-8")
+    (copy / "model.yaml").write_text(said.replace("mnist8k/ss5", "of-a-lab/our-favourite"), "utf-8")
+    monkeypatch.setattr(resources, "user_models", lambda: tmp_path)
+    model = "of-a-lab/our-favourite"
+    assert (published_name(model), dataset_of(model)) == ("ss5", "mnist")
+    assert not_published(model) == not_published("mnist8k/ss5") != ""
+    assert (published_name("of-a-lab/none"), dataset_of("of-a-lab/none")) == ("none", "of-a-lab")
 
 
 def test_models_are_named_and_ordered_as_in_the_paper() -> None:

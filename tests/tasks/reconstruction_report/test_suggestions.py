@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labapp.analysis.calibration import separation, skip_after_s
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
@@ -18,7 +19,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.tasks.reconstruction.events import AlignmentMarked
-from labapp.tasks.reconstruction.report.calibration import separation, skip_after_s, suggestions
+from labapp.tasks.reconstruction.report.calibration import suggestions
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from labapp.analysis.calibration import Suggestion
 from labapp.analysis.tables import Tables
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, paragraph, table, two_lines
-from labapp.tasks.reconstruction.report.calibration import Suggestion, suggestions
+from labapp.tasks.reconstruction.report.calibration import suggestions
 
 
 def calibration(tables: Tables, anchor: str) -> Iterator[Html]:

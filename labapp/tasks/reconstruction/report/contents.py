@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from labapp.analysis.by_task import metrics_by_model
+from labapp.analysis.calibration import Suggestion
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.formats import decimal
 from labapp.report.page import Html
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
+from labapp.tasks.reconstruction.report.calibration import suggestions
 from labapp.tasks.reconstruction.report.calibration_section import calibration
 from labapp.tasks.reconstruction.report.courses import courses
 from labapp.tasks.reconstruction.report.labels import files, sections
@@ -77,6 +79,9 @@ DEFINITIONS = {
 
 class ReconstructionReport(TaskReport[Found]):
     """Its findings are the names of dials."""
+
+    def suggested(self, counted: Tables) -> Sequence[Suggestion]:
+        return suggestions(counted.trials, counted.marks)
 
     activities: ClassVar = {
         TASK: "reconstructed target pictures by turning dials",

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 
+from labapp.analysis.calibration import Suggestion
 from labapp.figure_style import ACCENT, INK, STYLE
 from labapp.report import kit
 from labapp.report.drawing import Drawing, svg_of
-from labapp.tasks.reconstruction.report.calibration import Suggestion
 
 
 def marks(suggestions: Sequence[Suggestion], name: str) -> Drawing:
