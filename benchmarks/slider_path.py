@@ -99,9 +99,8 @@ def participant(
     from labapp.representations.package import load_package
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
-    from labapp.ui.bridge import Bridge
+    from labapp.ui.bridge import Bridge, QtScheduler
     from labapp.ui.participant.window import ParticipantWindow
-    from labapp.ui.scheduler import QtScheduler
     from labapp.ui.strings import strings_of
 
     if "/" in model:

@@ -35,7 +35,7 @@ from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.commands import EditLabel, MoveDial
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, ScreenChoice, Warm
@@ -43,7 +43,6 @@ from labapp.ui.moderator.choices import Interrupted, StudyChoice
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
-from labapp.ui.scheduler import QtScheduler
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import (
     FormulaDecoder,

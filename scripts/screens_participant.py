@@ -15,9 +15,8 @@ from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.commands import EditLabel, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study

@@ -12,9 +12,8 @@ from labapp.events.commands import Next
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.questionnaire.simulated import answer
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
 from tests.helpers.questionnaires import ALL, questionnaire_study
 from tests.helpers.rooms import Room, make_runner, skip_to

@@ -35,12 +35,11 @@ from labapp.ui.moderator.choices import StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import facts_of
-from labapp.ui.picture_warmer import PictureWarmer
+from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.preview_process import PreviewProcess
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import SessionLists
-from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 from labapp.ui.study_shelf import StudyShelf
 

@@ -35,7 +35,7 @@ from labapp.simulation.course import Course, Moment, course_of
 from labapp.simulation.decoders import Decoders
 from labapp.study import conditions
 from labapp.study.loading import LoadedStudy
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import words_of
@@ -44,7 +44,6 @@ from labapp.ui.participant.looks import window_of
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import WINDOWED, ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
 
 PATIENCE_S = 60.0

@@ -15,8 +15,12 @@ from labapp.errors import DataFolderError, NoMicrophone, UsageError
 from labapp.ui.language import N_
 
 if TYPE_CHECKING:
+    from labapp.audio.devices import Device
+    from labapp.audio.recorder import Recorder
+    from labapp.clock import Clock
+    from labapp.session.folder import SessionFolder
     from labapp.session.models import WarmDecoders
-    from labapp.session.opening import OpenSession, SessionDependencies
+    from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies
     from labapp.study.loading import LoadedStudy
 
 MB = 1024 * 1024
@@ -65,7 +69,7 @@ def session_dependencies(
     warm: decoders that are warm already (the home's); the others are loaded now.
     """
     from labapp.session.opening import SessionDependencies
-    from labapp.ui.scheduler import QtScheduler
+    from labapp.ui.bridge import QtScheduler
 
     ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
@@ -121,7 +125,6 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             )
         return None, "switched off (--audio off)"
     from labapp.audio import devices
-    from labapp.ui.recording import recorder_for
 
     try:
         device = devices.choose(options.audio or devices.DEFAULT)
@@ -136,6 +139,23 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             raise
         return None, error.what
     return recorder_for(device, loaded.study.recording.silence_prompt_s), ""
+
+
+def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:
+    """A function that makes the recorder of a segment, once the session's clock is there."""
+    from labapp.audio.recorder import Recorder
+
+    def make(folder: SessionFolder, segment: int, emit: EmitBody, clock: Clock) -> Recorder:
+        return Recorder(
+            folder.path,
+            segment,
+            device,
+            emit=emit,
+            from_perf_ns=clock.from_perf_ns,
+            silent_after_s=silent_after_s,
+        )
+
+    return make
 
 
 def open_new(

@@ -15,9 +15,8 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner
 

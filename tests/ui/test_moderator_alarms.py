@@ -22,9 +22,9 @@ from labapp.representations.decoding import Array
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
 from labapp.tasks.reconstruction.commands import MoveDial
-from labapp.ui.moderator import watch
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
-from labapp.ui.moderator.state.latency import ENOUGH
+from labapp.ui.moderator.state import alarms
+from labapp.ui.moderator.state.console import ENOUGH
 from tests.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
 from tests.helpers.rooms import FormulaDecoder, Room, decoder_of, skip_to
 from tests.ui.desk import Desk, closed_forms
@@ -185,11 +185,11 @@ def test_the_disk_is_almost_full_without_sound(
     clock = FakeClock()
     desk = Desk(open_room(clock=clock, decoders=closed_forms()), clock)
     desk.room.session.begin()
-    monkeypatch.setattr(watch, "LOW_DISK_BYTES", 10**18)
+    monkeypatch.setattr(alarms, "LOW_DISK_BYTES", 10**18)
     for _ in range(DISK_EVERY_TICKS):
         desk.console.refresh()
     assert [alarm.split(":")[0] for alarm in desk.alarms()] == ["Disk almost full"]
-    monkeypatch.setattr(watch, "LOW_DISK_BYTES", 0)
+    monkeypatch.setattr(alarms, "LOW_DISK_BYTES", 0)
     for _ in range(DISK_EVERY_TICKS):
         desk.console.refresh()
     assert desk.alarms() == []

@@ -18,8 +18,8 @@ from labapp.events.lifecycle import AlarmRaised, DecoderWarmed
 from labapp.tasks.reconstruction.commands import MoveDial
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, ConsoleWindow
 from labapp.ui.moderator.plan_panel import PlanList
+from labapp.ui.moderator.state.alarms import Watch
 from labapp.ui.moderator.timeline_view import TimelineView
-from labapp.ui.moderator.watch import Watch
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.desk import HEARD, closed_forms

@@ -36,7 +36,7 @@ from labapp.ui.language import (
     translate_message,
     translate_phrase,
 )
-from labapp.ui.moderator import reports, wording
+from labapp.ui.moderator import wording
 from labapp.ui.moderator.banner import ErrorBanner
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.widgets.markdown import MarkdownView
@@ -317,18 +317,18 @@ def test_messages_are_translated_from_their_code_and_values(speaks) -> None:
     assert translate_message(free) == "2,4 GB frei"
     # As a journal gives it back: with code and values, and as those of earlier versions do.
     stored = json.loads(json.dumps(AlarmRaised("disk_low", str(free), coded(free)).as_dict()))
-    assert reports.detail_of(stored) == "2,4 GB frei"
-    assert reports.detail_of({"code": "disk_low", "detail": "2.4 GB free"}) == "2.4 GB free"
-    assert reports.detail_of(stored | {"detail": "[withheld]"}) == "[withheld]"
+    assert wording.detail_of(stored) == "2,4 GB frei"
+    assert wording.detail_of({"code": "disk_low", "detail": "2.4 GB free"}) == "2.4 GB free"
+    assert wording.detail_of(stored | {"detail": "[withheld]"}) == "[withheld]"
 
 
 def test_reasons_of_pauses_are_told_as_they_were_given(speaks) -> None:
-    assert reports.pause_reason(wording.PAUSED) == ""
-    assert reports.pause_reason("technical problem") == "Technical problem"
+    assert wording.pause_reason(wording.PAUSED) == ""
+    assert wording.pause_reason("technical problem") == "Technical problem"
     speaks("de")
-    assert reports.pause_reason("technical problem") == "Technik"
-    assert reports.pause_reason("consent not stored") == "Einwilligung nicht gespeichert"
-    assert reports.pause_reason("fire drill") == "fire drill"
+    assert wording.pause_reason("technical problem") == "Technik"
+    assert wording.pause_reason("consent not stored") == "Einwilligung nicht gespeichert"
+    assert wording.pause_reason("fire drill") == "fire drill"
 
 
 def test_what_is_wrong_with_the_microphone_is_told_with_its_reason(speaks) -> None:
@@ -362,7 +362,7 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
 def said_elsewhere() -> Iterator[str]:
     """The texts in the code of the other layers, with a 7 for each value."""
     for path in sorted(UI.parent.rglob("*.py")):
-        if path.name in ("reports.py", "wording.py"):
+        if path.name == "wording.py":
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -376,7 +376,7 @@ def said_elsewhere() -> Iterator[str]:
 def test_reports_are_known_by_the_sentences_that_other_layers_say() -> None:
     said = set(said_elsewhere())
     here = {wording.ENDED, wording.WITHDREW}
-    for form in {*wording.PART_TITLES, *reports.REASONS} - here:
+    for form in {*wording.PART_TITLES, *wording.REASONS} - here:
         parts = re.split(r"\{\w+\}", form)
         pattern = re.compile(".+".join(map(re.escape, parts)))
         assert any(pattern.fullmatch(text) for text in said), form

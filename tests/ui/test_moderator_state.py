@@ -44,13 +44,11 @@ from labapp.tasks.reconstruction.events import (
     TrialStarted,
 )
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.alarms import Alarms
-from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.moderator.state.latency import ENOUGH, Latency
+from labapp.ui.moderator.state.alarms import Alarms, Watch
+from labapp.ui.moderator.state.console import ENOUGH, ConsoleState, Latency
+from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.sound import Sound
-from labapp.ui.moderator.state.worktime import WorkTime
-from labapp.ui.moderator.watch import Watch
 from tests.helpers.journals import stamp
 from tests.helpers.rooms import decoder_of
 

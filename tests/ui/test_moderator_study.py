@@ -20,12 +20,12 @@ from labapp.representations.sheets import traversals
 from labapp.stimuli import library
 from labapp.study.loading import load
 from labapp.study.planner import realise
-from labapp.ui import sheet_maker, theme
+from labapp.ui import picture_warmer, theme
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.picture_warmer import SheetMaker
 from labapp.ui.preview_process import PreviewProcess
-from labapp.ui.sheet_maker import SheetMaker
 from labapp.ui.widgets.traversals import TraversalView
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.packages import ring_model
@@ -218,7 +218,7 @@ def test_sheets_come_as_decoders_do_made_once_and_in_a_thread(
         makers.append(threading.current_thread().name)
         return traversals(decoder)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sheet_maker, "traversals", watched)
+    monkeypatch.setattr(picture_warmer, "traversals", watched)
     home.view.tabs[2].click()  # before any decoder is warm
     cards = home.view.study.cards
     assert list(cards) == QUICKSTART

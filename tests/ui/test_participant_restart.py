@@ -8,9 +8,8 @@ from labapp.events import Source
 from labapp.events.commands import Resume
 from labapp.session import opening
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.bridge import Bridge
+from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.scheduler import QtScheduler
 from labapp.ui.strings import strings_of
 from tests.helpers.skips import skip_question
 from tests.session.sessions import surroundings, trial_of

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from labapp.events import Event
-from labapp.ui.moderator.state.fold import Fold
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.state.fold import Fold, WorkTime
 
 LIMIT = 512
 FIRST_SPACING_NS = 20_000_000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labapp.events import Event
-from labapp.ui.moderator.state.fold import Fold
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.state.fold import Fold, WorkTime
 
 Place = tuple[str, int]
 """The id of a part and the number of a stimulus in it, from 1."""

@@ -48,14 +48,11 @@ from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.part_words import chords_of
 from labapp.ui.moderator.plan_panel import PlanPanel
-from labapp.ui.moderator.prompt_box import key_of
-from labapp.ui.moderator.state.alarms import SILENT, SOUND
-from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.state.alarms import SILENT, SOUND, Watch
+from labapp.ui.moderator.state.console import ConsoleState, no_veil, veil_of
 from labapp.ui.moderator.state.plan import rows_of, view_of
-from labapp.ui.moderator.state.veil import no_veil, veil_of
 from labapp.ui.moderator.timeline_view import TimelinePanel
-from labapp.ui.moderator.voice_panel import VoicePanel
-from labapp.ui.moderator.watch import Watch
+from labapp.ui.moderator.voice_panel import VoicePanel, key_of
 from labapp.ui.participant.body import Body
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of

@@ -20,8 +20,8 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.header_questions import Questions, Reasons, SkipLine
-from labapp.ui.moderator.reports import pause_reason
 from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.wording import pause_reason
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 

@@ -25,8 +25,8 @@ from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.correction import Correctable, Correction
 from labapp.ui.moderator.state.deviations import DeviationLog
+from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.notes import Note
-from labapp.ui.moderator.state.worktime import WorkTime
 from labapp.ui.moderator.timed_list import Line, TimedList
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button, ElidedButton

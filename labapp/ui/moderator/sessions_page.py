@@ -13,8 +13,7 @@ from labapp.journal.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.session_model import Column
-from labapp.ui.moderator.session_table import STARTED, WIDE, SessionTable, label_text
+from labapp.ui.moderator.session_table import STARTED, WIDE, Column, SessionTable, label_text
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 

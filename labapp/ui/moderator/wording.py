@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from labapp.clock import NS
-from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_phrase
+from labapp.messages import decoded
+from labapp.ui.language import N_, Phrases, number, phrases, tr, translate_message, translate_phrase
+
+GAPS = {
+    "overflow": N_("the computer was too slow"),
+    "queue": N_("the computer was too slow"),
+    "stalled": N_("the sound stood still"),
+    "write_failed": N_("it could not be written"),
+    "device_lost": N_("the microphone was gone"),
+    "reopened": N_("the microphone was opened anew"),
+}
+
+
+def detail_of(payload: Mapping[str, Any]) -> str:
+    """The text of an event (`detail` or `reason`), translated."""
+    text = str(payload.get("detail", payload.get("reason", "")))
+    return translate_message(decoded(text, payload.get("message")))
+
+
+def pause_reason(reason: str) -> str:
+    """Why a session paused; empty where nobody said."""
+    if reason in PAUSE_REASONS:
+        return tr(PAUSE_REASONS[reason])
+    return "" if reason == PAUSED else tr(reason)
+
+
+def gap(cause: str) -> str:
+    """Why sound was lost."""
+    return tr(GAPS.get(cause, cause))
+
 
 OUTCOMES = {
     "completed": N_("done"),
@@ -61,6 +92,28 @@ PART_TITLES = (
     N_("Before the example"),
     N_("Example"),
 )
+
+# Journals and the recorder say the same in English whoever sits at the console, so that the data of
+# one study read alike. Sentences with values are messages (`labapp.messages`); those without any
+# stand here. Any other text is shown as it came.
+REASONS = (
+    *ENDS,
+    N_("consent not stored"),
+    N_("the end was taken back"),
+    N_("the microphone could not be opened"),
+    N_("the study records no sound"),
+    N_("the session began without sound"),
+    N_("the session clock does not run at the speed of sound (--speed)"),
+    N_("switched off (--audio off)"),
+    N_("the participant did not agree to a sound recording"),
+    N_("the disk does not answer"),
+    N_("the device ended the recording"),
+    N_("the sound server no longer knows our recording"),
+    N_("The signed consent was deleted."),
+)
+"""Why a session paused or ended, or has no sound, and what else lower layers say without a value.
+"""
+
 """As a plan names its parts; questionnaires bring their own titles."""
 
 

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView
 from labapp.journal.sessions import SessionSummary
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.session_model import Column
-from labapp.ui.moderator.session_table import ID, LENGTH, STATE, SessionView
+from labapp.ui.moderator.session_table import ID, LENGTH, STATE, Column, SessionView
 from labapp.ui.researcher.results import Key, Quality
 from labapp.ui.theme import Palette
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from labapp import discovery
@@ -11,13 +13,71 @@ from labapp.plugins.part import PlannedPart
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.moderator.state.alarms import Alarms
 from labapp.ui.moderator.state.deviations import DeviationLog
-from labapp.ui.moderator.state.fold import Fold
-from labapp.ui.moderator.state.latency import Latency
+from labapp.ui.moderator.state.fold import Fold, WorkTime
 from labapp.ui.moderator.state.notes import Note, correct, note_of
 from labapp.ui.moderator.state.sound import Sound
 from labapp.ui.moderator.state.timeline import Timeline
-from labapp.ui.moderator.state.veil import Veil, no_veil
-from labapp.ui.moderator.state.worktime import WorkTime
+
+Veil = Callable[[Event], Event]
+UNNAMED = "a model"
+
+
+def no_veil(event: Event) -> Event:
+    """Everything as it is."""
+    return event
+
+
+def veil_of(models: Iterable[str]) -> Veil:
+    """Takes ids of models, and their names within their data sets, out of what an alarm says."""
+    ids = set(models)
+    names = sorted(ids | {model.rpartition("/")[2] for model in ids}, key=len, reverse=True)
+    named = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
+
+    def veil(event: Event) -> Event:
+        if event.kind != "alarm.raised" or not ids:
+            return event
+        detail = named.sub(UNNAMED, str(event.payload["detail"]))
+        return event._replace(payload={**event.payload, "detail": detail})
+
+    return veil
+
+
+KEPT = 500
+ENOUGH = 50
+
+
+class Latency:
+    """A fold over dial.moved and picture.decoded; the last 500 pictures count."""
+
+    def __init__(self) -> None:
+        self._moved: dict[int, int] = {}
+        self._taken_ns: deque[int] = deque(maxlen=KEPT)
+
+    def apply(self, event: Event) -> bool:
+        """Take in an event; True when there is a new measurement."""
+        if event.kind == "dial.moved":
+            self._moved[int(event.payload["z_seq"])] = event.t_ns
+            return False
+        if event.kind == "picture.decoded":
+            z_seq = int(event.payload["z_seq"])
+            began = self._moved.pop(z_seq, None)
+            # A slow decoder leaves out the states that were passed by.
+            for older in [seq for seq in self._moved if seq < z_seq]:
+                del self._moved[older]
+            if began is not None:
+                self._taken_ns.append(event.t_ns - began)
+                return True
+        elif event.kind == "trial.drawn":
+            self._moved.clear()
+        return False
+
+    def p99_ms(self) -> float | None:
+        """99th percentile in ms, or None while there are too few to tell."""
+        if len(self._taken_ns) < ENOUGH:
+            return None
+        ordered = sorted(self._taken_ns)
+        return ordered[min(len(ordered) - 1, round(0.99 * len(ordered)))] / 1e6
+
 
 F = TypeVar("F", bound=Fold)
 

@@ -10,8 +10,8 @@ from labapp.clock import NS
 from labapp.events import Event, payload_of
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.reports import detail_of, gap, pause_reason
 from labapp.ui.moderator.state.alarms import raised
+from labapp.ui.moderator.wording import detail_of, gap, pause_reason
 
 FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 """Kinds that are no deviations and come by the ten thousand."""

@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 from labapp.events import Event
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.events.durations import Pauses
+
+
+class WorkTime:
+    """A fold over the journal; all times in ns."""
+
+    def __init__(self) -> None:
+        self.pauses = Pauses()
+        self.closed: list[tuple[int, int]] = []
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
+        before = self.pauses
+        self.pauses = before.apply(event)
+        if before.open_since_ns is not None and not self.pauses.held:
+            self.closed.append((before.open_since_ns, event.t_ns))
+
+    def working_ns(self, t_ns: int) -> int:
+        """Working time at any session time so far."""
+        if self.pauses.open_since_ns is not None:
+            t_ns = min(t_ns, self.pauses.open_since_ns)
+        return t_ns - sum(min(t_ns, end) - start for start, end in self.closed if start < t_ns)
 
 
 class Fold:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from labapp.events import Event
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.state.fold import WorkTime
 
 NoteKind = Literal["note", "flag", "prompt", "question"]
 

@@ -11,7 +11,7 @@ from labapp.session.machine import SessionMachine, SessionState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import words_of
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.state.fold import WorkTime
 
 RowState = Literal["todo", "current", "done", "skipped"]
 

@@ -16,9 +16,9 @@ from labapp.plugins.part import PlannedPart
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import every_mark, words_of
-from labapp.ui.moderator.reports import detail_of, gap, pause_reason
+from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.notes import note_of
-from labapp.ui.moderator.state.worktime import WorkTime
+from labapp.ui.moderator.wording import detail_of, gap, pause_reason
 
 MarkKind = Literal[
     "note", "flag", "prompt", "question", "answer", "deviation", "alarm", "pause", "gap"
