@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -29,9 +29,7 @@ class _Chip(QFrame):
         self.dismiss = Button(tr("Dismiss"))
         self.dismiss.setProperty("role", "chip")
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
         row.addWidget(self.icon)
         row.addWidget(self.text, 1)
         row.addWidget(self.dismiss)
@@ -69,9 +67,7 @@ class _KeyboardChip(QFrame):
         self.back = Button(tr("Give back"))
         self.back.setProperty("role", "chip")
         self.back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_XS, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(self, theme.SPACE_S, (theme.SPACE_M, 0, theme.SPACE_XS, 0))
         row.addWidget(bits.StatusIcon(palette, "warn", ICON_PX))
         row.addWidget(self.text, 1)
         row.addWidget(self.back)
@@ -91,15 +87,11 @@ class AlarmBar(QWidget):
         self.chips = [_Chip(palette) for _ in range(MOST)]
         self.more = bits.label(role="secondary")
         self.well = QWidget()
-        calm = QHBoxLayout(self.well)
-        calm.setContentsMargins(theme.SPACE_M, 0, 0, 0)
-        calm.setSpacing(theme.SPACE_S)
+        calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
         calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
         calm.addWidget(bits.label(tr("All is well"), "secondary"))
         calm.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(self, theme.SPACE_S)
         row.addWidget(self.well, 1)
         self.keyboard = _KeyboardChip(palette)
         self.keyboard.back.clicked.connect(self.keyboard_back)

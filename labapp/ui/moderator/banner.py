@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.errors import LabappError
 from labapp.ui import theme
@@ -23,12 +23,11 @@ class _Band(QFrame):
         self.setProperty("tone", tone)
         self.title = bits.label(role="strong", wrap=True)
         self.text = bits.label(role="secondary", wrap=True)
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        self.row.setSpacing(theme.SPACE_M)
+        self.row = bits.row(
+            self, theme.SPACE_M, (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        )
         self.row.addWidget(bits.StatusIcon(palette, state), 0, Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = bits.column(None, 2)
         words.addWidget(self.title)
         words.addWidget(self.text)
         self.row.addLayout(words, 1)
@@ -115,9 +114,7 @@ class OpeningCard(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = bits.label(role="secondary", wrap=True)
         self.text.setMinimumWidth(360)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*[theme.SPACE_XL] * 4)
-        column.setSpacing(theme.SPACE_S)
+        column = bits.column(self, theme.SPACE_S, theme.SPACE_XL)
         column.addWidget(bits.label(tr("Opening the session."), "title"))
         column.addWidget(self.text)
         self.hide()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QBoxLayout,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
@@ -22,6 +25,7 @@ from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
 
+Box = TypeVar("Box", bound=QBoxLayout)
 ICON_PX = 20
 
 
@@ -54,6 +58,26 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "")
 def start_one() -> str:
     """What to do where there is no session."""
     return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
+
+
+Margins = int | tuple[int, int, int, int]
+"""Logical pixels around what is laid out: left, top, right and bottom, or the same all around."""
+
+
+def row(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QHBoxLayout:
+    """Widgets beside each other, in a widget or in another layout."""
+    return _spaced(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
+
+
+def column(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QVBoxLayout:
+    """Widgets below each other, in a widget or in another layout."""
+    return _spaced(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
+
+
+def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
+    layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
+    layout.setSpacing(spacing)
+    return layout
 
 
 def limit(field: QLineEdit, longest: int = NOTE_LIMIT) -> None:

@@ -19,7 +19,6 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QGridLayout,
     QMainWindow,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -41,7 +40,7 @@ from labapp.ui import room, theme
 from labapp.ui.bridge import Bridge
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
-from labapp.ui.moderator import notes_panel, style
+from labapp.ui.moderator import bits, notes_panel, style
 from labapp.ui.moderator.alarm_bar import AlarmBar
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
@@ -181,17 +180,14 @@ class ConsoleWindow(QMainWindow):
         body.setProperty("role", "ground")
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         body.setStyleSheet(style.stylesheet(PALETTE))
-        outer = QVBoxLayout(body)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
+        outer = bits.column(body, 0)
         outer.addWidget(self.header)
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
         grid.setHorizontalSpacing(gap)
         grid.setVerticalSpacing(gap)
-        self._left = QVBoxLayout()
-        self._left.setSpacing(gap)
+        self._left = bits.column(None, gap)
         self._left.addWidget(self.plan)
         grid.addLayout(self._left, 1, 0, 2, 1)
         grid.addWidget(self.mirror, 1, 1)

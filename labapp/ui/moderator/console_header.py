@@ -10,7 +10,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from labapp.clock import NS
 from labapp.events import Source
@@ -78,9 +78,7 @@ class ConsoleHeader(QFrame):
         self.skipping = SkipLine()
         self.pages.addWidget(self.skipping)
         self.pages.currentChanged.connect(self._fit)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.SPACE_XL, 0, theme.SPACE_M, 0)
-        row.setSpacing(theme.SPACE_L)
+        row = bits.row(self, theme.SPACE_L, (theme.SPACE_XL, 0, theme.SPACE_M, 0))
         row.addWidget(bits.label(participant, "brand"))
         row.addWidget(self.elapsed)
         row.addWidget(self.recording)
@@ -117,15 +115,11 @@ class ConsoleHeader(QFrame):
 
     def _run_page(self) -> QWidget:
         page = QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(page, theme.SPACE_S)
         row.addWidget(self.study, 1)
         row.addWidget(self.reasons, 1)
         self.others = QWidget()
-        others = QHBoxLayout(self.others)
-        others.setContentsMargins(0, 0, 0, 0)
-        others.setSpacing(theme.SPACE_S)
+        others = bits.row(self.others, theme.SPACE_S)
         for button in (self.blind, self.skip, self.end, self.reopen, self.done):
             others.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.others)

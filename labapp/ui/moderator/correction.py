@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame
 
 from labapp.ui import theme
 from labapp.ui.language import tr
@@ -67,14 +67,11 @@ class Correction(QFrame):
         self.words = bits.label("", "", wrap=True)
         self.take_back = Button(tr("Take it back"), "compact")
         self.leave = Button(tr("Leave it"), "compact")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.SPACE_XS)
+        buttons = bits.row(None, theme.SPACE_XS)
         buttons.addWidget(self.take_back)
         buttons.addWidget(self.leave)
         buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, theme.SPACE_S)
-        layout.setSpacing(theme.SPACE_XS)
+        layout = bits.column(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_S))
         for widget in (self.title, self.words, field):
             layout.addWidget(widget)
         layout.addLayout(buttons)

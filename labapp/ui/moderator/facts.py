@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp import discovery
 from labapp.events.commands import Command
@@ -46,26 +45,19 @@ class PartPanel(QWidget):
         raise NotImplementedError
 
 
-class FactsColumn(QScrollArea):
+class FactsColumn(bits.Scrolling):
     """Lines, and below them the widget that a task may have."""
 
     def __init__(self, palette: Palette, console: ConsoleState) -> None:
-        super().__init__()
+        inside = QWidget()
+        super().__init__(inside)
         self._palette = palette
         self._console = console
         self._widgets: dict[str, Any] = {}
         self.labels = [bits.label("", "", wrap=True)]
-        inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(0, 0, theme.SPACE_S, 0)
-        self._column.setSpacing(theme.SPACE_S)
+        self._column = bits.column(inside, theme.SPACE_S, (0, 0, theme.SPACE_S, 0))
         self._column.addWidget(self.labels[0])
         self._column.addStretch(1)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidget(inside)
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QWidget
 
 from labapp.events.commands import Command, EndSession, SkipStage, Unblind
 from labapp.ui import theme
@@ -37,9 +37,7 @@ class Reasons(QWidget):
         self.typed.setProperty(PURPOSE, "reason")
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XS)
+        row = bits.row(self, theme.SPACE_XS)
         row.addStretch(1)
         row.addWidget(bits.label(tr("Why?"), "strong"))
         for text in (*wording.PAUSE_REASONS.values(), N_("Other…")):
@@ -99,9 +97,7 @@ class SkipLine(QWidget):
         self.text = bits.label(role="strong")
         self.back = Button(tr("Take back"))
         self.back.clicked.connect(self.taken_back)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(self, theme.SPACE_S)
         row.addStretch(1)
         row.addWidget(self.text)
         row.addWidget(self.back, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -143,8 +139,7 @@ class Questions(QWidget):
         bits.limit(self.reason)
         self.reason.setProperty(PURPOSE, "reason")
         self.yes, self.other, self.no = Button(), Button(), Button()
-        words = QVBoxLayout()
-        words.setSpacing(0)
+        words = bits.column(None, 0)
         words.addStretch(1)
         words.addWidget(self.question)
         words.addWidget(self.detail)
@@ -153,8 +148,7 @@ class Questions(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(theme.SPACE_S)
         self._row.addLayout(words, 1)
-        self._answering = QHBoxLayout()
-        self._answering.setSpacing(theme.SPACE_S)
+        self._answering = bits.row(None, theme.SPACE_S)
         self._row.addLayout(self._answering)
         for widget in (self.reason, self.yes, self.other, self.no):
             self._answering.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)

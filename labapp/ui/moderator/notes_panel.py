@@ -11,10 +11,8 @@ from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -144,8 +142,7 @@ class NotesPanel(QFrame):
         self.deviation.committed.connect(self.deviation_saved)
         self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
         self.stack = QStackedWidget()
-        head = QHBoxLayout()
-        head.setSpacing(theme.SPACE_S)
+        head = bits.row(None, theme.SPACE_S)
         pages = ((self.input, self.list), (self.deviation, self.deviations))
         for tab, (field, view) in zip(self.tabs, pages, strict=True):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -153,17 +150,15 @@ class NotesPanel(QFrame):
             view.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
             head.addWidget(tab)
             page = QWidget()
-            column = QVBoxLayout(page)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(theme.SPACE_S)
+            column = bits.column(page, theme.SPACE_S)
             column.addWidget(field)
             column.addWidget(view, 1)
             self.stack.addWidget(page)
         bits.turn_pages(self.tabs, self.stack.setCurrentIndex)
         head.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
-        layout.setSpacing(theme.SPACE_S)
+        layout = bits.column(
+            self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
+        )
         layout.addLayout(head)
         layout.addWidget(self.correction)
         layout.addWidget(self.stack, 1)

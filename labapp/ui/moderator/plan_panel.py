@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -135,15 +135,10 @@ class PlanPanel(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.list = PlanList(palette)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setWidget(self.list)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
-        layout.setSpacing(theme.SPACE_XS)
+        self._area = bits.Scrolling(self.list)
+        layout = bits.column(
+            self, theme.SPACE_XS, (theme.SPACE_S, theme.SPACE_M, theme.SPACE_S, theme.SPACE_S)
+        )
         title = bits.label(tr("PLAN"), "section")
         title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
         layout.addWidget(title)

@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
@@ -122,15 +122,11 @@ class ReadyCard(QFrame):
             for key, title in TITLES.items()
         }
 
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[theme.SPACE_XL] * 4)
-        layout.setSpacing(0)
+        layout = bits.column(self, 0, theme.SPACE_XL)
         layout.addWidget(bits.label(tr("Ready?"), "title"))
         layout.addSpacing(theme.SPACE_XS)
         checked = QWidget()
-        column = QVBoxLayout(checked)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bits.column(checked, 0)
         for index, key in enumerate(ORDER):
             if index:
                 column.addWidget(bits.hairline())
@@ -147,8 +143,7 @@ class ReadyCard(QFrame):
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
         layout.addWidget(bits.hairline())
         layout.addSpacing(theme.SPACE_L)
-        foot = QHBoxLayout()
-        foot.setSpacing(theme.SPACE_L)
+        foot = bits.row(None, theme.SPACE_L)
         foot.addWidget(self.why, 1)
         foot.addWidget(self.start_button)
         layout.addLayout(foot)

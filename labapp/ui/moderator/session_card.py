@@ -11,10 +11,8 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
 )
 
 from labapp.plugins.part import PlannedPart, stages_of
@@ -66,9 +64,7 @@ class SessionCard(QFrame):
         self.order = bits.label(wrap=True)
         self.blind = QCheckBox(tr("Blind: do not name the representations"))
 
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[theme.SPACE_XL] * 4)
-        layout.setSpacing(theme.SPACE_L)
+        layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
         layout.addWidget(bits.label(tr("Session"), "title"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
@@ -76,15 +72,13 @@ class SessionCard(QFrame):
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
-        choose = QHBoxLayout()
-        choose.setSpacing(theme.SPACE_S)
+        choose = bits.row(None, theme.SPACE_S)
         choose.addWidget(self.study, 1)
         choose.addWidget(self.open_file)
         grid.addLayout(choose, 0, 1)
         grid.addWidget(self.study_note, 1, 1)
         grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
-        who = QHBoxLayout()
-        who.setSpacing(theme.SPACE_M)
+        who = bits.row(None, theme.SPACE_M)
         who.addWidget(self.participant, 1)
         who.addWidget(self._name(tr("Session"), self.session))
         who.addWidget(self.session)

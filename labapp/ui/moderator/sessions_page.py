@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from labapp.journal.sessions import SessionSummary
 from labapp.ui import theme
@@ -41,9 +41,7 @@ class WithdrawLine(QWidget):
         self.keep = Button(tr("Withdraw, keep the data"))
         self.delete = Button(tr("Withdraw, delete the data"))
         self.delete.setProperty("role", "danger")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_S)
+        row = bits.row(self, theme.SPACE_S)
         row.addWidget(self.text, 1)
         for button in (self.cancel, self.keep, self.delete):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -107,9 +105,7 @@ class SessionsPage(QFrame):
         self.withdraw = Button(tr("Withdraw…"))
         self.resume = Button(tr("Recover and resume"))
         self.asking = WithdrawLine()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_L)
-        layout.setSpacing(theme.SPACE_M)
+        layout = bits.column(self, theme.SPACE_M, theme.SPACE_L)
         head = QHBoxLayout()
         head.addWidget(bits.label(tr("Sessions"), "title"))
         head.addWidget(self.count, 1)
@@ -118,9 +114,7 @@ class SessionsPage(QFrame):
         layout.addWidget(self.table, 1)
         layout.addWidget(self.about)
         self._foot = QWidget()
-        foot = QHBoxLayout(self._foot)
-        foot.setContentsMargins(0, 0, 0, 0)
-        foot.setSpacing(theme.SPACE_S)
+        foot = bits.row(self._foot, theme.SPACE_S)
         foot.addWidget(self.remark, 1)
         for button in (self.folder, self.withdraw, self.resume):
             foot.addWidget(button)

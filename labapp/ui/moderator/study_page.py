@@ -90,9 +90,7 @@ class SheetCard(QFrame):
         self.sheet: TraversalView | None = None
         self.facts = bits.label(role="secondary", wrap=True)
         self.note = bits.label(tr("Its pictures are being made …"), "secondary", wrap=True)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(*[theme.SPACE_XL] * 4)
-        self.column.setSpacing(theme.SPACE_XS)
+        self.column = bits.column(self, theme.SPACE_XS, theme.SPACE_XL)
         self.column.addWidget(bits.label(model, "title"))
         self.column.addWidget(self.facts)
         self.column.addWidget(self.note)
@@ -185,9 +183,7 @@ class StudyPage(QScrollArea):
         body.addWidget(bits.label(tr(BLIND), "secondary", wrap=True))
         self.blind.hide()
         self.sheets = QWidget()
-        self.stack = QVBoxLayout(self.sheets)
-        self.stack.setContentsMargins(0, 0, 0, 0)
-        self.stack.setSpacing(theme.SPACE_L)
+        self.stack = bits.column(self.sheets, theme.SPACE_L)
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page

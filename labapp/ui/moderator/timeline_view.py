@@ -14,7 +14,7 @@ from math import ceil
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolTip
 
 from labapp.clock import NS
 from labapp.ui import theme
@@ -233,9 +233,9 @@ class TimelinePanel(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.view = TimelineView(palette, timeline)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
-        layout.setSpacing(theme.SPACE_XS)
+        layout = bits.column(
+            self, theme.SPACE_XS, (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
+        )
         head = QHBoxLayout()
         head.addWidget(bits.label(tr("TIMELINE"), "section"))
         head.addStretch(1)

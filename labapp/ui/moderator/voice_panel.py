@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -48,9 +47,7 @@ class PromptBox(QWidget):
         self.last = bits.label(role="caption")
         self.buttons: list[Button] = []
         rows = QWidget()
-        column = QVBoxLayout(rows)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = bits.column(rows, 0)
         for place, prompt in enumerate(prompts):
             button = Button()
             button.setProperty("role", "chip")
@@ -71,19 +68,12 @@ class PromptBox(QWidget):
             button.clicked.connect(lambda _=False, place=place: self.given.emit(place))
             column.addWidget(button)
             self.buttons.append(button)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(rows)
+        area = bits.Scrolling(rows)
         area.setFixedHeight(ROW_PX * min(MOST_ROWS, len(prompts)))
         head = QHBoxLayout()
         head.addWidget(bits.label(tr("Prompts"), "caption"), 1)
         head.addWidget(self.last)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = bits.column(self, 2)
         layout.addLayout(head)
         layout.addWidget(area)
 
@@ -191,9 +181,9 @@ class VoicePanel(QFrame):
         self.prompts = PromptBox(prompts)
         self.prompts.given.connect(self.prompt_given)
 
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
-        layout.setSpacing(theme.SPACE_S)
+        layout = bits.column(
+            self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
+        )
         head = QHBoxLayout()
         head.addWidget(bits.label(tr("VOICE"), "section"), 1)
         head.addWidget(self.clip)

@@ -83,9 +83,7 @@ class ResearcherPage(QWidget):
         self.report = Button(tr("Open report"))
         self.keep = Button(tr("Save a copy…"))
 
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.SPACE_L)
+        layout = bits.row(self, theme.SPACE_L)
         layout.addWidget(self._left(), 1)
         layout.addWidget(self._right(), 1)
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(not on))
@@ -127,8 +125,7 @@ class ResearcherPage(QWidget):
         card = bits.card()
         body = card.layout()
         assert isinstance(body, QVBoxLayout)
-        head = QHBoxLayout()
-        head.setSpacing(theme.SPACE_S)
+        head = bits.row(None, theme.SPACE_S)
         # At the top, where the other card has its title: the tabs are taller.
         title = bits.label(tr("Results so far"), "title")
         head.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)

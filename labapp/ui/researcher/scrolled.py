@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from labapp.ui import theme
+from labapp.ui.moderator import bits
 
 
 class Scrolled(QScrollArea):
@@ -21,8 +22,6 @@ class Scrolled(QScrollArea):
     def begin(self) -> QVBoxLayout:
         """An empty page in place of what was there."""
         page = QWidget()
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, theme.SPACE_S, 0)
-        layout.setSpacing(theme.SPACE_L)
+        layout = bits.column(page, theme.SPACE_L, (0, 0, theme.SPACE_S, 0))
         self.setWidget(page)
         return layout
