@@ -4,8 +4,8 @@ own, how far something is scrolled, what is shown larger, and how large the wind
 So a mirror, and whoever looks at a session later, see the same as the participant did. What they do
 not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
 the pointer (see `labapp.events.pointer`) and what is lit under it, hints at the pointer, how far a
-text field is scrolled, and what is tried out on a page that introduces a task. Signatures and typed
-names are in no event.
+text field is scrolled, what is tried out on a page that introduces a task, and what is ticked of a
+consent before it is given. Signatures and typed names are in no event.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class ScreenPage(Payload):
 
 @kind("screen.scrolled", frequent=True)
 class ScreenScrolled(Payload):
-    """What can be scrolled came to rest. area: which one, from 0 in the order of the screen; at:
-    logical pixels that are above the edge."""
+    """What can be scrolled came to rest. area: which one, from 0 in the order of the screen; behind
+    them all of the screen, downwards and then sideways, where its window is too small for it. at:
+    logical pixels that are above the edge, or left of it."""
 
     area: int
     at: int

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
+    QFrame,
     QHBoxLayout,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QTreeWidget,
@@ -25,8 +27,8 @@ from labapp.ui.participant.window import WINDOWED
 from labapp.ui.preview import Place, Preview, Still
 from labapp.ui.widgets.buttons import Button
 
-SIDE = 300
-"""Width of the list of screens, in logical pixels."""
+SIDE, LEAST = 300, 220
+"""Width of the list of screens, and its least one, in logical pixels."""
 SIGNAL_MS = 200
 SCREEN = Qt.ItemDataRole.UserRole
 
@@ -54,6 +56,7 @@ class PreviewWindow(QWidget):
         self.screens = QTreeWidget()
         self.screens.setProperty("role", "choice")
         self.screens.setHeaderHidden(True)
+        self.screens.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.screens.setAccessibleName(tr("Screens of the study"))
         self.screens.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows = {(place.index, place.page): self._row(place) for place in preview.places}
@@ -78,6 +81,7 @@ class PreviewWindow(QWidget):
         buttons.addWidget(self.following)
         self.told = bits.label("", "secondary", wrap=True)
         side = QWidget()
+        side.setMinimumWidth(LEAST)
         column = QVBoxLayout(side)
         column.setContentsMargins(*[theme.SPACE_M] * 4)
         column.setSpacing(theme.SPACE_M)
@@ -86,8 +90,14 @@ class PreviewWindow(QWidget):
         column.addWidget(self.told)
         column.addLayout(buttons)
         self._still: ScreenMirror | None = None
+        # On a small display the window has its least size all the same, and is scrolled.
+        self.tried = QScrollArea()
+        self.tried.setFrameShape(QFrame.Shape.NoFrame)
+        self.tried.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.tried.setWidgetResizable(True)
+        self.tried.setWidget(preview.window)
         self.shown = QStackedWidget()
-        self.shown.addWidget(preview.window)
+        self.shown.addWidget(self.tried)
         self.split = QSplitter()
         self.split.addWidget(side)
         self.split.addWidget(self.shown)
@@ -167,7 +177,7 @@ class PreviewWindow(QWidget):
         self._still = shown
         shown.follow()
         QTimer.singleShot(0, shown, shown.follow)
-        self.told.setText(tr("A moment of a simulated session, to look at."))
+        self.told.setText(tr("Simulated, to look at only."))
 
     def _end_still(self) -> None:
         """Let the moment go that is shown."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.events.commands import Pause
 from labapp.tasks.judging.commands import OpenDescription
 from labapp.tasks.judging.description import METHOD, TREE
-from labapp.ui.participant.looks import areas_of, enlarging_of, look_of
+from labapp.ui.participant.looks import bars_of, enlarging_of, look_of
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.zoom_view import ZoomView
@@ -60,13 +60,32 @@ def test_a_long_text_is_scrolled_in_the_mirror_too(open_room, open_window, tmp_p
     screen.text.show_text("\n\n".join(f"Paragraph {n}." for n in range(90)))
     window.showNormal()
     told(window)
-    bar = areas_of(screen)[0].verticalScrollBar()
+    bar = bars_of(screen)[0]
     assert bar.maximum() > 300
     bar.setValue(240)
     told(window)
     assert room.last("screen.scrolled") == {"area": 0, "at": 240}
     assert room.runner.state.look == look_of(window, screen)
     assert room.count("screen.scrolled") == 1
+
+
+def test_a_screen_that_its_window_is_too_small_for_is_scrolled_in_the_mirror_too(stage):
+    room, window, screen = stage("heatmaps")
+    picture = WindowPicture(window.session.only_read())
+    window.resize(window.minimumSize())
+    told(window)
+    picture.follow()
+    for shown in (screen, picture.screen):
+        shown.setMinimumSize(2000, 1000)
+    told(window)
+    down, sideways = bars_of(screen)[-2:]
+    down.setValue(120)
+    sideways.setValue(340)
+    told(window)
+    assert room.count("screen.scrolled") == 2
+    picture.follow()
+    assert [bar.value() for bar in bars_of(picture.screen)[-2:]] == [120, 340]
+    picture.close()
 
 
 def test_an_enlarged_picture_is_mirrored_and_forgotten_with_its_photo(stage, mirrored):

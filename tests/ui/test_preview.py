@@ -120,7 +120,7 @@ def _shows(window: PreviewWindow, preview: Preview, place: Place) -> bool:
     return (
         window.chosen == place
         and preview.place == place
-        and window.shown.currentWidget() is preview.window
+        and window.shown.currentWidget() is window.tried
         and screen is not None
         and screen.planned is place.part
         and (place.part.rests or not preview.window.covered)
@@ -156,7 +156,7 @@ def test_a_moment_inside_of_a_part_is_looked_at_and_nothing_more(
     window.following.click()
     before = preview.runner.state
     assert window.chosen == inner
-    assert window.shown.currentWidget() is not preview.window
+    assert window.shown.currentWidget() is not window.tried
     assert "to look at" in window.told.text()
     picture = window.shown.currentWidget().grab().toImage()
     window.screens.setCurrentItem(window.screens.topLevelItem(len(preview.places)))

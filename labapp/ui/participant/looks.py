@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QWidget
 
 from labapp.events.commands import ShowLook
 from labapp.events.look import NOTHING, Look, ScreenEnlarged, WindowShown
@@ -24,14 +24,19 @@ from labapp.ui.widgets.zoom_view import ZoomView
 INTERVAL_MS = 100
 
 
-def areas_of(shown: QWidget) -> list[QAbstractScrollArea]:
-    """What can be scrolled and is seen; not a field that somebody types in."""
-    areas = shown.findChildren(QAbstractScrollArea)
-    return [
+def bars_of(shown: QWidget) -> list[QScrollBar]:
+    """What says how far something is scrolled: the areas that are seen, but for fields to type in;
+    behind them, downwards and sideways, what all of the screen lies in."""
+    areas = [
         area
-        for area in areas
+        for area in shown.findChildren(QAbstractScrollArea)
         if isinstance(area, QScrollArea | MarkdownView) and area.isVisibleTo(shown)
     ]
+    around = shown.parentWidget()
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parentWidget()
+    whole = [] if around is None else [around.verticalScrollBar(), around.horizontalScrollBar()]
+    return [*(area.verticalScrollBar() for area in areas), *whole]
 
 
 def enlarging_of(shown: QWidget) -> Enlarger | ZoomView | None:
@@ -61,7 +66,7 @@ def look_of(window: QWidget, shown: Shown) -> Look:
         window_of(window),
         shown.page_shown,
         shown.reminded,
-        tuple(area.verticalScrollBar().value() for area in areas_of(shown)),
+        tuple(bar.value() for bar in bars_of(shown)),
         NOTHING if enlarging is None else ScreenEnlarged(*enlarging.look),
     )
 
@@ -73,8 +78,8 @@ def show_look(shown: Shown, look: Look) -> None:
     if shown.reminded != look.reminded:
         shown.reminded = look.reminded
         shown.render_state()
-    for number, area in enumerate(areas_of(shown)):
-        area.verticalScrollBar().setValue(look.at(number))
+    for number, bar in enumerate(bars_of(shown)):
+        bar.setValue(look.at(number))
     enlarging = enlarging_of(shown)
     if enlarging is not None:
         payload = look.enlarged

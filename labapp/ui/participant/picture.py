@@ -138,7 +138,8 @@ class WindowPicture:
         pixmap = QPixmap(fitted * ratio)
         pixmap.setDevicePixelRatio(ratio)
         painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if fitted != whole:  # else its pictures would be smoother than in the window itself
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.scale(fitted.width() / whole.width(), fitted.height() / whole.height())
         self.window.render(painter, QPoint())
         painter.end()
