@@ -1,13 +1,14 @@
 """Every column of every table: its name, type, unit and meaning.
 
-Here stand those of all tasks; `table_columns` puts in those that each task brings. The tables are
+Here stand those of all tasks; `table_columns` puts in those that each task brings, and what tasks
+say of shared ones in the place of names in braces. The tables are
 built from them, and so is the dictionary (`columns.csv`) written beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from labapp.analysis.column import (
@@ -15,6 +16,7 @@ from labapp.analysis.column import (
     TRIAL,
     WHERE,
     WHO,
+    Column,
     each,
     number,
     seconds,
@@ -30,32 +32,18 @@ from labapp.errors import SetupError
 from labapp.plugins import registry
 
 MODEL = "id of the representation; of judged explanations of the classifier, or the stimulus set"
-TASKS = (
-    "reconstruction, calibration (reconstruction without a target, in which marks are made), "
-    "single-dimension-traversals or single-dimension-exemplars; of explanations that are judged "
-    "heatmap-distinction, prototype-distinction, prototype-agreement, path-distinction, "
-    "path-agreement or path-first-step, and warm-up; unmasking (of masked pictures)"
-)
-
 TRIALS = (
     *WHO,
     *WHERE,
-    text("task", TASKS),
+    text("task", "{tasks_with_dials}; {tasks}"),
     text("role", "stage or practice"),
     text("model", MODEL),
     *TRIAL,
-    text(
-        "outcome",
-        "solved, marked (a calibration's question that was left once both were marked), skipped "
-        "(by the participant), answered (a single-dimension question or a masked picture), judged "
-        "(a photo), time_expired, stage_skipped (by the moderator) or interrupted (no end "
-        "recorded, or a masked picture that a pause fell into)",
-    ),
+    text("outcome", "{outcomes}"),
     seconds(
         "duration_s",
-        "from the pictures' appearance to the end of the question, without pauses and gaps; the "
-        "response time of reconstruction where it ended by Next or Skip; of a masked picture its "
-        "reaction time, from the first painted frame to the time stamp of the input event",
+        "from the pictures' appearance to the end of the question, without pauses and gaps; "
+        "{durations}",
     ),
     whole("skips_taken_back", "times the participant skipped the question and took that back"),
     seconds("started_session_s", "session time (pauses included) of the start"),
@@ -87,20 +75,17 @@ the other columns are empty there, and that of correctness is empty for reconstr
 STAGES = (
     *WHO,
     *WHERE,
-    text("task", TASKS),
+    text("task", "{tasks_with_dials}; {tasks}"),
     text("model", MODEL),
     text("outcome", "completed, time_expired, skipped (by the moderator) or unfinished"),
     whole("n_planned", "questions planned"),
     whole("n_trials", "questions that count"),
     seconds(
         "response_time_s",
-        "mean over questions that ended by Next or Skip; single-dimension: mean time to the answer "
-        "handed in",
+        "mean over questions that ended by Next or Skip; where answers are handed in, mean time to "
+        "the answer",
     ),
-    whole(
-        "n_answered",
-        "questions of the single-dimension task, photos or masked pictures that were answered",
-    ),
+    whole("n_answered", "questions, photos or masked pictures that were answered"),
     whole("n_correct", "of these, answered correctly; “I don't know” is not correct"),
     number("correctness_rate", "correct / answered", "0-1"),
     number("seq", "Single Ease Question, 1 very easy to 7 very difficult", "1-7"),
@@ -190,18 +175,13 @@ PARTICIPANTS = (
         "their stimulus sets where these name none",
     ),
     text("tasks", "the tasks of the stages, in their order"),
-    whole("practice_asked", "single-dimension questions of the practice; empty without them"),
-    whole("practice_correct", "of these, answered correctly"),
-    whole("n_solved", "reconstruction questions solved, practice not counted"),
-    whole("n_correct", "single-dimension questions answered correctly, practice not counted"),
-    whole("n_photos", "photos whose explanations were judged, practice not counted"),
-    whole("n_stimuli", "masked pictures that got a response, practice not counted"),
-    number(
-        "above_chance",
-        "photos answered rightly beyond the number that guessing gets right, of each question that "
-        "has a right answer, none where it is less; added up",
-        "photos",
-    ),
+    whole("practice_asked", "{practice_asked}"),
+    whole("practice_correct", "{practice_correct}"),
+    whole("n_solved", "{solved}"),
+    whole("n_correct", "{correct}"),
+    whole("n_photos", "{photos}"),
+    whole("n_stimuli", "{stimuli}"),
+    number("above_chance", "{above_chance}", "photos"),
     number("payment_total", "what the session earned, base and bonus; empty without payment"),
     text("payment_currency", "currency of the payment"),
     text("consent_signed", "how the consent form was signed (click, name, drawn); empty without"),
@@ -344,6 +324,22 @@ def brought_tables() -> tuple[TaskTables, ...]:
 
 @lru_cache(maxsize=4)
 def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
+    words = {
+        **registry.achievements(),
+        "outcomes": _outcomes(brought),
+        **{
+            name: between.join(tables.words[name] for tables in brought if name in tables.words)
+            for name, between in _BETWEEN.items()
+        },
+    }
+
+    def described(column: Column) -> Column:
+        """With what the tasks say of it in the place of a name in braces."""
+        meaning = column.meaning
+        for name, of_tasks in words.items():
+            meaning = meaning.replace(f"{{{name}}}", of_tasks)
+        return replace(column, meaning=meaning)
+
     made: dict[str, Columns] = dict(_FIRST)
     for tables in brought:
         for name, columns in tables.own.items():
@@ -353,10 +349,33 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
     made |= _LAST
     for name in (*_FIRST, *_LAST):
         added = [tables.added.get(name, {}) for tables in brought]
-        made[name] = _with_added(name, made[name], added)
+        made[name] = _with_added(name, tuple(map(described, made[name])), added)
     if strange := sorted({name for tables in brought for name in tables.added} - made.keys()):
         raise _clash(f"there is no table {strange[0]!r} to add columns to")
     return made
+
+
+_BETWEEN = {"tasks_with_dials": ", ", "tasks": "; ", "durations": "; "}
+"""The names in braces for which tasks have words (`TaskTables.words`), and what stands between the
+words of two tasks."""
+_ANY_OUTCOMES = {"time_expired": "", "stage_skipped": "by the moderator"}
+_NO_END = ("interrupted", "no end recorded")
+
+
+def _outcomes(brought: Sequence[TaskTables]) -> str:
+    """How trials end: as tasks say of theirs, then as those of any task can."""
+    name, why = _NO_END
+    own: dict[str, list[str]] = {}
+    for tables in brought:
+        for outcome, words in tables.outcomes.items():
+            own.setdefault(outcome, []).append(words)
+    unended = own.pop(name, [])
+    own |= {outcome: [words] for outcome, words in _ANY_OUTCOMES.items()}
+    listed = [
+        f"{outcome} ({' or '.join(filter(None, words))})" if any(words) else outcome
+        for outcome, words in own.items()
+    ]
+    return f"{', '.join(listed)} or {name} ({', or '.join((why, *unended))})"
 
 
 def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Columns]]) -> Columns:

@@ -9,8 +9,8 @@ STATISTICS = (
     text(
         "design",
         "of judged explanations method, task and labels, as the published studies are told apart; "
-        "of masked pictures unmasking; of models that are compared within participants, each of "
-        "whom met several, or between participants",
+        "of masked pictures the name of the task; of models that are compared within participants, "
+        "each of whom met several, or between participants",
     ),
     text(
         "item",

@@ -20,11 +20,10 @@ from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
-from labapp.plugins.part import TrialsPart
+from labapp.plugins.part import Snapshot, TrialsPart
 
 if TYPE_CHECKING:
     from labapp.plugins.task_type import TaskType
-    from labapp.tasks.reconstruction.snapshots import Snapshot
 
 Row = dict[str, Any]
 Columns = tuple[Column, ...]
@@ -139,6 +138,12 @@ class TaskTables:
         filled in for every task alike.
     added : dict
         By table, and there by the shared column behind which they stand, columns that it adds.
+    words : dict
+        What shared columns say of its trials, by the name in braces there (as in
+        `labapp.analysis.columns`): `tasks_with_dials`, `tasks`, `durations`.
+    outcomes : dict
+        By outcome of its trials, of what or by whom, in words; empty where that goes without
+        saying.
     distinct : dict
         By table of its own that says the same in every session, the columns that tell rows apart.
     """
@@ -146,6 +151,8 @@ class TaskTables:
     own: Mapping[str, Columns] = field(default_factory=dict)
     added: Mapping[str, Mapping[str, Columns]] = field(default_factory=dict)
     distinct: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

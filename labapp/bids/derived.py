@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from labapp import discovery, resources
+from labapp.bids import people
 from labapp.bids.contents import Target, add_tables
-from labapp.bids.people import PARTICIPANTS, SESSIONS, by_participant, participants, session_line
+from labapp.bids.people import PARTICIPANTS, by_participant, participants, session_line
 from labapp.bids.phenotype import Phenotypes
 from labapp.bids.readme import readme
 from labapp.bids.session_timeline import session_columns
@@ -57,7 +58,7 @@ def codebook() -> dict[str, Any]:
         "events": describe(),
         "journal.parquet": JOURNAL_COLUMNS,
         "participants.tsv": described(PARTICIPANTS),
-        "sessions.tsv": described(SESSIONS),
+        "sessions.tsv": described(people.session_columns()),
         "task-session_events.tsv": described(session_columns()),
         **{
             f"task-{files.label}_{suffix}.tsv": described(columns(files))
@@ -117,7 +118,7 @@ class Derived:
         self._add_table("participants", participants(self.lines))
         for participant, own in by_participant(self.lines).items():
             name = f"sub-{participant}/sub-{participant}_sessions"
-            self._add_table(name, Table(SESSIONS, own))
+            self._add_table(name, Table(people.session_columns(), own))
         for phenotype in self._phenotypes.finished():
             tool = {"MeasurementToolMetadata": phenotype.tool}
             self._add_table(f"phenotype/{phenotype.instrument}", phenotype.table, **tool)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from labapp.analysis.inclusion import RULES, conditions, fold_inclusion_status, inclusion_kinds
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
+from labapp.plugins import registry
 from labapp.plugins.bids import Column, seconds
 
 STATES = {
@@ -16,6 +18,8 @@ STATES = {
     "interrupted": "No orderly end: the program was stopped and the session not resumed.",
 }
 _RULES = "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()) + "."
+ACHIEVED = ("solved", "correct", "photos", "stimuli")
+"""Columns of what was achieved, which tasks describe."""
 CONDITIONS = Column("conditions", "The study's variables, drawn cells in their order.")
 PARTICIPANTS = (
     Column("participant_id", "The participant; a pseudonym of the study."),
@@ -34,7 +38,7 @@ PARTICIPANTS = (
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
     CONDITIONS,
 )
-SESSIONS = (
+_SESSIONS = (
     Column("session_id", "The session."),
     Column("acq_time", "When it began (UTC).", format="datetime"),
     Column("state", "How it ended.", levels=STATES),
@@ -48,10 +52,7 @@ SESSIONS = (
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
     CONDITIONS,
-    Column("solved", "Reconstruction questions solved, practice not counted."),
-    Column("correct", "Single-dimension questions answered correctly, practice not counted."),
-    Column("photos", "Photos whose explanations were judged, practice not counted."),
-    Column("stimuli", "Masked pictures that were answered, practice not counted."),
+    *(Column(name, "") for name in ACHIEVED),
     Column("payment", "What the session earned, base and bonus; n/a where nothing is paid."),
     Column("payment_currency", "Currency of the payment."),
     Column("study_version", "Version of the study file."),
@@ -75,6 +76,17 @@ SESSIONS = (
 )
 
 
+def session_columns() -> tuple[Column, ...]:
+    """The columns of sessions.tsv."""
+    words = registry.achievements()
+    return tuple(
+        replace(column, description=f"{words[column.name][:1].upper()}{words[column.name][1:]}.")
+        if column.name in ACHIEVED
+        else column
+        for column in _SESSIONS
+    )
+
+
 def session_line(record: Record) -> Mapping[str, object]:
     """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
     outline, planned = record.outline, record.planned
@@ -93,10 +105,7 @@ def session_line(record: Record) -> Mapping[str, object]:
         "included": inclusion_status.included,
         "excluded_because": ", ".join(inclusion_status.failed),
         "conditions": conditions(planned.assignment),
-        "solved": inclusion_status.achieved.solved,
-        "correct": inclusion_status.achieved.correct,
-        "photos": inclusion_status.achieved.photos,
-        "stimuli": inclusion_status.achieved.stimuli,
+        **{name: getattr(inclusion_status.achieved, name) for name in ACHIEVED},
         "payment": None if paid is None else paid.total,
         "payment_currency": None if paid is None else paid.currency,
         "study_version": planned.study_version,

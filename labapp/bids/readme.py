@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from labapp.bids.redaction import AGREED_LIST
+from labapp.plugins import registry
 
 _BODY = """\
 # {title}
@@ -16,14 +18,7 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
 
 * `participants.tsv`: who took part; `sub-*/sub-*_sessions.tsv`: when, how each session ended, and
   the quality of its recording. A session whose state is not `complete` is not whole.
-* `sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: a row a question (start, target, outcome,
-  durations, movement, error). `*_task-reconstruction_events.tsv`: stages, questions, movements of
-  the dials and pictures on one timeline. `*_task-singledimension_*.tsv`: the same of questions
-  about one dial (choice, ratings, whether right). `*_task-judging_*.tsv`, `*_task-warmup_*.tsv`:
-  the same of photos whose explanations were judged. `*_task-unmasking_*.tsv`: the same of masked
-  pictures, a row an attempt at one (response, reaction time, the model's own outputs), with the
-  picture in `stim_file`, below `stimuli/`. `*_task-session_events.tsv`: runs of the program, parts
-  of the plan, pauses, answers, the moderator's notes and flags, and the state of the sound.
+{tasks}
 * `phenotype/`: questionnaires, a row a participant.
 * `sourcedata/labapp/`: everything else. `codebook.json` describes every kind of event and every
   column; `manifest.json` has the SHA-256 and size of every file; `models/` has the model cards.
@@ -54,6 +49,10 @@ bundle.
 checks the hash chain of each journal. Made with labapp {version}.
 """
 
+_OF_SESSION = (
+    "`*_task-session_events.tsv`: runs of the program, parts of the plan, pauses, answers, the "
+    "moderator's notes and flags, and the state of the sound."
+)
 _SOUND = """\
 `audio/*.wav` is the microphone, at the nominal rate of the device. `audio/clock.json` places it on
 the timeline of the events: `t = offset + frame / rate`, with the rate fitted to the clock of the
@@ -101,7 +100,16 @@ def readme(
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
     privacy = _DEIDENTIFIED if deidentified else _IDENTIFIED
+    tasks = [files.introduction for files in registry.task_files() if files.introduction]
     return _BODY.format(
+        tasks=textwrap.fill(
+            " ".join((*tasks, _OF_SESSION)),
+            width=100,
+            initial_indent="* ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        ),
         title=title,
         study=study,
         sessions=_count(sessions, "session"),

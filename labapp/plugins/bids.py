@@ -190,6 +190,9 @@ class TaskFiles:
     without_row : tuple of str
         The kinds of events of these parts that need no row: other rows say what they say. A kind
         that stands nowhere here has a row in the timeline of the session, with its fields.
+    readme : str or None
+        What the README of a bundle says of its files; empty where that of other files of the task
+        says it, None for `description`.
     rows : callable
         What fills the rows of a session: `TaskRows`, or a class derived from it.
 
@@ -211,6 +214,7 @@ class TaskFiles:
     trial_columns: tuple[str, ...] | None = None
     more_columns: tuple[Column, ...] = ()
     without_row: tuple[str, ...] = ()
+    readme: str | None = None
     rows: Callable[[TaskFiles, Record], TaskRows] = TaskRows
 
     def __post_init__(self) -> None:
@@ -219,6 +223,13 @@ class TaskFiles:
         for row in (STAGE, TRIAL, *self.kinds.values()):
             if row not in self.types:
                 raise ValueError(f"rows of the type {row!r} are not described")
+
+    @property
+    def introduction(self) -> str:
+        """What the README of a bundle says of these files."""
+        if self.readme is None:
+            return f"`*_task-{self.label}_*.tsv`: {self.description}"
+        return self.readme
 
     @property
     def placed(self) -> frozenset[str]:

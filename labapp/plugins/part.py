@@ -48,6 +48,21 @@ class Target:
     skip_after_s: float | None
 
 
+class Snapshot(NamedTuple):
+    """What a question that is done by dials came to at a moment.
+
+    t_ns: working time; z: dial state; direction: -1, 0 (none, or a discrete dial) or +1.
+    """
+
+    t_ns: int
+    z: tuple[float, ...]
+    dimension: int | None
+    direction: int
+    alignment: float
+    error_sum: float
+    error_mean: float
+
+
 class Questionnaire(NamedTuple):
     """What a part asks that is a questionnaire.
 

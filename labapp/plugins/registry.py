@@ -208,6 +208,12 @@ def instructing() -> frozenset[str]:
 
 
 @cache
+def achievements() -> dict[str, str]:
+    """What participants can achieve, by name, each in words."""
+    return {name: words for known in task_types() for name, words in known.achieves.items()}
+
+
+@cache
 def scored() -> dict[str, Callable[[Any], Mapping[str, Any] | None]]:
     """By kind of event, what it says that a trial came to."""
     return {kind: known.score for known in task_types() for kind in known.scored}

@@ -125,6 +125,9 @@ class TaskType(ABC, Generic[P]):
         back; None for nothing."""
         return None
 
+    achieves: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What `achieved` can add to, by name, each in words for tables and bundles."""
+
     def achieved(
         self, part: P, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, Fraction | int]:

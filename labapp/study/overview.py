@@ -97,7 +97,7 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
         return []
     warning = (
         f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {solvable} "
-        "reconstruction questions."
+        "questions that can be solved."
     )
     return [warning]
 

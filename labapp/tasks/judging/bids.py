@@ -74,13 +74,14 @@ class JudgingRows(TaskRows):
         return {}
 
 
-def _files(part: str, name: str, label: str, description: str) -> TaskFiles:
+def _files(part: str, name: str, label: str, description: str, readme: str) -> TaskFiles:
     """Of the stages and of the warm-up, whose exercises are photos that are judged too."""
     return TaskFiles(
         parts=(part,),
         name=name,
         label=label,
         description=f"{description} {_HIVE}",
+        readme=readme,
         event_columns=(
             Column("photo", "trial: id of the photo, or of the exercise."),
             Column(
@@ -135,6 +136,8 @@ JUDGING = _files(
     "judging",
     "The participant judges explanations of a classifier's predictions: which class it predicts, "
     "which is correct, whether it is right, how similar its prototypes are",
+    "`*_task-judging_*.tsv`, `*_task-warmup_*.tsv`: the same of photos whose explanations were "
+    "judged.",
 )
 WARM_UP = _files(
     "warm_up",
@@ -142,6 +145,7 @@ WARM_UP = _files(
     "warmup",
     "Exercises before explanations are judged: is the prediction of a small decision tree right, "
     "and what is the first mistake about",
+    "",
 )
 KEPT_TEXT = {
     PhotoDrawn.kind: ("photo", "truth", "prediction"),

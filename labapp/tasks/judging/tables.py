@@ -152,6 +152,11 @@ JUDGING_STAGES = (
 believed."""
 
 TABLES = TaskTables(
+    words={
+        "tasks": "of explanations that are judged heatmap-distinction, prototype-distinction, "
+        "prototype-agreement, path-distinction, path-agreement or path-first-step, and warm-up"
+    },
+    outcomes={"judged": "a photo"},
     own={"judgements": JUDGEMENTS, "similarities": SIMILARITIES},
     added={"stages": {"skips_taken_back": JUDGING_STAGES}},
 )

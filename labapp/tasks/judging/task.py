@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
@@ -56,6 +57,14 @@ class Judging(TaskType[AnyPart]):
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
+
+    achieves = MappingProxyType(
+        {
+            "photos": "photos whose explanations were judged, practice not counted",
+            "above_chance": "photos answered rightly beyond the number that guessing gets right, "
+            "of each question that has a right answer, none where it is less; added up",
+        }
+    )
 
     def achieved(
         self, part: AnyPart, trials: Mapping[int, Mapping[str, Any]]

@@ -10,6 +10,7 @@ from labapp.analysis.task_records import INTERRUPTED, Attempt, Key
 from labapp.clock import NS
 from labapp.events import Event, Payload
 from labapp.events.trials import TrialEnded
+from labapp.plugins.part import Snapshot
 from labapp.tasks.reconstruction.activity import ACTIVITIES, counted_as_published_ns, counted_ns
 from labapp.tasks.reconstruction.events import (
     AlignmentMarked,
@@ -25,7 +26,7 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.movement import Movement
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.snapshots import Snapshot, SnapshotFold
+from labapp.tasks.reconstruction.snapshots import SnapshotFold
 
 
 @dataclass(frozen=True, slots=True)

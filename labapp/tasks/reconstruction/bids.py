@@ -67,6 +67,9 @@ FILES = TaskFiles(
     parts=("reconstruction",),
     name="reconstruction",
     label="reconstruction",
+    readme="`sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: a row a question (start, target, "
+    "outcome, durations, movement, error). `*_task-reconstruction_events.tsv`: stages, questions, "
+    "movements of the dials and pictures on one timeline.",
     description="Interactive reconstruction: the participant moves the dials of a representation "
     "until its picture is aligned with a target picture (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "

@@ -10,19 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from labapp.plugins.part import Snapshot
+
 INTERVAL_NS = 100_000_000
-
-
-class Snapshot(NamedTuple):
-    """t_ns: working time; z: dial state; direction: -1, 0 (none, or a discrete dial) or +1."""
-
-    t_ns: int
-    z: tuple[float, ...]
-    dimension: int | None
-    direction: int
-    alignment: float
-    error_sum: float
-    error_mean: float
 
 
 class SnapshotFold(NamedTuple):

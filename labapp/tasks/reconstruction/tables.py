@@ -110,6 +110,16 @@ MARKS = (
 )
 
 TABLES = TaskTables(
+    words={
+        "tasks_with_dials": "reconstruction, calibration (reconstruction without a target, "
+        "in which marks are made)",
+        "durations": "the response time of reconstruction where it ended by Next or Skip",
+    },
+    outcomes={
+        "solved": "",
+        "marked": "a calibration's question that was left once both were marked",
+        "skipped": "by the participant",
+    },
     own={"labels": LABELS, "dials": DIALS, "marks": MARKS},
     added={
         "trials": {"duration_s": _MEASURES, "skips_taken_back": _MOVEMENTS},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
@@ -46,6 +47,12 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
 
     def score(self, payload: TrialSolved) -> Mapping[str, bool]:
         return {"solved": True}
+
+    achieves = MappingProxyType(
+        {
+            "solved": "reconstruction questions solved, practice not counted",
+        }
+    )
 
     def achieved(
         self, part: ReconstructionPart | TutorialPart, trials: Mapping[int, Mapping[str, Any]]

@@ -34,6 +34,8 @@ FILES = TaskFiles(
     parts=("single_dimension",),
     name="single-dimension",
     label="singledimension",
+    readme="`*_task-singledimension_*.tsv`: the same of questions about one dial (choice, ratings, "
+    "whether right).",
     description="Single-dimension task: the participant says how one dial of a representation is "
     "set in a picture, beside traversals or exemplars of that dial (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "

@@ -55,10 +55,12 @@ _RATINGS = (
     number("understanding", "mean of “The dial makes sense”", "1-5"),
 )
 TABLES = TaskTables(
+    words={"tasks_with_dials": "single-dimension-traversals or single-dimension-exemplars"},
+    outcomes={"answered": "a single-dimension question"},
     added={
         "trials": {"keyboard_away": SINGLE_TRIALS},
         "stages": {"correctness_rate": _RATINGS},
-    }
+    },
 )
 
 

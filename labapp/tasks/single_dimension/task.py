@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
@@ -48,6 +49,14 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
 
     def score(self, payload: AnswerGiven) -> Mapping[str, bool] | None:
         return {"correct": True} if payload.correct else None
+
+    achieves = MappingProxyType(
+        {
+            "practice_asked": "single-dimension questions of the practice; empty without them",
+            "practice_correct": "of these, answered correctly",
+            "correct": "single-dimension questions answered correctly, practice not counted",
+        }
+    )
 
     def achieved(
         self, part: SingleDimensionPart | ExamplePart, trials: Mapping[int, Mapping[str, Any]]

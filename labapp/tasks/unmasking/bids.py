@@ -129,6 +129,9 @@ FILES = TaskFiles(
     parts=("unmasking",),
     name="unmasking",
     label="unmasking",
+    readme="`*_task-unmasking_*.tsv`: the same of masked pictures, a row an attempt at one "
+    "(response, reaction time, the model's own outputs), with the picture in `stim_file`, below "
+    "`stimuli/`.",
     description="The participant says which class a picture shows of which only the pixels that an "
     "explanation of a classifier's prediction ranks highest are to be seen, more and more of them "
     "(Biessmann and Refiano, A psychophysics approach for quantitative comparison of interpretable "

@@ -125,6 +125,15 @@ POOL = (
 
 _OF_A_SET = ("study", "stimuli", "manifest_sha256", "classifier")
 TABLES = TaskTables(
+    words={
+        "tasks": "unmasking (of masked pictures)",
+        "durations": "of a masked picture its reaction time, from the first painted frame to the "
+        "time stamp of the input event",
+    },
+    outcomes={
+        "answered": "a masked picture",
+        "interrupted": "a masked picture that a pause fell into",
+    },
     own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
     distinct={
         "masked_predictions": (*_OF_A_SET, "fill", "sign", "image", "method_number", "percent"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from labapp.plugins.part import PlannedPart
@@ -34,6 +35,12 @@ class Unmasking(TaskType[UnmaskingPart]):
 
     def score(self, payload: ResponseGiven) -> Mapping[str, bool]:
         return {"answered": True}
+
+    achieves = MappingProxyType(
+        {
+            "stimuli": "masked pictures that were answered, practice not counted",
+        }
+    )
 
     def achieved(
         self, part: UnmaskingPart, trials: Mapping[int, Mapping[str, Any]]
