@@ -132,10 +132,8 @@ def stimuli_build(
     from labapp.explanations.building import console
 
     if set_id is None and name is not None and name not in console.scored_sets():
-        console.refuse_scored_options(
-            name, data=data, title=title, each=each, wrong=wrong, methods=methods
-        )
-        done = console.build_with_progress(name, out, seed, model)
+        console.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
+        done = console.build_with_progress(name, out, seed, model, data)
     else:
         done = console.build_scored_with_progress(
             console.scored_spec(

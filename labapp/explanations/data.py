@@ -27,6 +27,8 @@ class BirdsData(Part):
     """Pictures of each species in each part; `size` is what the network sees, in pixels."""
 
     channels: ClassVar[int] = 3
+    set_photos: ClassVar[str] = "labapp.explanations.building.set_photos:BirdPhotos"
+    """What these pictures are to whoever builds a stimulus set of them."""
 
     dataset: Literal["birds"]
     seed: int = Field(ge=0)
@@ -62,6 +64,7 @@ class FacesData(Part):
     """
 
     channels: ClassVar[int] = 1
+    set_photos: ClassVar[str] = "labapp.explanations.building.set_photos:FacePhotos"
 
     dataset: Literal["faces"]
     seed: int = Field(ge=0)
@@ -102,6 +105,8 @@ class FolderData(Part):
         nobody is in two parts.
     sha256 : of the pictures; others are refused. A card has it, and the classes.
     """
+
+    set_photos: ClassVar[str] = "labapp.explanations.building.set_photos:SetPhotos"
 
     dataset: Literal["folder"]
     folder: str = Field(min_length=1)

@@ -16,9 +16,9 @@ from tests.recipes.conftest import Follow
 def test_a_method_explains_birds_as_the_page_says(
     follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = build.test_rows
+    whole = build.held_rows
     # As many photos as one set needs; painting two thousand takes most of the time.
-    monkeypatch.setattr(build, "test_rows", lambda model: replace(whole(model), per_species=9))
+    monkeypatch.setattr(build, "held_rows", lambda *of: replace(whole(*of), per_species=9))
     with follow("explanation") as recipe:
         assert "bird-occlusion" in recipe.outputs["plugins list"]
         assert "birds-occlusion" in recipe.outputs["stimuli list"]

@@ -1,41 +1,32 @@
 """Building a stimulus set: paint, predict, choose, explain, write.
 
-The photos come from the test part of the birds that the model was measured on, of which there are
-as many as anybody asks for: where a task finds too few it looks at more of them. The same model,
-seed and set give the same folder.
+The photos come from the test part of the data that the model was measured on. Of painted birds
+there are as many as anybody asks for: where a task finds too few it looks at more of them. The same
+model, seed and set give the same folder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from labapp import __version__
-from labapp.datasets.birds.chance import OCCLUSION
-from labapp.datasets.birds.dataset import BirdRows
-from labapp.datasets.birds.picture import deciding_visibility
-from labapp.datasets.birds.species import SPECIES, guide, name_of
 from labapp.datasets.split import CHUNK
-from labapp.errors import ModelError, StimuliError
+from labapp.errors import ModelError, StimuliError, UsageError
 from labapp.explanations import package
-from labapp.explanations.building.explainer import (
-    Explainer,
-    Job,
-    PhotoExplanation,
-    class_id,
-    photo_id,
-    ref_of,
-)
+from labapp.explanations.building.explainer import Explainer, Job, PhotoExplanation
 from labapp.explanations.building.selection import Candidate, Selection, TooFew, select
+from labapp.explanations.building.set_photos import SetPhotos, photos_of
 from labapp.explanations.building.sets import Spec, explainer_of
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import as_bytes
+from labapp.explanations.data import FolderData
+from labapp.explanations.photos import PictureRows, as_bytes
 from labapp.stimuli import importing
-from labapp.stimuli.manifest import Class_, Manifest, Method, Photo
+from labapp.stimuli.manifest import Manifest, Method, Photo
 
 MOST = 400
 """Test photos of a species that are looked at before a set is given up."""
@@ -55,18 +46,29 @@ class BuiltSet:
 
 
 def build(
-    spec: Spec, *, seed: int, model: str | Path | None = None, progress: Progress | None = None
+    spec: Spec,
+    *,
+    seed: int,
+    model: str | Path | None = None,
+    data_folder: Path | None = None,
+    progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set, in memory. model: id or folder of another classifier of the same method.
+    """Build a set, in memory. model: id or folder of another classifier of the same method;
+    data_folder: of the pictures of a model trained on a folder.
 
     Raises ModelError where that is missing or damaged, and what `built_of` raises.
     """
     classifier = package.load(spec.model if model is None else model)
-    return built_of(classifier, spec, seed=seed, progress=progress)
+    return built_of(classifier, spec, seed=seed, data_folder=data_folder, progress=progress)
 
 
 def built_of(
-    classifier: Classifier, spec: Spec, *, seed: int, progress: Progress | None = None
+    classifier: Classifier,
+    spec: Spec,
+    *,
+    seed: int,
+    data_folder: Path | None = None,
+    progress: Progress | None = None,
 ) -> BuiltSet:
     """Build a set from a classifier.
 
@@ -83,25 +85,28 @@ def built_of(
         )
     report = progress or (lambda *_: None)
     explainer: Explainer = explainer_of(spec)
-    rows = test_rows(classifier)
+    rows = held_rows(classifier, data_folder)
+    most = photos_of(classifier, rows).most_of_a_class(spec.wanted.right + spec.wanted.wrong)
     looked_at: list[Candidate] = []
     while True:
         looked_at += candidates(explainer, classifier, rows, len(looked_at), report)
         try:
-            chosen = select(looked_at, spec.wanted, seed)
+            chosen = select(looked_at, spec.wanted, seed, most)
         except TooFew as few:
-            if rows.per_species >= MOST:
+            wider = photos_of(classifier, rows).wider(MOST)
+            if wider is None:
                 raise _given_up(spec, looked_at, few) from few
-            rows = replace(rows, per_species=min(2 * rows.per_species, MOST))
+            rows = wider
         else:
             break
-    jobs = _jobs(chosen)
+    photos = photos_of(classifier, rows)
+    jobs = _jobs(chosen, photos)
     explained: list[PhotoExplanation] = []
     for start in range(0, len(jobs), CHUNK):
         report("explaining", start, len(jobs))
         explained += explainer.explain(classifier, rows, jobs[start : start + CHUNK], seed)
     report("explaining", len(jobs), len(jobs))
-    manifest, files = _assembled(spec, seed, classifier, explainer, rows, chosen, jobs, explained)
+    manifest, files = _assembled(spec, seed, classifier, explainer, photos, chosen, jobs, explained)
     return BuiltSet(manifest, files, len(looked_at))
 
 
@@ -110,21 +115,25 @@ def write(built: BuiltSet, folder: Path) -> Path:
     return importing.write(folder, built.manifest, built.files)
 
 
-def test_rows(model: Classifier) -> BirdRows:
-    """The birds that a model was tested on. Raises ModelError where manifests cannot name them."""
-    rows = model.card.recipe.birds.load().test
-    if rows.occlusion != OCCLUSION:
-        raise ModelError(
-            f"{model.card.id} knows birds with leaves over {rows.occlusion:.0%} of the marks.",
-            todo=f"Train one with occlusion: {OCCLUSION}, the one that stimulus sets can name.",
+def held_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
+    """The pictures that a model was tested on. Raises ModelError where manifests cannot name
+    them, or no folder is given for a model that was trained on one; UsageError where one is
+    given for another."""
+    data = model.card.recipe.data
+    if data_folder is not None and not isinstance(data, FolderData):
+        raise UsageError(
+            f"{model.card.id} was trained on {data.dataset}, which need no folder.",
+            todo="Leave out --data.",
         )
+    rows: PictureRows = data.load(data_folder).test
+    photos_of(model, rows)
     return rows
 
 
 def candidates(
     explainer: Explainer,
     model: Classifier,
-    rows: BirdRows,
+    rows: PictureRows,
     first: int,
     progress: Progress,
     *,
@@ -132,6 +141,7 @@ def candidates(
 ) -> list[Candidate]:
     """What can be chosen from, of the rows from `first` on, before `last`."""
     result = []
+    photos = photos_of(model, rows)
     end = len(rows) if last is None else last
     for start in range(first, end, CHUNK):
         progress("looking at photos", start, end)
@@ -140,8 +150,8 @@ def candidates(
         predicted = explainer.predicted(model, pictures)
         fit = explainer.eligible(model, pictures)
         result += [
-            Candidate(row, row % SPECIES, species, deciding_visibility(rows.bird(row)), suits)
-            for row, species, suits in zip(
+            photos.candidate(row, predicted_class, eligible=suits)
+            for row, predicted_class, suits in zip(
                 numbers.tolist(), predicted.tolist(), fit.tolist(), strict=True
             )
         ]
@@ -160,10 +170,12 @@ def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFew) -> Stimul
     )
 
 
-def _jobs(chosen: Selection) -> list[Job]:
-    in_sets = [Job(photo_id(c.row), c, example=False) for photos in chosen.sets for c in photos]
+def _jobs(chosen: Selection, photos: SetPhotos) -> list[Job]:
+    in_sets = [
+        Job(photos.photo_id(c.row), c, example=False) for dealt in chosen.sets for c in dealt
+    ]
     examples = (chosen.right_example, chosen.wrong_example)
-    return in_sets + [Job(photo_id(c.row), c, example=True) for c in examples]
+    return in_sets + [Job(photos.photo_id(c.row), c, example=True) for c in examples]
 
 
 def _assembled(
@@ -171,17 +183,19 @@ def _assembled(
     seed: int,
     model: Classifier,
     explainer: Explainer,
-    rows: BirdRows,
+    set_photos: SetPhotos,
     chosen: Selection,
     jobs: Sequence[Job],
     explained: Sequence[PhotoExplanation],
 ) -> tuple[Manifest, dict[str, bytes]]:
     numbers: list[int | None] = [n for n, photos in enumerate(chosen.sets, start=1) for _ in photos]
     photos = [
-        photo(job, number, rows, explanation)
+        photo(job, number, set_photos, explanation)
         for job, number, explanation in zip(jobs, [*numbers, None, None], explained, strict=True)
     ]
     files = {name: content for e in explained for name, content in e.files.items()}
+    for job in jobs:
+        files |= set_photos.picture(job.candidate.row)[1]
     tree = explainer.tree(model)
     if tree is not None:
         files[TREE] = tree
@@ -189,8 +203,8 @@ def _assembled(
     manifest = Manifest(
         id=spec.id,
         title=spec.title,
-        source=f"Birds painted from seed {rows.seed} (labapp.datasets.birds), their test part",
-        licence="MIT",
+        source=set_photos.source,
+        licence=set_photos.licence,
         kind=spec.kind,
         method=Method(
             name=spec.method,
@@ -198,13 +212,10 @@ def _assembled(
             classifier=card.id,
             sha256=card.weights_sha256,
         ),
-        classes_are="species",
-        invented=True,
+        classes_are=set_photos.classes_are,
+        invented=set_photos.invented,
         scale=spec.scale,
-        classes=tuple(
-            Class_(id=class_id(n), name=name_of(n), marks=", ".join(guide(n)))
-            for n in range(SPECIES)
-        ),
+        classes=set_photos.classes(),
         prototypes=explainer.prototypes(model),
         photos=tuple(photos[:-2]),
         correct_example=photos[-2],
@@ -216,17 +227,18 @@ def _assembled(
     return manifest, files
 
 
-def photo(job: Job, number: int | None, rows: BirdRows, explained: PhotoExplanation) -> Photo:
+def photo(
+    job: Job, number: int | None, set_photos: SetPhotos, explained: PhotoExplanation
+) -> Photo:
     """A photo of the manifest. number: of its set, none for a worked example."""
     candidate = job.candidate
-    facts = {"visible": round(candidate.visible, 3), "missed": float(candidate.missed)}
     fields = dict(explained.fields)
     return Photo(
         id=job.id,
         set=number,
-        photo=ref_of(rows, candidate.row),
-        truth=class_id(candidate.truth),
-        prediction=class_id(candidate.prediction),
-        facts=facts | fields.pop("facts", {}),
+        photo=set_photos.picture(candidate.row)[0],
+        truth=set_photos.ids[candidate.truth],
+        prediction=set_photos.ids[candidate.prediction],
+        facts=set_photos.facts(candidate) | fields.pop("facts", {}),
         **fields,
     )

@@ -107,7 +107,7 @@ def refuse_scored_options(name: str, **options: object) -> None:
     if given and name in sets.specs():
         raise UsageError(
             f"{name} is not made of pixel scores; it has no options for its images.",
-            todo="Leave out --data, --title, --images-per-class, --wrong-per-class and --methods.",
+            todo="Leave out --title, --images-per-class, --wrong-per-class and --methods.",
         )
 
 
@@ -125,7 +125,11 @@ def build_scored_with_progress(
 
 
 def build_with_progress(
-    name: str, out: Path | None, seed: int, model: str | Path | None = None
+    name: str,
+    out: Path | None,
+    seed: int,
+    model: str | Path | None = None,
+    data_folder: Path | None = None,
 ) -> BuildSummary:
     """Build a set into a new folder, by default among one's own.
 
@@ -137,7 +141,11 @@ def build_with_progress(
     """
     spec = sets.spec(name)
     return _done(
-        spec.id, out, lambda progress: build.build(spec, seed=seed, model=model, progress=progress)
+        spec.id,
+        out,
+        lambda progress: build.build(
+            spec, seed=seed, model=model, data_folder=data_folder, progress=progress
+        ),
     )
 
 

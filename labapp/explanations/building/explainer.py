@@ -9,14 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.birds.dataset import BirdRows
-from labapp.datasets.birds.species import SPECIES, name_of
 from labapp.datasets.split import Int64
 from labapp.explanations.building.selection import Candidate
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import UInt8, as_bytes
+from labapp.explanations.photos import PictureRows, UInt8, as_bytes
 from labapp.stimuli.manifest import Prototype
-from labapp.stimuli.pictures import bird_ref
 
 Box = tuple[float, float, float, float]
 
@@ -39,10 +36,10 @@ class PhotoExplanation:
 
 
 class Explainer(Protocol):
-    """Explains photos of one part of the birds by one model."""
+    """Explains photos of one part of a data set by one model."""
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
-        """Species the explanation leads to, from 0, of pictures uint8 (n, 3, size, size)."""
+        """Classes the explanation leads to, from 0, of pictures uint8 (n, channels, size, size)."""
 
     def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
         """Whether the task can show each picture, if the prediction is right."""
@@ -51,7 +48,7 @@ class Explainer(Protocol):
         """All prototypes of the model."""
 
     def explain(
-        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
     ) -> list[PhotoExplanation]:
         """The explanations of photos, each the same whichever others are asked for."""
 
@@ -59,26 +56,9 @@ class Explainer(Protocol):
         """A picture of the whole tree, where there is one, as PNG."""
 
 
-def pictures_of(rows: BirdRows, jobs: Sequence[Job]) -> UInt8:
+def pictures_of(rows: PictureRows, jobs: Sequence[Job]) -> UInt8:
     """What the model sees of photos: uint8, shape (n, 3, size, size)."""
     return as_bytes(rows.instances(np.array([job.candidate.row for job in jobs], np.int64)))
-
-
-def class_id(species: int) -> str:
-    """What a species is called in manifests and tables: ashby-lorrin."""
-    return name_of(species).lower().replace("'s ", "-").replace(" ", "-")
-
-
-def photo_id(row: int) -> str:
-    """What the bird of a row is called: ashby-lorrin-041."""
-    number, species = divmod(row, SPECIES)
-    return f"{class_id(species)}-{number:03}"
-
-
-def ref_of(rows: BirdRows, row: int) -> str:
-    """The picture of a row as manifests name it."""
-    number, species = divmod(row, SPECIES)
-    return bird_ref(rows.seed, rows.part, species, number)
 
 
 def rounded(box: Sequence[float]) -> Box:

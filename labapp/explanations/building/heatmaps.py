@@ -9,21 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Float32, Int64
 from labapp.explanations import bagnet, gradcam, measuring
 from labapp.explanations.building.explainer import (
     Job,
     PhotoExplanation,
-    class_id,
     pictures_of,
     random_of,
 )
 from labapp.explanations.building.selection import options
+from labapp.explanations.building.set_photos import photos_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.maps import upsampled
-from labapp.explanations.photos import UInt8
+from labapp.explanations.photos import PictureRows, UInt8
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import png
 
@@ -79,8 +78,9 @@ class Heatmaps(ABC):
         return None
 
     def explain(
-        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
     ) -> list[PhotoExplanation]:
+        photos = photos_of(model, rows)
         pictures = pictures_of(rows, jobs)
         scores = model.scores(pictures)
         heat = self.maps(model, pictures, scores)
@@ -93,14 +93,13 @@ class Heatmaps(ABC):
         for n, job in enumerate(jobs):
             chosen = options(scores[n].tolist(), job.candidate.truth, random=random_of(seed, job))
             names = [f"{job.id}-{place}.png" for place in range(1, len(chosen) + 1)]
-            own = peaks[n : n + 1, job.candidate.prediction]
-            pointing = measuring.pointing(own, [rows.bird(job.candidate.row)], rows.size)
+            own = peaks[n, job.candidate.prediction]
             fields = {
-                "options": tuple(class_id(species) for species in chosen),
+                "options": tuple(photos.ids[class_] for class_ in chosen),
                 "heatmaps": tuple(names),
                 "logits": tuple(round(float(scores[n, k]), 3) for k in chosen),
                 "strengths": tuple(round(float(heat.strengths[n, k]), 3) for k in chosen),
-                "facts": {"peak_on_mark": pointing.on_mark, "peak_on_bird": pointing.on_bird},
+                "facts": photos.pointing(own, job.candidate.row),
             }
             files = {name: png(heatmaps[n, k]) for name, k in zip(names, chosen, strict=True)}
             explained.append(PhotoExplanation(fields, files))

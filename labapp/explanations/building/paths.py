@@ -10,21 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Int64
 from labapp.explanations.building import tree_picture
-from labapp.explanations.building.explainer import (
-    Job,
-    PhotoExplanation,
-    class_id,
-    pictures_of,
-    ref_of,
-    rounded,
-)
+from labapp.explanations.building.explainer import Job, PhotoExplanation, pictures_of, rounded
 from labapp.explanations.building.selection import Candidate
+from labapp.explanations.building.set_photos import class_id, ref_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import UInt8
+from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.prototree import explaining
 from labapp.explanations.prototree.explaining import Explanation, FinalTwo, PathStep
 from labapp.stimuli.manifest import Prototype
@@ -64,7 +57,7 @@ class Paths:
         return tree_picture.draw_tree(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
-        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
     ) -> list[PhotoExplanation]:
         explanation = explaining.explain(model, pictures_of(rows, jobs))
         finals = {steps.picture: steps for steps in explaining.final_twos(explanation)}

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.split import Int64
 from labapp.explanations.building.explainer import (
     Job,
     PhotoExplanation,
-    class_id,
     pictures_of,
     random_of,
-    ref_of,
     rounded,
 )
 from labapp.explanations.building.selection import options
+from labapp.explanations.building.set_photos import class_id, ref_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import UInt8
+from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.protopnet import explaining
 from labapp.stimuli.manifest import Prototype
 
@@ -56,7 +54,7 @@ class Prototypes:
         )
 
     def explain(
-        self, model: Classifier, rows: BirdRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
     ) -> list[PhotoExplanation]:
         prototypes = explaining.prototypes(model)
         explained = []

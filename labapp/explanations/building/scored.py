@@ -9,27 +9,25 @@ model, pictures and seed give the same folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labapp import __version__
-from labapp.datasets.faces.dataset import FaceRows
-from labapp.datasets.faces.parameters import CLASSES
-from labapp.datasets.faces.picture import SIZE as FACE_PX
-from labapp.datasets.split import Float32, Float64, Int64
+from labapp.datasets.split import Float32, Int64
 from labapp.errors import StimuliError
 from labapp.explanations import package
 from labapp.explanations.building.build import BuiltSet, Progress
+from labapp.explanations.building.set_photos import SetPhotos, photos_of, pixels
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.methods import METHODS
-from labapp.explanations.photos import Parts, PictureRows, UInt8, as_bytes, painted
-from labapp.explanations.scored import SCORINGS, ids_of, score_pixels
+from labapp.explanations.photos import Parts, UInt8, as_bytes, painted
+from labapp.explanations.scored import SCORINGS, score_pixels
 from labapp.stimuli import score_files
-from labapp.stimuli.manifest import Class_, Confusion, Manifest, Method, Photo, ScoredMethod
+from labapp.stimuli.manifest import Confusion, Manifest, Method, Photo, ScoredMethod
 from labapp.stimuli.pictures import png
 
 MARGIN = 0.1
@@ -79,16 +77,17 @@ def scored_of(
     sure = best[:, -1] - best[:, -2] >= MARGIN
     chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
     report("explaining", 0, len(chosen))
-    maker = _Making(classifier, parts.test, test.labels, predicted, logits, spec.methods)
+    set_photos = photos_of(classifier, parts.test)
+    maker = _Making(classifier, set_photos, test.labels, predicted, logits, spec.methods)
     photos, files, levels = maker.photos(chosen)
     report("explaining", len(chosen), len(chosen))
-    ids = ids_of(classifier.names)
+    ids = set_photos.ids
     card = classifier.card
     manifest = Manifest(
         id=spec.id,
         title=spec.title,
-        source=_source(parts.test, card.recipe.data.dataset),
-        licence="MIT" if isinstance(parts.test, FaceRows) else "",
+        source=set_photos.source,
+        licence=set_photos.licence,
         kind="scores",
         method=Method(
             name=card.recipe.title,
@@ -96,10 +95,9 @@ def scored_of(
             classifier=card.id,
             sha256=card.weights_sha256,
         ),
-        classes_are="objects",
-        classes=tuple(
-            Class_(id=id_, name=name) for id_, name in zip(ids, classifier.names, strict=True)
-        ),
+        classes_are=set_photos.classes_are,
+        invented=set_photos.invented,
+        classes=set_photos.classes(),
         photos=photos[:-1],
         correct_example=photos[-1],
         methods=tuple(ScoredMethod(id=name, name=METHODS[name].label) for name in spec.methods),
@@ -160,33 +158,12 @@ def select(
     return np.array([*mixed, spare[int(random.integers(len(spare)))]], np.int64)
 
 
-def _actions(rows: FaceRows, row: int) -> Float64:
-    """How far the five actions of a face go towards its class."""
-    face = rows.face(row)
-    e = face.expression
-    actions = np.array([e.brows, e.lids, e.cheeks, e.corners, e.lips])
-    return actions if CLASSES[face.label] == "happiness" else -actions
-
-
-def facts_of(rows: PictureRows, row: int) -> dict[str, float]:
-    """What is known of a painted face beside its class, for tables: `expression`, how far its
-    actions go towards its class in the mean, and the cues that mislead the model."""
-    if not isinstance(rows, FaceRows):
-        return {}
-    identity = rows.face(row).identity
-    return {
-        "expression": round(float(_actions(rows, row).mean()), 3),
-        "glasses": float(identity.glasses),
-        "dark_hair": float(identity.dark),
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _Making:
     """What photos of the manifest are made of."""
 
     classifier: Classifier
-    rows: PictureRows
+    set_photos: SetPhotos
     labels: Int64
     predicted: Int64
     logits: Float32
@@ -194,9 +171,9 @@ class _Making:
 
     def photos(self, chosen: Int64) -> tuple[tuple[Photo, ...], dict[str, bytes], list[UInt8]]:
         """Photos of the manifest, the last one in no set; their files; their pixels."""
-        ids = ids_of(self.classifier.names)
-        network_sees = as_bytes(self.rows.instances(chosen))
-        images = as_bytes(as_shown(self.rows).instances(chosen))
+        ids = self.set_photos.ids
+        network_sees = as_bytes(self.set_photos.rows.instances(chosen))
+        images = self.set_photos.shown(chosen)
         maps = {
             method: score_pixels(method, self.classifier, network_sees, self.predicted[chosen])
             for method in self.methods
@@ -204,10 +181,9 @@ class _Making:
         photos, files, levels = [], {}, []
         for place, row in enumerate(chosen.tolist()):
             truth = int(self.labels[row])
-            number = int((self.labels[:row] == truth).sum())
-            name = f"{ids[truth]}-{number:03}"
-            pixels = images[place, 0] if images.shape[1] == 1 else images[place].transpose(1, 2, 0)
-            files[f"{name}.png"] = png(np.ascontiguousarray(pixels))
+            name = self.set_photos.photo_id(row)
+            candidate = self.set_photos.candidate(row, int(self.predicted[row]), eligible=True)
+            files[f"{name}.png"] = png(pixels(images[place]))
             levels.append(images[place])
             for method in self.methods:
                 files[f"{name}-{method}.npy"] = score_files.encode_scores(maps[method][place])
@@ -220,18 +196,11 @@ class _Making:
                     prediction=ids[int(self.predicted[row])],
                     options=ids,
                     logits=tuple(round(float(logit), 4) for logit in self.logits[row]),
-                    facts=facts_of(self.rows, row),
+                    facts=self.set_photos.facts(candidate),
                     scores={method: f"{name}-{method}.npy" for method in self.methods},
                 )
             )
         return tuple(photos), files, levels
-
-
-def as_shown(rows: PictureRows) -> PictureRows:
-    """The rows in the size that people see; the model sees the mean of whole blocks of it."""
-    if isinstance(rows, FaceRows) and FACE_PX % rows.size == 0:
-        return replace(rows, size=FACE_PX)
-    return rows
 
 
 def _mean(levels: Sequence[UInt8]) -> tuple[float] | tuple[float, float, float]:
@@ -247,9 +216,3 @@ def _command(spec: ScoredSpec, seed: int) -> str:
     if spec.methods != SCORINGS:
         numbers += f" --methods {','.join(spec.methods)}"
     return f"labapp stimuli build {what} --seed {seed}{numbers}"
-
-
-def _source(rows: PictureRows, dataset: str) -> str:
-    if isinstance(rows, FaceRows):
-        return f"Faces painted from seed {rows.seed} (labapp.datasets.faces), their test part"
-    return f"Test part of the pictures that the model was trained on ({dataset})"

@@ -1,8 +1,9 @@
 """Which test photos make a study's sets.
 
 Source: paper 003, sections 3.3 and 4 (half right, half wrong); what is added is that wrong ones
-are spread over genera and over the mark that was missed, that no species is met more than twice in
-a set, and that a participant could see both marks that decide. Nothing here needs torch.
+are spread over groups of classes that are alike and over kinds of mistakes, that no class is met
+too often in a set, and that a participant could see what decides. What is alike, the data set says
+(`set_photos`). Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labapp.datasets.birds.species import SISTERS
 from labapp.explanations.card import VISIBLE
 
 SETS = 10
-MOST_OF_A_SPECIES = 2
-"""Photos of a species in a set."""
+MOST_OF_A_CLASS = 2
+"""Photos of a class in a set, where there are many classes."""
 
 
 class TooFew(ValueError):
@@ -32,32 +32,26 @@ class Candidate:
     Attributes
     ----------
     row : in the test part.
-    truth, prediction : species from 0.
-    visible : of its two deciding marks the smaller share that can be seen.
+    truth, prediction : classes from 0.
+    visible : share that can be seen of what decides.
     eligible : whether the task can show it.
+    group : of classes that are alike, the one that the truth is in.
+    mistake : what kind of mistake the model made; 0 for none.
+    near : whether a mistake is one among classes that are alike.
     """
 
     row: int
     truth: int
     prediction: int
-    visible: float
+    visible: float = 1.0
     eligible: bool = True
+    group: int = 0
+    mistake: int = 0
+    near: bool = True
 
     @property
     def right(self) -> bool:
         return self.truth == self.prediction
-
-    @property
-    def genus(self) -> int:
-        return self.truth // SISTERS
-
-    @property
-    def missed(self) -> int:
-        """Which of the two deciding marks the model took for another: 0 none, 1 the second, 2 the
-        first, 3 both; 4 where it took even the genus for another."""
-        if self.genus != self.prediction // SISTERS:
-            return 4
-        return (self.truth % SISTERS) ^ (self.prediction % SISTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +88,11 @@ class _Set:
         return sum(of(photo) == value for photo in self.photos)
 
 
-def select(candidates: Iterable[Candidate], wanted: Wanted, seed: int) -> Selection:
-    """Sets of photos and two examples, the same for the same candidates and seed.
+def select(
+    candidates: Iterable[Candidate], wanted: Wanted, seed: int, most: int = MOST_OF_A_CLASS
+) -> Selection:
+    """Sets of photos and two examples, the same for the same candidates and seed. most: photos of a
+    class in a set.
 
     Raises TooFew.
     """
@@ -105,8 +102,8 @@ def select(candidates: Iterable[Candidate], wanted: Wanted, seed: int) -> Select
     right = [c for c in seen if c.right and c.eligible]
     wrong = _usable([c for c in seen if not c.right], wanted)
     sets = [_Set() for _ in range(wanted.sets)]
-    _deal(wrong, wanted.wrong, sets, _spread_wrong)
-    _deal(right, wanted.right, sets, _spread_right)
+    _deal(wrong, wanted.wrong, sets, _spread_wrong, most)
+    _deal(right, wanted.right, sets, _spread_right, most)
     if not right or not wrong:
         raise TooFew("no photo is left for a worked example")
     mixed = tuple(tuple(s.photos[n] for n in random.permutation(len(s.photos))) for s in sets)
@@ -114,70 +111,61 @@ def select(candidates: Iterable[Candidate], wanted: Wanted, seed: int) -> Select
 
 
 def _usable(wrong: list[Candidate], wanted: Wanted) -> list[Candidate]:
-    """The wrong ones inside a genus, where they are enough for the sets and an example: between
-    genera nobody needs to look at marks."""
-    inside = [c for c in wrong if c.missed < 4]
+    """The wrong ones among classes that are alike, where they are enough for the sets and an
+    example: others are too plain."""
+    inside = [c for c in wrong if c.near]
     return inside if len(inside) > wanted.wrong * wanted.sets else wrong
 
 
-Key = Callable[[Candidate, _Set, Counter[tuple[int, int]]], tuple[int, ...]]
+Given = Counter[tuple[int, int, int]]
+"""How many photos of a group, class and kind of mistake were given to sets."""
+Key = Callable[[Candidate, _Set, Given], tuple[int, ...]]
 
 
-def _deal(pool: list[Candidate], count: int, sets: Sequence[_Set], key: Key) -> None:
+def _deal(pool: list[Candidate], count: int, sets: Sequence[_Set], key: Key, most: int) -> None:
     """Give each set so many photos, one after the other, each time the least alike; what is given
-    leaves the pool. Raises TooFew."""
-    given: Counter[tuple[int, int]] = Counter()
+    leaves the pool. most: of a class in a set. Raises TooFew."""
+    given: Given = Counter()
     for _ in range(count):
         for dealt in sets:
-            free = [
-                photo
-                for photo in pool
-                if dealt.count(lambda c: c.truth, photo.truth) < MOST_OF_A_SPECIES
-            ]
+            free = [photo for photo in pool if dealt.count(lambda c: c.truth, photo.truth) < most]
             if not free:
-                raise TooFew(
-                    f"{len(pool)} photos are left, and none of a species a set still needs"
-                )
+                raise TooFew(f"{len(pool)} photos are left, and none of a class a set still needs")
             best = min(free, key=lambda photo: key(photo, dealt, given))
             dealt.photos.append(best)
             pool.remove(best)
-            given[best.truth, best.missed] += 1
+            given[best.group, best.truth, best.mistake] += 1
 
 
-def _spread_wrong(
-    photo: Candidate, dealt: _Set, given: Counter[tuple[int, int]]
-) -> tuple[int, ...]:
-    genus = sum(n for (truth, _), n in given.items() if truth // SISTERS == photo.genus)
+def _spread_wrong(photo: Candidate, dealt: _Set, given: Given) -> tuple[int, ...]:
+    group = sum(n for (of, _, _), n in given.items() if of == photo.group)
     alike = sum(
-        n
-        for (truth, missed), n in given.items()
-        if truth // SISTERS == photo.genus and missed == photo.missed
+        n for (of, _, mistake), n in given.items() if of == photo.group and mistake == photo.mistake
     )
     return (
-        dealt.count(lambda c: c.genus, photo.genus),
-        dealt.count(lambda c: c.missed, photo.missed),
+        dealt.count(lambda c: c.group, photo.group),
+        dealt.count(lambda c: c.mistake, photo.mistake),
         alike,
-        genus,
+        group,
     )
 
 
-def _spread_right(
-    photo: Candidate, dealt: _Set, given: Counter[tuple[int, int]]
-) -> tuple[int, ...]:
+def _spread_right(photo: Candidate, dealt: _Set, given: Given) -> tuple[int, ...]:
     return (
         dealt.count(lambda c: c.truth, photo.truth),
-        dealt.count(lambda c: c.genus, photo.genus),
-        given[photo.truth, 0],
+        dealt.count(lambda c: c.group, photo.group),
+        given[photo.group, photo.truth, 0],
     )
 
 
 def options(scores: Sequence[float], truth: int, *, random: np.random.Generator) -> tuple[int, ...]:
-    """The four classes to choose from, in random places: the four of the highest scores where the
-    true one is among the first three; else the first three and the true one.
+    """Four classes to choose from, or all where there are fewer, in random places: those of the
+    highest scores where the true one is among the first three; else the first three and the true
+    one.
 
     Where the prediction is right these are the four of the highest scores. Paper 003, section 4;
     it does not say what is done when the true class is among the first three already.
     """
     order = [int(n) for n in np.argsort(-np.asarray(scores), kind="stable")]
     four = order[:4] if truth in order[:3] else [*order[:3], truth]
-    return tuple(four[n] for n in random.permutation(4))
+    return tuple(four[n] for n in random.permutation(len(four)))

@@ -111,7 +111,12 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         (("--id", "mine"), UsageError, "What is to be built?"),
         ((*model, "--id", "My Faces"), UsageError, "'My Faces' is no id of a set"),
         (("faces-unmasking", "--id", "mine"), UsageError, "Both the set faces-unmasking and"),
-        (("birds-gradcam", "--data", lab), UsageError, "birds-gradcam is not made of pixel"),
+        (("birds-gradcam", "--title", "x"), UsageError, "birds-gradcam is not made of pixel"),
+        (
+            ("birds-gradcam", "--data", lab, "--out", tmp_path / "birds"),
+            UsageError,
+            "birds/resnet was trained on birds, which need no folder",
+        ),
         (("faces",), UsageError, "There is no set 'faces' to build"),
         (
             (*model, "--id", "mine", "--images-per-class", "2", "--wrong-per-class", "3"),

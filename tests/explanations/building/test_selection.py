@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labapp.datasets.birds.dataset import BirdRows
 from labapp.explanations.building.selection import (
     Candidate,
     Selection,
@@ -17,6 +19,17 @@ from labapp.explanations.building.selection import (
     options,
     select,
 )
+from labapp.explanations.building.set_photos import BirdPhotos
+
+BIRDS = BirdPhotos(BirdRows("test", 1, 1), [""] * 20, "birds")
+
+
+def bird(
+    row: int, truth: int, prediction: int, visible: float, *, eligible: bool = True
+) -> Candidate:
+    """As the data set of birds says it of a bird of this species."""
+    told = BIRDS.candidate(truth, prediction, eligible=eligible)
+    return replace(told, row=row, visible=visible)
 
 
 def candidates(seed: int, count: int = 600, wrong: float = 0.3) -> list[Candidate]:
@@ -30,7 +43,7 @@ def candidates(seed: int, count: int = 600, wrong: float = 0.3) -> list[Candidat
             inside = random.random() < 0.95
             other = truth // 4 * 4 + int(random.integers(4)) if inside else int(random.integers(20))
             prediction = other
-        out.append(Candidate(row, truth, prediction, float(random.random() ** 0.3)))
+        out.append(bird(row, truth, prediction, float(random.random() ** 0.3)))
     return out
 
 
@@ -69,12 +82,12 @@ def test_sets_of_a_study_are_spread_over_genera_and_marks() -> None:
     holds(chosen, Wanted(5, 5))
     for one in chosen.sets:
         wrong = [photo for photo in one if not photo.right]
-        assert len({photo.genus for photo in wrong}) == 5
-        assert len({photo.missed for photo in wrong}) >= 3
-        assert len({photo.genus for photo in one if photo.right}) == 5
-    every = Counter(photo.genus for one in chosen.sets for photo in one)
+        assert len({photo.group for photo in wrong}) == 5
+        assert len({photo.mistake for photo in wrong}) >= 3
+        assert len({photo.group for photo in one if photo.right}) == 5
+    every = Counter(photo.group for one in chosen.sets for photo in one)
     assert set(every.values()) == {20}
-    assert all(photo.missed < 4 for one in chosen.sets for photo in one)
+    assert all(photo.mistake < 4 for one in chosen.sets for photo in one)
     order = [photo.right for one in chosen.sets for photo in one]
     assert order != sorted(order)
 
@@ -85,18 +98,18 @@ def test_another_seed_chooses_others() -> None:
 
 
 def test_errors_across_genera_are_taken_only_where_the_others_are_too_few() -> None:
-    right = [Candidate(n, n % 20, n % 20, 1.0) for n in range(100)]
-    inside = [Candidate(100 + n, n % 20, (n % 20) ^ 1, 1.0) for n in range(20)]
-    across = [Candidate(200 + n, n % 20, (n + 4) % 20, 1.0) for n in range(40)]
+    right = [bird(n, n % 20, n % 20, 1.0) for n in range(100)]
+    inside = [bird(100 + n, n % 20, (n % 20) ^ 1, 1.0) for n in range(20)]
+    across = [bird(200 + n, n % 20, (n + 4) % 20, 1.0) for n in range(40)]
     few = select([*right, *inside, *across], Wanted(2, 2, 10), 0)
-    assert any(c.missed == 4 for c in few.all())
+    assert any(c.mistake == 4 for c in few.all())
     enough = select([*right, *inside, *across], Wanted(2, 2, 9), 0)
-    assert all(c.missed < 4 for c in enough.all())
+    assert all(c.mistake < 4 for c in enough.all())
 
 
 def test_what_a_task_cannot_show_is_not_chosen() -> None:
-    pool = [Candidate(n, n % 20, n % 20, 1.0, eligible=n < 60) for n in range(400)] + [
-        Candidate(400, 0, 1, 1.0, eligible=False)
+    pool = [bird(n, n % 20, n % 20, 1.0, eligible=n < 60) for n in range(400)] + [
+        bird(400, 0, 1, 1.0, eligible=False)
     ]
     chosen = select(pool, Wanted(5, 0), 0)
     assert all(one.eligible for photos in chosen.sets for one in photos)
@@ -107,15 +120,15 @@ def test_what_a_task_cannot_show_is_not_chosen() -> None:
 
 
 def test_a_species_is_met_twice_in_a_set_at_most_even_where_that_is_all_there_is() -> None:
-    pool = [Candidate(n, n % 4, n % 4, 1.0) for n in range(400)]
-    wrong = [Candidate(400, 0, 1, 1.0)]
+    pool = [bird(n, n % 4, n % 4, 1.0) for n in range(400)]
+    wrong = [bird(400, 0, 1, 1.0)]
     holds(select([*pool, *wrong], Wanted(8, 0), 0), Wanted(8, 0))
-    with pytest.raises(TooFew, match="none of a species a set still needs"):
+    with pytest.raises(TooFew, match="none of a class a set still needs"):
         select([*pool, *wrong], Wanted(9, 0), 0)
 
 
 def test_missed_marks_are_told_apart() -> None:
-    assert [Candidate(0, 4, p, 1.0).missed for p in (4, 5, 6, 7, 8)] == [0, 1, 2, 3, 4]
+    assert [bird(0, 4, p, 1.0).mistake for p in (4, 5, 6, 7, 8)] == [0, 1, 2, 3, 4]
 
 
 @settings(max_examples=50, deadline=None)

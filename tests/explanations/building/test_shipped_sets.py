@@ -9,8 +9,8 @@ import pytest
 
 from labapp.explanations import package
 from labapp.explanations.building import build
-from labapp.explanations.building.explainer import Job, photo_id
-from labapp.explanations.building.selection import Candidate
+from labapp.explanations.building.explainer import Job
+from labapp.explanations.building.set_photos import photo_id, photos_of
 from labapp.explanations.building.sets import specs
 from labapp.stimuli import importing, library, pictures
 from labapp.stimuli.manifest import Manifest, Photo
@@ -41,20 +41,22 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     explainer = build.explainer_of(spec)
     assert explainer.prototypes(model) == manifest.prototypes
     chosen = manifest.photos[0] if spec.wanted.wrong == 0 else first_wrong_one(manifest)
-    rows = build.test_rows(model)
+    rows = build.held_rows(model)
     _, seed, _, species, number = chosen.photo.split(":")
     assert int(seed) == rows.seed
     row = 20 * int(number) + int(species)
     assert photo_id(row) == chosen.id
     places = {one.id: place for place, one in enumerate(manifest.classes)}
-    one = Candidate(row, int(species), places[chosen.prediction], chosen.facts["visible"])
     wide = replace(rows, per_species=max(rows.per_species, int(number) + 1))
+    one = photos_of(model, wide).candidate(row, places[chosen.prediction], eligible=True)
     seen = build.candidates(explainer, model, wide, row, lambda *_: None, last=row + 1)
-    assert [(c.row, c.truth, c.prediction) for c in seen] == [(row, one.truth, one.prediction)]
-    assert seen[0].visible == pytest.approx(one.visible, abs=1e-3)
+    assert seen == [replace(one, eligible=seen[0].eligible)]
+    assert one.visible == pytest.approx(chosen.facts["visible"], abs=1e-3)
     assert manifest.seed is not None
     (made,) = explainer.explain(model, wide, [Job(chosen.id, one, example=False)], manifest.seed)
-    built = build.photo(Job(chosen.id, seen[0], example=False), chosen.set, wide, made)
+    built = build.photo(
+        Job(chosen.id, seen[0], example=False), chosen.set, photos_of(model, wide), made
+    )
     alike(built, chosen)
     for ref, content in made.files.items():
         now = pictures.decode_picture(content, ref).astype(int)
