@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from labapp.analysis.rows import SessionRecords
+from labapp.audio.alignment import fit_segment
 from labapp.bids.folder import BundleFolder
 from labapp.bids.model_cards import add_model_cards
 from labapp.bids.redaction import moved_name, redact, redact_environment
 from labapp.bids.session_timeline import session_timeline
-from labapp.bids.sound import clock_fits
 from labapp.bids.stimuli_check import kept_pictures
 from labapp.bids.task_timeline import task_timeline
 from labapp.bids.tasks import tasks_of, trial_columns
 from labapp.bids.tsv import Table, json_text
+from labapp.errors import RecordError
+from labapp.events import Event
+from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.journal.arrow import parquet_bytes
 from labapp.journal.layout import (
     AUDIO,
@@ -30,6 +33,7 @@ from labapp.journal.layout import (
     STIMULI,
     STUDY,
 )
+from labapp.journal.outline import AudioFile
 from labapp.journal.record import Record
 from labapp.plugins import registry
 from labapp.plugins.bids import SESSION_LABEL, TaskRows
@@ -174,3 +178,36 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
         "model_cards": add_model_cards(bundle, record),
     }
     bundle.add_text(f"{place}/{SESSION}", json_text(facts))
+
+
+def clock_fits(record: Record) -> list[dict[str, Any]]:
+    """A fit for each sound file, for audio/clock.json.
+
+    offset_s: session time of frame 0; session time of a frame = offset_s + frame / fitted_rate.
+    residual_ms: median absolute distance of the time marks from the line.
+    """
+    kinds = (AudioStarted.kind, AudioBlock.kind, AudioGap.kind)
+    events = [row.event() for row in record.rows if row.kind in kinds]
+    return [_fit(sound, events) for sound in record.audio]
+
+
+def _fit(sound: AudioFile, events: Sequence[Event]) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "file": sound.file,
+        "segment": sound.segment,
+        "frames": sound.frames,
+        "lost_frames": sound.lost_frames,
+        "nominal_rate": sound.nominal_rate,
+    }
+    try:
+        fit = fit_segment(events, sound.file)
+    except RecordError as error:
+        return entry | {"fitted_rate": None, "reason": error.what}
+    return entry | {
+        "fitted_rate": round(fit.rate, 6),
+        "offset_s": round(fit.offset_ns / 1e9, 9),
+        "residual_ms": round(fit.residual_ms, 6),
+        "anchors": fit.n_anchors,
+        "used_nominal": fit.used_nominal,
+        "reason": fit.reason,
+    }

@@ -1,4 +1,5 @@
-"""Whether what a bundle says of itself is so: its manifest, each session.json, the models' cards.
+"""Whether what a bundle says of itself is so: its manifest, each session.json, the models' cards;
+and whether a session folder holds the files of a session.
 
 The manifest's hashes find what was changed; this finds what does not fit although all hashes do.
 """
@@ -6,8 +7,10 @@ The manifest's hashes find what was changed; this finds what does not fit althou
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from labapp.bids.model_cards import ABSENT, classifiers_of, decoders_of, stated_hashes
@@ -17,14 +20,16 @@ from labapp.journal.layout import (
     BUNDLE_VERSION,
     CLOCK_FIT,
     ENVIRONMENT,
+    JOURNAL,
     JOURNAL_PARQUET,
+    LOCK,
     SESSION,
     SOURCEDATA,
     STIMULI,
     STUDY,
 )
 from labapp.journal.record import Record
-from labapp.journal.tree import Tree
+from labapp.journal.tree import FolderTree, Tree
 from labapp.representations import card
 
 MODELS = f"{SOURCEDATA}/models"
@@ -123,3 +128,56 @@ def _weights(content: bytes) -> str:
     """The hash of the weights that a classifier's card states; empty where it states none."""
     stated = re.search(rb"^weights_sha256: ['\"]?([0-9a-f]{64})", content, re.MULTILINE)
     return stated[1].decode() if stated else ""
+
+
+_OWN = frozenset({JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm", LOCK, ENVIRONMENT})
+_UNFINISHED = re.compile(
+    rf"(environment|journal)\.partial(-wal|-shm|-journal)?|{STIMULI}/\..+-[0-9a-f]{{32}}"
+)
+"""Files that a run was writing when it was killed; another run writes its own."""
+_SOUND = re.compile(rf"{AUDIO}/segment-[0-9]{{2,}}(-[0-9]+)?\.wav")
+_NO_SOUND = 44
+"""Bytes of a sound file that was just made: a header alone. A run that is killed then has not told
+the journal of it."""
+_DAMAGED = f"{STIMULI}/.damaged-"
+_KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISCHR, "a device"),
+)
+
+
+def check_folder(record: Record) -> tuple[list[str], list[str]]:
+    """Problems and notes about the files of a session folder, each by its name.
+
+    The folder holds the files of a session and nothing besides. Here only the places of pictures
+    and of the study's files count; other checks read them one by one. Links, pipes and devices are
+    no part of a session: its files are its own.
+    """
+    problems, notes = [], []
+    sounds = {sound.file for sound in record.audio}
+    for name, mode, size in _below(Path(record.source)):
+        odd = next((what for is_kind, what in _KINDS if is_kind(mode)), "")
+        if odd:
+            problems.append(f"{name}: {odd}, and a session holds its own files")
+        elif name in _OWN or name in sounds:
+            continue
+        elif _UNFINISHED.fullmatch(name) or (_SOUND.fullmatch(name) and size <= _NO_SOUND):
+            if not record.running:
+                notes.append(f"{name}: left by a run that was killed while it wrote it")
+        elif name.startswith(_DAMAGED):
+            notes.append(f"{name}: a damaged picture, put aside when the session was resumed")
+        elif name.startswith(f"{STIMULI}/."):
+            problems.append(f"{name}: the journal does not name it")
+        elif not name.startswith((f"{STUDY}/", f"{STIMULI}/")):
+            problems.append(f"{name}: not part of the session")
+    return problems, notes
+
+
+def _below(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Name, mode and size of all that is no folder, hidden files too; links are not followed."""
+    for name in FolderTree(folder).names():
+        status = (folder / name).lstat()
+        yield name, status.st_mode, status.st_size

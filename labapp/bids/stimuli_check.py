@@ -30,8 +30,8 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     """How many pictures were checked, and what is wrong, by the file's name in the folder.
 
     A file has to be there for every picture that the journal says was kept, and to have the
-    SHA-256 it is named by; a file that the journal does not name does not belong there. Of hidden
-    files in a session's folder `records.session_files` tells.
+    SHA-256 it is named by; a file that the journal does not name does not belong there. Hidden
+    files in a session's folder are told of by `facts_check.check_folder`.
     """
     kept = kept_pictures(record)
     there = {

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from labapp.bids.archive import archive_problem, beside_top
 from labapp.bids.facts_check import (
     check_cards,
+    check_folder,
     check_manifest_facts,
     check_session_facts,
     check_session_files,
@@ -32,7 +33,6 @@ from labapp.journal.opening import (
     session_prefixes,
 )
 from labapp.journal.record import Record
-from labapp.journal.session_files import check_files
 from labapp.journal.tree import Tree, ZipTree
 from labapp.parallel.collector import collector_at_rest
 from labapp.study.loading import files_digest
@@ -125,7 +125,7 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
             raise  # behind what names the place of the damage
         report.problems += [str(problem) for problem in check_database(folder)]
         _check_events(report, record, JOURNAL, record.name)
-        problems, notes = check_files(record)
+        problems, notes = check_folder(record)
         report.problems += problems
         report.notes += notes
         report.count("sessions")

@@ -14,14 +14,22 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from labapp import access, durable, leftovers
-from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
-from labapp.journal.layout import AUDIO, ENVIRONMENT, JOURNAL, LOCK, STUDY, FolderName
+from labapp import access, durable, leftovers, resources
+from labapp.documents import parse_yaml
+from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyError
+from labapp.journal.layout import (
+    AUDIO,
+    ENVIRONMENT,
+    JOURNAL,
+    LOCK,
+    STUDY,
+    FolderName,
+    study_files_of,
+)
 from labapp.journal.sessions import exported_from
 from labapp.journal.withdrawn import withdrawals
 from labapp.reading import files
 from labapp.reading.values import json_value
-from labapp.session.relations import related
 from labapp.study.schema import Study
 
 LOW_DISK_BYTES = 500 * 1024 * 1024
@@ -208,3 +216,49 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
         ) from error
     except OSError as error:
         raise data_error(folder.path, error) from error
+
+
+def related(data: Path, study: Study) -> tuple[str, ...]:
+    """Ids of the studies related to this one: a person takes part in one of them only.
+
+    First those that this study names, then those that name it: whoever runs either first must find
+    the person too. What other studies name is read from the copies that sessions under the data
+    root have of their files, and from the shipped file of that name.
+    """
+    names = dict.fromkeys(study.related)
+    if data.is_dir():
+        for other in sorted(data.iterdir()):
+            direct = other.name in names or other.name == study.id
+            if not direct and other.is_dir() and _names(other, study.id):
+                names[other.name] = None
+    return tuple(names)
+
+
+def _names(other: Path, study: str) -> bool:
+    """Whether the study with this folder says that it is related, by its latest file."""
+    for path in _files(other):
+        try:
+            content = files.content(path)
+        except OSError:
+            continue
+        if b"related" not in content or study.encode() not in content:  # most say nothing
+            return False
+        try:
+            named = parse_yaml(path, content).value.get("related")
+        except StudyError:
+            continue
+        return isinstance(named, list) and study in named
+    return False
+
+
+def _files(other: Path) -> Iterator[Path]:
+    """The study's files: as its sessions have it, the latest first, then as it is shipped."""
+    try:
+        sessions = [child for child in other.iterdir() if FolderName.parse(child.name)]
+    except OSError:
+        sessions = []
+    for session in sorted(sessions, key=lambda path: path.name.rsplit("_", 1)[-1], reverse=True):
+        folder = session / STUDY
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        yield from (folder / name for name in study_files_of(names)[:1])
+    yield resources.assets() / "studies" / f"{other.name}.yaml"

@@ -32,7 +32,7 @@ from labapp.report import strips
 from labapp.report.formats import clock, decimal
 from labapp.report.listing import SHOWN_ROWS
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
-from labapp.tasks.reconstruction.report.courses import SHOWN_SESSIONS
+from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
 from labapp.tasks.reconstruction.report.labels.files import NAMES
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session

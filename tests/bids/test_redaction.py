@@ -9,9 +9,9 @@ import pytest
 
 from labapp import resources
 from labapp.analysis.rows import SessionRecords
+from labapp.bids.contents import clock_fits
 from labapp.bids.export import export
 from labapp.bids.redaction import KEPT_TEXT, WITHHELD, redact, redact_payload
-from labapp.bids.sound import clock_fits
 from labapp.bids.verify import verify
 from labapp.events import registered
 from labapp.events.lifecycle import NoteAdded

@@ -68,7 +68,7 @@ def test_every_movement_is_read_once(session: Path, monkeypatch: pytest.MonkeyPa
         times[event.seq] += event.kind == DialMoved.kind
         return payload_of(event)
 
-    monkeypatch.setattr(rows, "body_of", count)
+    monkeypatch.setattr(rows, "payload_of", count)
     assert verify(session).ok
     assert times.total() == sum(row.kind == DialMoved.kind for row in read_rows(session)) > 0
     assert max(times.values()) == 1

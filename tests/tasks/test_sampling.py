@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.study.sampling import sinelines_prior
+from labapp.tasks.reconstruction.machine import draw_pair
 from labapp.tasks.reconstruction.planner import CIRCLES_PAIRS
-from labapp.tasks.reconstruction.sampling import draw_pair
 from tests.helpers.play import SPACE, stage_part
 
 SAMPLE = np.random.default_rng(3).uniform(-1.5, 2.5, (300, 3)).astype(np.float32)

@@ -10,8 +10,6 @@ from labapp.events.commands import Command
 from labapp.tasks.judging.commands import CloseDescription, OpenDescription
 from labapp.tasks.judging.events import DescriptionClosed, DescriptionOpened
 
-METHOD, TREE = "method", "tree"
-
 
 def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
     """What a command leads to. offered: what can be opened; now: what is open, or nothing."""

@@ -66,6 +66,10 @@ class PerformanceComputed(Payload):
     expected_hits: float | None
 
 
+METHOD, TREE = "method", "tree"
+"""What a description is of."""
+
+
 @kind("description.opened")
 class DescriptionOpened(Payload):
     """The participant opened the description of the method, or the picture of the whole tree.

@@ -19,6 +19,8 @@ from labapp.plugins.questions import QuestionsMachine
 from labapp.tasks.judging import description, performance
 from labapp.tasks.judging.commands import Judge, OpenSpecies
 from labapp.tasks.judging.events import (
+    METHOD,
+    TREE,
     JudgementMade,
     PerformanceComputed,
     PhotoDrawn,
@@ -144,8 +146,8 @@ class JudgingTask(Judging):
     @property
     def offered(self) -> tuple[str, ...]:
         """What can be opened at any time: the method's description, and the whole tree."""
-        tree = (description.TREE,) if self.part.explained.tree else ()
-        return (description.METHOD, *tree)
+        tree = (TREE,) if self.part.explained.tree else ()
+        return (METHOD, *tree)
 
     def decide(
         self, state: JudgingState, command: Command, now_ns: int

@@ -11,6 +11,7 @@ from labapp.events.durations import Pauses
 from labapp.plugins.pages import PagesMachine, PagesState
 from labapp.tasks.judging import description
 from labapp.tasks.judging.commands import CloseDescription, OpenDescription
+from labapp.tasks.judging.events import TREE
 from labapp.tasks.judging.plan import MethodPart
 
 
@@ -35,7 +36,7 @@ class MethodMachine(PagesMachine[MethodState]):
         if state.outcome is not None:
             return ()
         if isinstance(command, OpenDescription | CloseDescription):
-            offered = (description.TREE,) if self.part.explained.tree else ()
+            offered = (TREE,) if self.part.explained.tree else ()
             payloads = description.toggled(offered, state.description, command)
             return [UnstampedEvent(payload, self.part.id) for payload in payloads]
         return self.turn(state, command)

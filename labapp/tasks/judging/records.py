@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from statistics import fmean
 
@@ -13,9 +13,11 @@ from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, Ta
 from labapp.clock import NS
 from labapp.errors import RecordError
 from labapp.events import Event, Payload
-from labapp.events.lifecycle import PartEnded
-from labapp.tasks.judging.descriptions import METHOD, TREE, OverPhotos
+from labapp.events.lifecycle import PartEnded, PartRestarted
+from labapp.events.trials import TrialEnded
 from labapp.tasks.judging.events import (
+    METHOD,
+    TREE,
     DescriptionClosed,
     DescriptionOpened,
     JudgementMade,
@@ -342,7 +344,7 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
     def __init__(self, parts: Mapping[str, JudgedPart]) -> None:
         super().__init__(parts)
         self.performances: dict[str, PerformanceComputed] = {}
-        self._descriptions = OverPhotos()
+        self._descriptions = DescriptionTimes()
 
     def begin(self, part: JudgedPart, key: Key, event: Event, payload: PhotoDrawn) -> PhotoRecord:
         if payload.photo not in part.judged:
@@ -410,3 +412,45 @@ _MAIN = ("right_distinction", "right_agreement")
 
 def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
+
+
+@dataclass(slots=True)
+class DescriptionTimes:
+    """How long the description of the method lay open over each photo on the screen.
+
+    It can stay open from one photo to the next: each photo gets the time that fell to it.
+
+    looked_at_ns: that time by photo, as working time in ns; photos without any are left out.
+    """
+
+    looked_at_ns: dict[Key, int] = field(default_factory=dict)
+    _open: bool = False
+    _photo: Key | None = None
+    _before_ns: int = 0
+
+    def take(self, payload: Payload, photo: Key | None, working_ns: int) -> None:
+        """Take in an event of a stage or warm-up; photo: the attempt it is of; working_ns: working
+        time at it, which stands still at the session's end."""
+        self._until(working_ns)
+        match payload:
+            case DescriptionOpened():
+                self._open = payload.what == METHOD
+            case DescriptionClosed():
+                self._open = False
+            case PhotoShown():
+                self._photo = photo
+            case PhotoJudged() | TrialEnded():
+                self._photo = None
+            case PartEnded() | PartRestarted():
+                self._open, self._photo = False, None
+
+    def ended(self, working_ns: int) -> dict[Key, int]:
+        """`looked_at_ns` at the end of the session, which is at working time working_ns."""
+        self._until(working_ns)
+        return self.looked_at_ns
+
+    def _until(self, working_ns: int) -> None:
+        if self._open and self._photo is not None:
+            spent = working_ns - self._before_ns
+            self.looked_at_ns[self._photo] = self.looked_at_ns.get(self._photo, 0) + spent
+        self._before_ns = working_ns

@@ -16,6 +16,8 @@ from labapp.plugins import stage
 from labapp.plugins.stage import NS
 from labapp.representations.distance import reached
 from labapp.representations.space import LatentSpace
+from labapp.study.assignment import attempt_at, generator
+from labapp.study.sampling import draw_state, sample_of
 from labapp.tasks.reconstruction.commands import (
     Decoded,
     EditLabel,
@@ -39,7 +41,6 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.fold import apply_event, apply_trial
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.sampling import draw_pair
 from labapp.tasks.reconstruction.state import MARKS, StageState, Trial
 
 LABEL_LIMIT = 60
@@ -226,3 +227,44 @@ class ReconstructionTask(stage.StageMachine[StageState]):
 
     def apply(self, state: StageState, event: Event, payload: Payload) -> StageState:
         return apply_event(self.part, self.space, state, event, payload)
+
+
+def draw_pair(
+    part: ReconstructionPart,
+    space: LatentSpace,
+    sample: NDArray[np.float32] | None,
+    seed: int,
+    participant: str,
+    trial: int,
+    attempt: int = 1,
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The initial z and the target z' of a question (paper 000, 3.1), on the sliders' steps and
+    inside their limits.
+
+    trial: number of the question, from 1, in this attempt at the stage.
+    sample: held-out representation, shape (m, dimensions), float32; needed by `held_out` and
+    `shuffled_pass`. Raises ValueError when the part's sampling cannot be done with what is given.
+    """
+    if part.sampling == "fixed":
+        start, target = part.pairs[trial - 1]
+        return space.snap(start), space.snap(target)
+    stage = attempt_at(part.id, attempt)
+    if part.sampling == "shuffled_pass":
+        order = generator(seed, participant, stage, "pass")
+        return _shuffled_pass(space, sample_of(part.model, sample), order, trial)
+    rng = generator(seed, participant, stage, trial, "pair")
+    start, target = (draw_state(part.sampling, part.model, space, sample, rng) for _ in range(2))
+    return start, target
+
+
+def _shuffled_pass(
+    space: LatentSpace, sample: NDArray[np.float32], rng: np.random.Generator, trial: int
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """As the published application: one shuffled pass over the first 250 rows, two a question."""
+    rows = sample[:250]
+    order = rng.permutation(len(rows))
+    first, second = (2 * (trial - 1) % len(rows), (2 * trial - 1) % len(rows))
+    return (
+        space.snap(rows[int(order[first])].tolist()),
+        space.snap(rows[int(order[second])].tolist()),
+    )

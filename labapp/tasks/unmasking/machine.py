@@ -9,16 +9,16 @@ attempt at the same stimulus: its reaction time would be none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labapp.events import Event, Payload, UnstampedEvent
 from labapp.events.commands import Begin, Command, SkipStage
 from labapp.events.durations import Pauses
+from labapp.events.lifecycle import PartEnded
 from labapp.events.trials import TrialEnded
 from labapp.plugins import stage
 from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.fold import apply_event
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, INTERRUPTED, StimulusTrial, UnmaskingState
 
@@ -119,3 +119,48 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
 
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
         return apply_event(self.part.id, state, event, payload)
+
+
+def apply_event(part: str, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
+    """The state after an event of the session, pauses too; part: id of the part.
+
+    An event that does not concern the part leaves the state as it is.
+    """
+    pauses = state.pauses.apply(event)
+    if pauses is not state.pauses:
+        begins = pauses.held and not state.pauses.held
+        state = replace(state, pauses=pauses)
+        return _interrupted(state) if begins else state
+    if event.part_id != part:
+        return state
+    match payload:
+        case StimulusDrawn():
+            attempt = event.attempt or 1
+            drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns)
+            return replace(state, trial=drawn, highest=max(state.highest, attempt))
+        case PartEnded():
+            return replace(state, outcome=payload.outcome)
+    if (trial := state.trial) is None:
+        return state
+    match payload:
+        case StimulusShown():
+            started = state.stage_started_ns
+            if started is None:
+                started = pauses.working_ns(event.t_ns)
+            trial = replace(trial, painted_ns=payload.painted_ns)
+            return replace(state, trial=trial, stage_started_ns=started)
+        case ResponseGiven():
+            return replace(state, trial=replace(trial, response=payload.response))
+        case TrialEnded():
+            done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
+            trial = replace(trial, outcome=payload.outcome)
+            return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
+    return state
+
+
+def _interrupted(state: UnmaskingState) -> UnmaskingState:
+    """A pause, or the end of the program, falls into the stimulus that waits for a response."""
+    trial = state.trial
+    if trial is None or trial.outcome is not None:
+        return state
+    return replace(state, trial=replace(trial, interrupted=True))

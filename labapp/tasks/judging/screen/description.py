@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.events import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.tasks.judging.screen.method import Enterable, TextPage, shown_of
 from labapp.tasks.judging.screen.photos import WIDEST

@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp import discovery
-from labapp.tasks.judging.description import TREE
+from labapp.tasks.judging.events import TREE
 from labapp.tasks.judging.plan import JudgingPart, MethodPart
 from labapp.tasks.judging.screen.photos import WIDEST, DescribedScreen, JudgingScreen
 from labapp.tasks.judging.screen.rehearsal import rehearsal

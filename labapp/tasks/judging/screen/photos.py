@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Next
 from labapp.tasks.judging.commands import CloseDescription, Judge, OpenDescription
-from labapp.tasks.judging.description import METHOD, TREE
+from labapp.tasks.judging.events import METHOD, TREE
 from labapp.tasks.judging.plan import (
     JudgingPart,
     MethodPart,

@@ -46,7 +46,7 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
         numeric=range(1, 10),
     )
     if shown := [suggestion for suggestion in suggested if suggestion.far or suggestion.close]:
-        from labapp.tasks.reconstruction.report.figures_marks import marks
+        from labapp.tasks.reconstruction.report.figures_alignment import marks
 
         drawing = marks(shown, f"{anchor}-marks")
         yield drawing.html(
