@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from labapp.clock import FakeClock
 from labapp.events import Source
 from labapp.events.commands import EndSession, Next, Pause, Resume
+from labapp.simulation.course import Course
+from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
@@ -21,6 +24,7 @@ from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.picture import WindowPicture
 from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.preview import opened_preview
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
@@ -82,6 +86,34 @@ def test_the_mirror_looks_like_the_window(
         assert ours.size() == theirs.size()
         assert differing(ours, theirs) < 0.002, part
     picture.close()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (900, 560)])
+def test_the_mirror_looks_like_the_window_on_every_screen_of_a_study(
+    size: tuple[int, int], qapp: QApplication
+) -> None:
+    """Pages, a method with a task to try, a warm-up, photos, questionnaires: all as large as in the
+    window, however often either was laid out."""
+    with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+        preview.course = Course(preview.runner.machine)  # nobody has to go through it first
+        window = preview.window
+        window.resize(*size)
+        window.show()
+        picture = WindowPicture(window.session.only_read())
+        faults = []
+        for place in preview.places:
+            preview.show(place)
+            for _ in range(8):
+                qapp.processEvents()
+                window.looks.look()
+                picture.follow()
+                ours = picture.draw(window.size(), 1.0).toImage().convertToFormat(RGB)
+            window.setFocus()
+            theirs = window.grab().toImage().convertToFormat(RGB)
+            if differing(ours, theirs) > 0.0005:
+                faults.append(place.file)
+        picture.close()
+    assert faults == []
 
 
 RGB = QImage.Format.Format_RGB32

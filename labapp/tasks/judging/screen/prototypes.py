@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -105,6 +105,12 @@ class RatedScreen(JudgingScreen):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()  # a question knows how high it is once it is laid out
+        return handled
 
     def _fit(self) -> None:
         """The photo as large as the questions below it leave room for."""
