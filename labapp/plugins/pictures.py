@@ -91,3 +91,40 @@ class QuestionPictures(PartPictures[P]):
         question = state.trial
         waits = question is not None and question.started_ns is None and question.outcome is None
         return ShowQuestion() if waits and self.ready(state) else None
+
+
+class DecodedPictures(QuestionPictures[P]):
+    """The pictures of questions about a model, decoded when they are others than those asked for
+    last: at once, or in the worker where the model is slow."""
+
+    def __init__(self, part: P, context: PictureContext) -> None:
+        super().__init__(part, context)
+        self._slow = not context.slow.isdisjoint(part.models())
+        self._of: tuple[int, ...] | None = None
+
+    def ready(self, state: Any) -> bool:
+        return super().ready(state) and self.shown is not None
+
+    def show(self, key: tuple[int, ...], decode: Callable[[], Any]) -> None:
+        """Show what is decoded. key: what the pictures are of; all but its last number say which
+        question, whose former pictures stay until the others are there."""
+        if key == self._of:
+            return
+        if self._of is None or self._of[:-1] != key[:-1]:
+            self.shown = None
+        self._of = key
+        if not self._slow:
+            self.shown = decode()
+            return
+
+        def job() -> Callable[[], None]:
+            decoded = decode()
+            return lambda: self._decoded(key, decoded)
+
+        self.context.request(job)
+
+    def _decoded(self, key: tuple[int, ...], decoded: Any) -> None:
+        """The worker is done; the question may be over meanwhile, or ask for other pictures."""
+        if key == self._of:
+            self.shown = decoded
+            self.context.came(None)

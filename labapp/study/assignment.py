@@ -51,6 +51,13 @@ def shuffled(items: Sequence[T], seed: int, *purpose: str | int) -> tuple[T, ...
     return tuple(items[int(index)] for index in order)
 
 
+def in_rounds(items: Sequence[T], count: int, seed: int, *purpose: str | int) -> tuple[T, ...]:
+    """So many of the items in seeded random order: each once before any comes again."""
+    rounds = -(-count // len(items))
+    order = [item for turn in range(rounds) for item in shuffled(items, seed, *purpose, turn)]
+    return tuple(order[:count])
+
+
 def attempt_at(stage: str, attempt: int) -> str:
     """What the draws of a stage are for: one that begins again draws anew, for its participant has
     seen the former questions."""

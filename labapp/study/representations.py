@@ -78,6 +78,36 @@ class Representations:
             )
 
 
+def stage_fields(
+    planner: Planner,
+    stages: RepresentationStages,
+    number: int,
+    of: int,
+    model: str,
+    sampling: str | None = None,
+) -> dict[str, Any]:
+    """What every stage about a model says in its plan, by the names of its fields.
+
+    sampling: as the study says it; the model's own otherwise. Raises StudyError.
+    """
+    known = planner.representations.represented(model)
+    planner.representations.check_prior(model, sampling or known.sampling)
+    limit = stages.time_limit_min
+    return {
+        "id": f"stage-{number}",
+        "title": f"Stage {number}",
+        "role": "stage",
+        "number": number,
+        "of": of,
+        "model": model,
+        "display": known.defaults.display,
+        "dimensions": known.dimensions,
+        "sampling": sampling or known.sampling,
+        "time_limit_s": None if limit is None else limit * 60,
+        "think_aloud": stages.think_aloud,
+    }
+
+
 Part = TypeVar("Part", bound=TrialsPart)
 
 

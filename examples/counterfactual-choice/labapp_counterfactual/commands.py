@@ -21,8 +21,3 @@ class RateConfidence(Command):
 
     confidence: int
     device: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandInChoice(Command):
-    """Hand the answer in; the right one is told."""

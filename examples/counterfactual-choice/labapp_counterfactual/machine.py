@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.events import Payload
-from labapp.events.commands import Command
+from labapp.events.commands import Command, HandIn
 from labapp.events.durations import Pauses
 from labapp.plugins.questions import QuestionsMachine
 from labapp.representations.space import Discrete, LatentSpace
@@ -17,7 +17,6 @@ from labapp.study.assignment import attempt_at, generator
 from labapp.study.sampling import draw_state
 from labapp_counterfactual.commands import (
     ChooseCandidate,
-    HandInChoice,
     RateConfidence,
 )
 from labapp_counterfactual.events import (
@@ -107,7 +106,7 @@ class CounterfactualMachine(QuestionsMachine[CounterfactualState, Question]):
             case RateConfidence(confidence, device) if confidence != question.confidence:
                 if 1 <= confidence <= POINTS:
                     return (ConfidenceRated(confidence, device),)
-            case HandInChoice():
+            case HandIn():
                 choice, confidence = question.choice, question.confidence
                 if choice is not None and confidence is not None:
                     right = choice == question.correct

@@ -6,18 +6,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.events.commands import Next
 from labapp.ui import theme
-from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.question_screen import QuestionScreen
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.cards import AnswerRow
 from labapp.ui.widgets.scale import Look, Scale
 from labapp.ui.widgets.series import view_of
-from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.commands import ChooseCandidate, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart
-from labapp_counterfactual.state import POINTS, Question
+from labapp_counterfactual.state import POINTS
 
 MOST_SIDE, LEAST_SIDE = 240.0, 64.0
 """Of a picture, in logical pixels."""
@@ -50,16 +48,15 @@ class Candidate(QWidget):
             self.pressed.emit()
 
 
-class CounterfactualScreen(Screen):
-    """One stage; questions come and go in it without anything being made anew."""
+class CounterfactualScreen(QuestionScreen):
+    """One stage."""
+
+    missing_words = MISSING
 
     def __init__(self, session: SessionView, part: CounterfactualPart) -> None:
         super().__init__(session, part)
         self._part = part
-        self._stage = stage_words(session, part)
         self._shown: Choice | None = None
-        self._question: tuple[int, int] | None = None
-        self._asked = False
         words, palette = session.words, session.palette
         first: Choice = session.pictures  # there, or the window would not make a screen
         letters = LETTERS[: part.candidates]
@@ -88,8 +85,6 @@ class CounterfactualScreen(Screen):
             Look(digits=True, numbered=True, first=1),
             words("counterfactual_confidence"),
         )
-        self.feedback = QLabel()
-        self.feedback.setWordWrap(True)
         self._lay_out()
         self.answers.chosen.connect(lambda place, device: self.send(ChooseCandidate(place, device)))
         self.confidence.chosen.connect(
@@ -121,8 +116,6 @@ class CounterfactualScreen(Screen):
         column.addWidget(self.confidence, 0, middle)
         column.addWidget(self.feedback)
         column.addStretch(1)
-        # Room from the start: nothing shifts when feedback appears.
-        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -147,22 +140,12 @@ class CounterfactualScreen(Screen):
         for picture in (self.query, *self.pictures):
             picture.set_side(picture.side_for(side))
 
-    @property
-    def question(self) -> Question | None:
-        """The question on the screen."""
-        question: Question | None = self.state.trial
-        return question
-
     def render_state(self) -> None:
         question, shown = self.question, self.session.pictures
         if question is None or shown is None:
             return
-        words = self.session.words
-        if (question.number, question.attempt) != self._question:
-            self._question = (question.number, question.attempt)
-            self._asked = False
-            self.wish = "content"
-        told = question.right is not None
+        self.follow_question()
+        words, told = self.session.words, self.told
         self.title.setText(words("counterfactual_title", dial=question.dimension + 1))
         if shown is not self._shown:
             self._shown = shown
@@ -175,50 +158,10 @@ class CounterfactualScreen(Screen):
         rated = question.confidence
         self.confidence.show_index(None if rated is None else rated - 1)
         self.confidence.set_locked(told)
-        self.feedback.setText(self._told(question))
-        if told:
-            self.wish = "right"
+        self.show_feedback(LETTERS[question.correct])
 
-    def _told(self, question: Question) -> str:
-        """What is said of an answer that was handed in; empty before."""
-        if question.right is None:
-            return ""
-        answer = LETTERS[question.correct]
-        key = "feedback_right" if question.right else "feedback_wrong"
-        mark = RIGHT_MARK if question.right else WRONG_MARK
-        return f"{mark} {self.session.words(key, answer=answer)}"
-
-    def head(self) -> Head:
-        question, of = self.question, self._part.trials
-        number = question.number if question else 1
-        told = self.session.words("question_of", number=number, of=of)
-        return Head(self._stage, told, number, of)
-
-    def foot(self) -> Foot:
-        words, question = self.session.words, self.question
-        if question is None or question.right is not None:
-            return Foot(right=words("next_question"), enabled=question is not None)
-        missing = ", ".join(words(MISSING[name]) for name in question.missing)
-        return Foot(
-            right=words("hand_in"),
-            ready=not missing,
-            note=words("answer_missing", items=missing) if missing else "",
-            warn=bool(missing) and self._asked,
-        )
-
-    def right(self) -> None:
-        question = self.question
-        if question is None:
-            return
-        if question.right is not None:
-            self.send(Next())
-        elif not question.missing:
-            self.send(HandInChoice())
-        else:
-            self._asked = True
-            self.altered.emit()
-            first = self.answers if question.choice is None else self.confidence
-            first.setFocus(Qt.FocusReason.OtherFocusReason)
+    def field(self, name: str) -> QWidget:
+        return self.answers if name == "choice" else self.confidence
 
     def entrance(self) -> QWidget:
         return self.answers

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.events.commands import Next
+from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Answerer, Step
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import on_screen
 from labapp.study.assignment import generator
-from labapp_counterfactual.commands import ChooseCandidate, HandInChoice, RateConfidence
+from labapp_counterfactual.commands import ChooseCandidate, RateConfidence
 from labapp_counterfactual.pictures import Choice
 from labapp_counterfactual.plan import CounterfactualPart
 from labapp_counterfactual.state import POINTS, Question
@@ -45,7 +45,7 @@ class Chooser(Answerer[CounterfactualPart]):
             remembered.append(changes[question.correct])  # used from the next question on
         yield Step(ChooseCandidate(choice, DEVICE), "look")
         yield Step(RateConfidence(confidence, DEVICE))
-        yield Step(HandInChoice())
+        yield Step(HandIn())
         yield Step(Next(), "look")
 
     def _changes(self, shown: Choice, rng: np.random.Generator) -> Changes:

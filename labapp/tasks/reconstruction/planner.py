@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from labapp.study.defaults import for_model
 from labapp.study.planner import Planner
-from labapp.study.representations import CIRCLES
+from labapp.study.representations import CIRCLES, stage_fields
 from labapp.tasks.reconstruction.plan import (
     ReconstructionPart,
-    Sampling,
     TutorialBox,
     TutorialPart,
 )
@@ -78,35 +77,21 @@ def practice(planner: Planner, part_id: str) -> ReconstructionPart:
 
 def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) -> ReconstructionPart:
     """A stage of interactive reconstruction, or of its calibration."""
-    known = planner.representations.represented(model)
-    defaults = known.defaults
-    sampling: Sampling = stages.sampling or known.sampling
-    planner.representations.check_prior(model, sampling)
-    limit = stages.time_limit_min
+    defaults = planner.representations.represented(model).defaults
     return ReconstructionPart(
-        id=f"stage-{number}",
-        title=f"Stage {number}",
-        role="stage",
-        number=number,
-        of=of,
-        model=model,
-        display=defaults.display,
-        dimensions=known.dimensions,
+        **stage_fields(planner, stages, number, of, model, stages.sampling),
         trials=stages.trials,
-        sampling=sampling,
         distance=stages.distance or defaults.distance,
         target_alignment=stages.target_alignment or defaults.target_alignment,
         skip=stages.skip,
         skip_after_s=stages.skip_after_s or defaults.skip_after_s,
         inactivity_s=stages.inactivity_s,
         active_time=stages.active_time,
-        time_limit_s=None if limit is None else limit * 60,
         overlay_at_start=_either(stages.overlay_at_start, defaults.overlay_at_start),
         labels_editable=_either(
             None if stages.labels is None else stages.labels == "editable",
             defaults.labels_editable,
         ),
-        think_aloud=stages.think_aloud,
         marks=stages.marks,
     )
 

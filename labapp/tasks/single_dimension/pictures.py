@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from labapp.events.commands import Command
-from labapp.plugins.pictures import PictureContext, QuestionPictures, Session
+from labapp.plugins.pictures import DecodedPictures, Session
 from labapp.representations.decoding import Array, decode_one, decode_rows
 from labapp.tasks.single_dimension.plan import ExamplePart, Rows, SingleDimensionPart, Z
 from labapp.tasks.single_dimension.state import SingleState
@@ -22,14 +21,10 @@ class Examples:
     question: Array | None = None
 
 
-class ExamplePictures(QuestionPictures[SingleDimensionPart | ExamplePart]):
-    """Decoded when they are others than those asked for last."""
+class ExamplePictures(DecodedPictures[SingleDimensionPart | ExamplePart]):
+    """The question's picture is decoded once, the examples beside it when others are asked for."""
 
     shown: Examples | None
-
-    def __init__(self, part: SingleDimensionPart | ExamplePart, context: PictureContext) -> None:
-        super().__init__(part, context)
-        self._of: tuple[int, ...] | None = None
 
     def follow(self, session: Session) -> None:
         if isinstance(self.part, ExamplePart):
@@ -40,40 +35,18 @@ class ExamplePictures(QuestionPictures[SingleDimensionPart | ExamplePart]):
             key = (question.number, question.attempt, question.resamples)
             self._show(key, question.examples, question.z)
 
-    def ready(self, state: Any) -> bool:
-        return super().ready(state) and self.shown is not None
-
     def due(self, state: Any) -> Command | None:
         return None if isinstance(self.part, ExamplePart) else super().due(state)
 
     def _show(self, key: tuple[int, ...], rows: Rows, z: Z | None) -> None:
-        """key: what the pictures are of; all but its last number say which question."""
-        if key == self._of:
-            return
-        if self._of is None or self._of[:-1] != key[:-1]:
-            self.shown = None
-        self._of = key
-        model = self.part.model
-        decoder, known = self.context.decoders[model], self.shown
+        decoder, before = self.context.decoders[self.part.model], self.shown
+        same = self._of is not None and self._of[:-1] == key[:-1]
 
         def decode() -> Examples:
-            if known is not None:  # other examples beside the same question
-                return Examples(decode_rows(decoder, rows), known.question)
-            asked = None if z is None else decode_one(decoder, z)
-            return Examples(decode_rows(decoder, rows), asked)
+            if same and before is not None:  # other examples beside the same question
+                return Examples(decode_rows(decoder, rows), before.question)
+            return Examples(
+                decode_rows(decoder, rows), None if z is None else decode_one(decoder, z)
+            )
 
-        if model not in self.context.slow:
-            self.shown = decode()
-            return
-
-        def job() -> Callable[[], None]:
-            examples = decode()
-            return lambda: self._decoded(key, examples)
-
-        self.context.request(job)
-
-    def _decoded(self, key: tuple[int, ...], examples: Examples) -> None:
-        """The worker is done; the question may be over meanwhile, or ask for other examples."""
-        if key == self._of:
-            self.shown = examples
-            self.context.came(None)
+        self.show(key, decode)

@@ -12,7 +12,7 @@ from labapp.representations.space import LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import CIRCLES, BaseSampling
+from labapp.study.representations import CIRCLES, stage_fields
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.plan import (
     Bounds,
@@ -43,26 +43,13 @@ def stage(
     planner: Planner, stages: SingleDimensionStages, number: int, of: int, model: str
 ) -> SingleDimensionPart:
     """A stage as the study says."""
-    known = planner.representations.represented(model)
-    sampling: BaseSampling = stages.sampling or known.sampling
-    planner.representations.check_prior(model, sampling)
-    limit = stages.time_limit_min
-    space = LatentSpace.from_json(known.dimensions)
+    fields = stage_fields(planner, stages, number, of, model, stages.sampling)
+    space = LatentSpace.from_json(fields["dimensions"])
     purpose = (planner.seed, planner.study.id, planner.participant)
     return SingleDimensionPart(
-        id=f"stage-{number}",
-        title=f"Stage {number}",
-        role="stage",
-        number=number,
-        of=of,
-        model=model,
-        display=known.defaults.display,
-        dimensions=tuple(space.to_json()),
+        **fields,
         visualisation=stages.visualisation,
         asked=asked(space, stages.questions_per_dimension, *purpose, number),
-        sampling=sampling,
-        time_limit_s=None if limit is None else limit * 60,
-        think_aloud=stages.think_aloud,
     )
 
 

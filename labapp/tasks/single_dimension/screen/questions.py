@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.events.commands import HandIn, Next
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
@@ -19,14 +18,13 @@ from labapp.tasks.single_dimension.plan import (
     value_name,
 )
 from labapp.tasks.single_dimension.screen.example_sheet import ExampleSheet
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
+from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
 from labapp.ui import theme
-from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.question_screen import QuestionScreen, say
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.buttons import Button
-from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK, AnswerRow
+from labapp.ui.widgets.cards import AnswerRow
 from labapp.ui.widgets.scale import AnchorRow, Look, Scale
 from labapp.ui.widgets.series import view_of
 
@@ -81,25 +79,24 @@ class Rating(QWidget):
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by tone and mark, that this statement still needs an answer."""
-        _say(self.label, f"▸ {self._text}" if missing else self._text, "warn" if missing else "")
+        say(self.label, f"▸ {self._text}" if missing else self._text, "warn" if missing else "")
 
 
-class SingleDimensionScreen(Screen):
+class SingleDimensionScreen(QuestionScreen):
     """One stage (or the practice); questions come and go in it without anything being rebuilt."""
 
+    missing_words = MISSING
+
     def __init__(self, session: SessionView, part: SingleDimensionPart) -> None:
-        super().__init__(session, part)
+        super().__init__(session, part, tells=part.feedback)
         examples = session.pictures
         assert examples is not None  # the window makes a screen when they are there
         assert examples.question is not None
         self._part = part
         self._space = LatentSpace.from_json(part.dimensions)
-        self._stage = stage_words(session, part)
         self._shapes = {
             shape_of(part.visualisation, self._space, dimension) for dimension in part.asked
         }
-        self._question: tuple[int, int] | None = None
-        self._answered = False
         self._shown: Examples | None = None
         words, palette = session.words, session.palette
         self.picture = view_of(
@@ -114,8 +111,6 @@ class SingleDimensionScreen(Screen):
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
         self.feeling = QLabel(words("single_feeling"))
-        self.feedback = QLabel()
-        self.feedback.setWordWrap(True)
         self._lay_out()
         send = self.send
         self.answers.chosen.connect(lambda index, device: send(Choose(index, device)))
@@ -151,8 +146,6 @@ class SingleDimensionScreen(Screen):
             left.addSpacing(theme.SPACE_S)
         left.addWidget(self.feedback)
         left.addStretch(1)
-        # Room for two lines from the start: nothing shifts when feedback appears.
-        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
         self.feedback.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._help = help_text
         above = QHBoxLayout()
@@ -204,29 +197,22 @@ class SingleDimensionScreen(Screen):
         widest = max(self.sheet.width_of(*shape) for shape in self._shapes)
         self._right.setFixedWidth(max(widest, least))
 
-    def _trial(self) -> Question | None:
-        state = self.state
-        return state.trial if isinstance(state, SingleState) else None
-
     def _words_of(self, question: Question) -> tuple[str, ...]:
         return choice_words(self.session.words, self._space, question.dimension)
 
     def render_state(self) -> None:
-        question, examples = self._trial(), self.session.pictures
+        question, examples = self.question, self.session.pictures
         if question is None or examples is None or examples.question is None:
             return
         words, texts = self.session.words, self._words_of(question)
-        if (question.number, question.attempt) != self._question:
-            self._question = (question.number, question.attempt)
-            self.reminded = self._answered = False
-            self.wish = "content"
-        told = question.right is not None and self._part.feedback
+        self.follow_question()
+        told = self.told
         asked = "single_title" if self.session.improved else "single_title_as_published"
         title = words(asked, dial=question.dimension + 1)
         open_choice = self.reminded and question.choice is None
         # Before the pictures are fitted below it. No mark: another line would shift everything. The
         # foot says it in words too.
-        _say(self.title, title, "warn" if open_choice else "")
+        say(self.title, title, "warn" if open_choice else "")
         if examples is not self._shown:
             self._shown = examples
             self.picture.show_picture(examples.question)
@@ -243,70 +229,10 @@ class SingleDimensionScreen(Screen):
             rating.mark_missing(self.reminded and not told and value is None)
         if self.more.isEnabled() == told:
             self.more.setEnabled(not told)
-        self._show_feedback(question, texts)
+        self.show_feedback(texts[question.correct])
 
-    def _show_feedback(self, question: Question, texts: tuple[str, ...]) -> None:
-        words, answer = self.session.words, texts[question.correct]
-        if question.right is None or not self._part.feedback:
-            _say(self.feedback, "")
-            return
-        if question.right:
-            told = words("feedback_right", answer=answer)
-            _say(self.feedback, f"{RIGHT_MARK} {told}", "good")
-        else:
-            told = words("feedback_wrong", answer=answer)
-            _say(self.feedback, f"{WRONG_MARK} {told}", "alarm")
-        if not self._answered:
-            self._answered = True
-            self.tell(self.feedback.text())
-            self.wish = "right"
-
-    def head(self) -> Head:
-        question, of = self._trial(), self._part.trials
-        number = question.number if question else 1
-        told = self.session.words("question_of", number=number, of=of)
-        return Head(self._stage, told, number, of)
-
-    def foot(self) -> Foot:
-        words, question = self.session.words, self._trial()
-        hand_in = words("hand_in" if self._part.feedback else "hand_in_untold")
-        if question is None or question.right is not None:
-            if not self._part.feedback:
-                return Foot(right=hand_in, enabled=False)
-            return Foot(right=words("next_question"), enabled=question is not None)
-        missing = ", ".join(words(MISSING[item]) for item in question.missing)
-        return Foot(
-            right=hand_in,
-            ready=not missing,
-            note=words("answer_missing", items=missing) if missing else "",
-            warn=bool(missing) and self.reminded,
-        )
-
-    def right(self) -> None:
-        question = self._trial()
-        if question is None:
-            return
-        if question.right is not None:
-            self.send(Next())
-        elif not question.missing:
-            self.send(HandIn())
-        else:
-            self.reminded = True
-            self.render_state()
-            self.altered.emit()
-            first = question.missing[0]
-            widget = self.answers if first == "choice" else self.ratings[first].row
-            widget.setFocus(Qt.FocusReason.OtherFocusReason)
+    def field(self, name: str) -> QWidget:
+        return self.answers if name == "choice" else self.ratings[name].row
 
     def entrance(self) -> QWidget:
         return self.answers
-
-
-def _say(label: QLabel, text: str, tone: str = "") -> None:
-    """Words and tone, where they are others than before."""
-    if label.text() != text:
-        label.setText(text)
-    if (label.property("tone") or "") != tone:
-        label.setProperty("tone", tone)
-        label.style().unpolish(label)
-        label.style().polish(label)
