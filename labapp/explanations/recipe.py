@@ -20,7 +20,7 @@ from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.data import Part
-from labapp.representations.recipe import ID_PATTERN
+from labapp.representations.recipe import ID_PATTERN, Recipe
 
 
 class Schedule(Part):
@@ -107,9 +107,11 @@ def read(path: Path) -> ClassifierRecipe:
 
 
 def is_one(path: Path) -> bool:
-    """Whether the recipe in `path` is a classifier's, right or wrong: only those have a method."""
+    """Whether the recipe in `path` is a classifier's, right or wrong, by the keys that only those
+    have."""
     try:
         value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
     except (OSError, LabappError):
         return False
-    return isinstance(value, dict) and "method" in value
+    own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
+    return isinstance(value, dict) and not own.isdisjoint(value)

@@ -26,7 +26,7 @@ from labapp import leftovers
 from labapp.clock import FakeClock
 from labapp.errors import LabappError, SessionError, UsageError
 from labapp.events.look import Look
-from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.plugins.part import PlannedPart
 from labapp.session import opening
 from labapp.session.masked_predictions import check_predictable
 from labapp.session.opening import OpenSession, SessionDependencies
@@ -115,7 +115,7 @@ class Still:
         moment, part = self.moment, self.part
         if part is None:
             return tr(AROUND[moment.after])
-        noun = words_of(part).noun(part, moment.trial) if isinstance(part, TrialsPart) else ""
+        noun = words_of(part).noun(part, moment.trial) if part.has_trials else ""
         if moment.begins:
             return noun
         after = tr("after {event}", event=moment.after)

@@ -7,7 +7,7 @@ import pytest
 
 from labapp.datasets import circles, sinelines
 from labapp.simulation.effects import Effects
-from labapp.simulation.experience import LEANINGS, Experience, leaning
+from labapp.simulation.experience import Experience
 from labapp.simulation.percept import (
     FORM,
     PLACE,
@@ -20,6 +20,7 @@ from labapp.simulation.percept import (
     properties,
 )
 from labapp.simulation.view import Array, Dial
+from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
 from labapp.tasks.single_dimension.matching import Match, match
 from labapp.tasks.single_dimension.pictures import Examples
 

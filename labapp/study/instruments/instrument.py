@@ -13,8 +13,8 @@ from labapp.documents import SLUG, Strict, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
-from labapp.study.instruments.items import Choice, Item, Option, Rating, Written
-from labapp.study.instruments.kinds import AnyItem, kind_of
+from labapp.study.instruments.items import Item, Option
+from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
@@ -123,7 +123,7 @@ class Instrument(Strict):
             lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
             return score.model_copy(update={"low": min(lows), "high": max(highs)})
         if score.chosen:
-            every = tuple(item.id for item in self.items if isinstance(item, Choice))
+            every = tuple(item.id for item in self.items if item.one_of() is not None)
             among = score.among or every
             options = [option for item in among for option in self._options(name, item)]
             if score.chosen not in options:
@@ -147,7 +147,7 @@ class Instrument(Strict):
         items = [item for item in self.items if item.id in score.items and not item.repeat]
         if unknown := set(score.items) - {item.id for item in items}:
             raise ValueError(f"scores: for {name} an item {min(unknown)!r} that is asked once")
-        numbers = {(i.first, i.last) if isinstance(i, Rating) else None for i in items}
+        numbers = {item.numbers_rated() for item in items}
         alike = len(numbers) == 1 and None not in numbers
         if not alike and (score.reverse or score.start is not None):
             raise ValueError(f"scores: for {name} ratings with the same numbers, to be reversed")
@@ -156,21 +156,23 @@ class Instrument(Strict):
     def _rating(self, name: str, item_id: str, numbers: tuple[int, int] | None) -> tuple[int, int]:
         """The lowest and highest number of a rating, which must be those of the others."""
         item = next((item for item in self.items if item.id == item_id), None)
-        if not isinstance(item, Rating) or item.repeat:
+        rated = None if item is None or item.repeat else item.numbers_rated()
+        if rated is None:
             raise ValueError(f"scores: for {name} a rating {item_id!r} that is asked once")
-        if numbers is not None and numbers != (item.first, item.last):
+        if numbers is not None and numbers != rated:
             points = numbers[1] - numbers[0] + 1
             raise ValueError(
                 f"scores: for {name} a rating {item_id!r} of {points} points from {numbers[0]}"
             )
-        return item.first, item.last
+        return rated
 
     def _options(self, name: str, item_id: str) -> list[str]:
         """The ids of the options of a choice."""
         item = next((item for item in self.items if item.id == item_id), None)
-        if not isinstance(item, Choice) or item.repeat:
+        options = None if item is None or item.repeat else item.one_of()
+        if options is None:
             raise ValueError(f"scores: for {name} a choice {item_id!r} that is asked once")
-        return [option.id for option in item.options]
+        return list(options)
 
     def planned_scores(self) -> str | dict[str, Any] | None:
         """What a plan keeps of the scores, so that a journal can be scored without the file."""
@@ -235,7 +237,7 @@ class Instrument(Strict):
     def about_person(self) -> bool:
         """Whether it asks who the participant is: the answers to one of its questions that offers
         answers are declared to tell. A report tells of such an instrument in counts alone."""
-        return any(item.identifying and not isinstance(item, Written) for item in self.items)
+        return any(item.identifying and item.offers_answers for item in self.items)
 
     @property
     def pages(self) -> tuple[tuple[AnyItem, ...], ...]:
@@ -295,7 +297,8 @@ def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:
     if not isinstance(item, dict):
         return item
     scale, options = instrument.get("scale"), instrument.get("options")
-    if item.get("kind") == "statement" and isinstance(scale, dict):
+    kind = ITEM_KINDS.get(str(item.get("kind")))
+    if kind is not None and kind.item.shares_scale and isinstance(scale, dict):
         return scale | item
     if isinstance(item.get("options"), list) and isinstance(options, list):
         known = {option.get("id"): option for option in options if isinstance(option, dict)}

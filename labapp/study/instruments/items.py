@@ -46,6 +46,10 @@ class Item(Strict):
     de-identified copy keeps it where the answer is kept."""
     more: ClassVar[Mapping[str, str]] = {}
     """What an answer holds besides its value: the names of further cells, and what each says."""
+    offers_answers: ClassVar[bool] = True
+    """Whether it offers answers, instead of a field to write in."""
+    shares_scale: ClassVar[bool] = False
+    """Whether the scale of its instrument is its own where it names none."""
     always_answered: ClassVar[bool] = False
     """Whether it says something before anybody touches it."""
 
@@ -56,10 +60,18 @@ class Item(Strict):
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
 
+    def numbers_rated(self) -> tuple[int, int] | None:
+        """The lowest and the highest number of a rating; None for any other item."""
+        return None
+
+    def one_of(self) -> tuple[str, ...] | None:
+        """The ids of its options, of which one can be chosen; None where that is not so."""
+        return None
+
     @property
     def withheld(self) -> bool:
         """Whether a de-identified copy leaves its answers out."""
-        return not isinstance(self, Rating) if self.identifying is None else self.identifying
+        return self.numbers_rated() is None if self.identifying is None else self.identifying
 
     @property
     def title(self) -> str:
@@ -147,6 +159,9 @@ class Rating(Item):
     def last(self) -> int:
         return self.first + self.points - 1
 
+    def numbers_rated(self) -> tuple[int, int]:
+        return self.first, self.last
+
     @property
     def ticks(self) -> bool:
         return self.look == "ticks" or self.points > MOST_CIRCLES
@@ -194,6 +209,8 @@ class Scale(Rating):
 class Statement(Rating):
     """A rating on the scale that the instrument's statements share (its `scale`), drawn in one
     table with those beside it."""
+
+    shares_scale: ClassVar[bool] = True
 
     kind: Literal["statement"]
     text: SomeWords
@@ -288,9 +305,8 @@ class _Choosing(Item):
             raise ValueError("one option to describe at most")
         return options
 
-    @property
-    def several(self) -> bool:
-        return isinstance(self, Choices)
+    several: ClassVar[bool] = False
+    """Whether more than one can be chosen."""
 
     @property
     def title(self) -> str:
@@ -348,6 +364,9 @@ class Choice(_Choosing):
 
     kind: Literal["choice"]
 
+    def one_of(self) -> tuple[str, ...]:
+        return tuple(option.id for option in self.options)
+
     def column(self, where: str) -> Column:
         levels = {option.id: option.text for option in self.options}
         return Column("", f"{self.title} ({where})", levels=levels)
@@ -355,6 +374,8 @@ class Choice(_Choosing):
 
 class Choices(_Choosing):
     """Any number of several options."""
+
+    several: ClassVar[bool] = True
 
     kind: Literal["choices"]
 
@@ -368,6 +389,7 @@ class Written(Item):
     """A written answer. lines: height of its field; longest: characters at most."""
 
     own_words = frozenset({""})
+    offers_answers: ClassVar[bool] = False
 
     kind: Literal["written"]
     text: SomeWords

@@ -6,13 +6,15 @@ else is answered at random.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 
 from labapp.events.commands import Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant
-from labapp.simulation.experience import Experience, leaning
+from labapp.simulation.experience import Experience
 from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
@@ -20,6 +22,37 @@ from labapp.tasks.questionnaire.machine import QuestionnaireState, Questionnaire
 
 PASSED_OVER = 0.2
 """Share of the optional items left out."""
+LEANING_SD = 0.15
+"""How differently people answer after the same experience, as a share of the scale (ours; published
+ratings vary by 0.9 to 1.8 points of seven within a model)."""
+LEANINGS: Mapping[str, Callable[[Experience], float]] = MappingProxyType(
+    {
+        "seq": lambda experience: experience.difficulty,
+        "mental_demand": lambda experience: (experience.effort + experience.planned) / 2,
+        "physical_demand": lambda experience: experience.effort / 2,
+        "temporal_demand": lambda experience: experience.effort / 2,
+        "performance": lambda experience: 1 - experience.success,
+        "effort": lambda experience: experience.effort,
+        "frustration": lambda experience: (experience.difficulty + 1 - experience.success) / 2,
+        "systematic_plan": lambda experience: experience.planned,
+        "random_experimenting": lambda experience: experience.tried,
+        "understood_dimensions": lambda experience: experience.understanding,
+        "frustrating": lambda experience: (experience.difficulty + 1 - experience.success) / 2,
+        "stage_easy": lambda experience: 1 - experience.difficulty,
+    }
+)
+"""By item of a shipped questionnaire (SEQ, NASA-TLX, the statements of paper 000): where between
+the low end (0) and the high end (1) of its scale an experience leads. Ours: they only follow the
+words."""
+
+
+def leaning(item: str, experience: Experience | None, rng: np.random.Generator) -> float | None:
+    """Where on the scale of an item somebody answers after an experience, 0..1; None where the item
+    does not ask about it."""
+    says = LEANINGS.get(item)
+    if says is None or experience is None:
+        return None
+    return float(np.clip(says(experience) + rng.normal(0.0, LEANING_SD), 0.0, 1.0))
 
 
 class Respondent(Actor[QuestionnairePart]):
@@ -48,7 +81,7 @@ class Respondent(Actor[QuestionnairePart]):
         """What the stages that the questionnaire asks about lead this participant to answer."""
         experience, rng = self.participant.experience, self.participant.rng
         base, _, number = item.rpartition("_")
-        if base and number.isdigit():  # asked once for each stage
+        if base in self.part.per_stage:
             return leaning(base, experience.get(f"stage-{number}"), rng)
         if self.part.about is not None:
             return leaning(item, experience.get(self.part.about), rng)

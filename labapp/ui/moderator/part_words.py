@@ -11,7 +11,6 @@ from labapp import discovery
 from labapp.events.commands import Command
 from labapp.plugins import registry
 from labapp.plugins.machine import PartMachine
-from labapp.plugins.pages import PagesMachine
 from labapp.plugins.part import PlannedPart
 from labapp.ui.language import tr
 from labapp.ui.moderator import wording
@@ -51,8 +50,8 @@ class PartWords(Generic[P]):
         if part.has_trials:
             trial = machine.trial(state)
             return f"{1 if trial is None else trial[0]} / {part.trial_count()}"
-        if isinstance(machine, PagesMachine) and machine.pages > 1:
-            return tr("page {number} / {all}", number=state.page + 1, all=machine.pages)
+        if (pages := machine.page_count()) > 1:
+            return tr("page {number} / {all}", number=machine.page(state) + 1, all=pages)
         return tr("reading")
 
     def subject(self, part: P) -> str:

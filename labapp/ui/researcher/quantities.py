@@ -86,11 +86,8 @@ GAPS: Mapping[str, Sequence[str]] = {
     "whom": (N_("people"), N_("model")),
 }
 """What stands in their gaps."""
-GROUPS = {
-    "reconstruction": N_("reconstruction, {of}"),
-    "single-dimension": N_("single-dimension, {of}"),
-}
-"""Groups of stages, by the task: what stands behind it are models and data sets."""
+GROUPS = (N_("reconstruction, {of}"), N_("single-dimension, {of}"))
+"""Groups of stages: the task, and behind it models and data sets."""
 UNITS = (
     N_("% of questions"),
     N_("s a question"),
@@ -119,7 +116,8 @@ def unit_text(unit: str) -> str:
 def group_text(group: str) -> str:
     """Which stages were counted together."""
     task, comma, models = group.partition(", ")
-    return tr(GROUPS[task], of=models) if comma and task in GROUPS else tr(group)
+    phrase = f"{task}, {{of}}"
+    return tr(phrase, of=models) if comma and phrase in GROUPS else tr(group)
 
 
 @cache
