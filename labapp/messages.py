@@ -1,7 +1,7 @@
 """Sentences that lower layers say of what happens, as a code and values.
 
 Journals, logs and commands have them in English. A window in another language says the same from
-the code and the values, which events carry beside the English text (see `Telling`).
+the code and the values, which events carry beside the English text (see `MessagePayload`).
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ EARLIER_MODE = 0o644
 def archive_problem(tree: ZipTree) -> list[str]:
     """Write the archive anew and compare; at most one problem.
 
-    The files' contents are the manifest's matter; this finds changes of the archive around them
-    (names, dates, sizes, what lies between and behind).
+    The manifest covers the contents of the files; this finds changes of the archive around them
+    (names, dates, sizes, bytes between and behind the files).
     """
     with files.open_file(tree.path) as actual:
-        compared = _Compared(actual)
+        compared = _ComparingFile(actual)
         write_zip(tree, tree.prefix.rstrip("/"), compared, _mode(tree))  # type: ignore[arg-type]
         size = actual.seek(0, os.SEEK_END)
     if compared.same and compared.end == size:
@@ -47,7 +47,7 @@ def _mode(tree: ZipTree) -> int:
     return EARLIER_MODE if stat.S_IMODE(first) == EARLIER_MODE else ZIP_MODE
 
 
-class _Compared(io.RawIOBase):
+class _ComparingFile(io.RawIOBase):
     """A file to write to that keeps nothing and compares with `actual`.
 
     zipfile goes back to complete headers it has written, so a place counts as it was written last.

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from labapp import __version__
 from labapp.bids.contents import add_sourcedata
-from labapp.bids.derived import README, TABLE_FORMAT, Derived, packages
-from labapp.bids.exporters import BIDS, Exporter, Given
+from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
+from labapp.bids.exporters import BIDS, ExportedSession, Exporter
 from labapp.bids.folder import BundleFolder
 from labapp.bids.manifest import manifest_text
 from labapp.clock import utc_text
@@ -21,8 +21,10 @@ class BidsDataset(Exporter):
 
     name = BIDS
 
-    def write(self, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
-        derived = Derived(folder, __version__)
+    def write(
+        self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
+    ) -> None:
+        derived = DerivedFiles(folder, __version__)
         unshared: list[str] = []
         order: list[str] = []
         for given in sessions:

@@ -1,7 +1,8 @@
-"""What of a bundle is made of its sessions' journals: tables, descriptions, codebook, README.
+"""The files of a bundle that follow from its sessions' journals: tables, descriptions, codebook,
+README.
 
-An export writes these files, and a check makes them anew and compares them (`remade`). Whoever
-changes what stands in them raises `TABLE_FORMAT`, so that nobody compares what cannot be equal.
+An export writes these files; `rebuild_check` makes them anew and compares them. Raise
+`TABLE_FORMAT` with every change of their contents: files of different formats are not compared.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ BIDS_VERSION = "1.10.1"
 README = "README"
 
 
-class Derived:
+class DerivedFiles:
     """Makes these files, one session after another.
 
     Attributes

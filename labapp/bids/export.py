@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labapp.bids.contents import deidentified, has_sound
 from labapp.bids.derived import instruments_of
-from labapp.bids.exporters import BIDS, EXPORTERS, Exporter, Given, exporter
+from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
 from labapp.bids.stimuli_check import split_manifests
 from labapp.errors import BundleError, LabappError
@@ -92,7 +92,7 @@ def _clear(folders: Sequence[Path]) -> None:
 
 def _given(
     records: Iterable[Record], private: Path | None, folder: BundleFolder, *, audio: bool
-) -> Iterator[Given]:
+) -> Iterator[ExportedSession]:
     """Each session as an exporter may have it. private: the lab's private folder where the bundle
     is to be de-identified, else None."""
     before: list[tuple[str, str, str]] = []
@@ -106,12 +106,14 @@ def _given(
             # A session took place before its export: the day of that says something of its own.
             folder.undated |= record.redacted
             sounds, shared = audio and has_sound(record), record.may("share_audio")
-            given = Given(record, instruments, sounds and shared, sounds and not shared)
+            given = ExportedSession(record, instruments, sounds and shared, sounds and not shared)
         yield given
 
 
-def _write(how: Exporter, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
-    """Have an exporter write. One of another package that fails is named."""
+def _write(
+    how: Exporter, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
+) -> None:
+    """Let an exporter write; where one of an installed package fails, the error names it."""
     try:
         how.write(sessions, folder, audio=audio)
     except (LabappError, OSError):
@@ -139,7 +141,8 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
-    """What a participant who withdrew did not allow leaves the lab in no bundle."""
+    """Refuse a session whose participant withdrew, unless they let the data be kept and `withdrawn`
+    asks for those. Raises BundleError."""
     if record.withdrawn == "delete":
         raise BundleError(
             f"The participant of {record.name} withdrew and wants the data deleted.",

@@ -17,9 +17,11 @@ BIDS = "bids"
 
 
 @dataclass(frozen=True)
-class Given:
-    """A session as an exporter is given it: it stands still, its journal is what was written, its
-    study folder is what it was planned with, and its participant did not withdraw.
+class ExportedSession:
+    """A session that may be exported.
+
+    It is not running, its journal is as it was written, its study folder is the one it was planned
+    with, and its participant did not withdraw.
 
     Attributes
     ----------
@@ -52,12 +54,14 @@ class Exporter(ABC):
     """What it is called on the command line."""
 
     @abstractmethod
-    def write(self, sessions: Iterable[Given], folder: BundleFolder, *, audio: bool) -> None:
+    def write(
+        self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
+    ) -> None:
         """Write the files of an export.
 
         Parameters
         ----------
-        sessions : iterable of Given
+        sessions : iterable of ExportedSession
             All of one study, each once; read as they are asked for, so that one is in memory.
         folder : BundleFolder
             Takes the files, by their names in the export.

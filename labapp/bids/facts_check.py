@@ -1,7 +1,8 @@
 """Whether what a bundle says of itself is so: its manifest, each session.json, the models' cards;
 and whether a session folder holds the files of a session.
 
-The manifest's hashes find what was changed; this finds what does not fit although all hashes do.
+The manifest's hashes find changed files; this finds contradictions between files whose hashes are
+right.
 """
 
 from __future__ import annotations

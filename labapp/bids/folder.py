@@ -27,8 +27,10 @@ whatever the umask there is."""
 
 
 class BundleFolder:
-    """A growing folder that knows the hash of every file in it. undated: the times of its files and
-    folders are to say nothing of when they were made."""
+    """A folder that is being filled, with the hash of every file in it.
+
+    undated: the times of its files and folders must not tell when they were made.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -42,7 +44,7 @@ class BundleFolder:
         with self._create(name) as target:
             target.write(content)
         with (self.root / name).open("rb") as written:
-            # Hashed as read back: what the manifest promises is what the disk gives.
+            # Hashed as read back, so that the manifest describes what is on the disk.
             self.files[name] = hash_stream(written)
 
     def add_stream(self, name: str, source: IO[bytes]) -> None:

@@ -32,7 +32,7 @@ class Phenotype:
 
 
 @dataclass
-class _Collected:
+class _InstrumentAnswers:
     """owners: of what each column is, by its name."""
 
     tool: dict[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class _Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Occasion:
     """Where an instrument was asked. stage: which it was about, empty for the whole session; turn:
     the first, second … part of the session that asks it about that."""
 
@@ -82,7 +82,7 @@ class Phenotypes:
     is there, in a de-identified copy perhaps all that ask about the person, have no table."""
 
     def __init__(self) -> None:
-        self._found: dict[str, _Collected] = {}
+        self._found: dict[str, _InstrumentAnswers] = {}
 
     def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
         """The answers of a session; instruments: of its study, by id."""
@@ -100,7 +100,7 @@ class Phenotypes:
             if event.part_id is None or (record.redacted and not payload.answers):
                 continue
             known = instruments.get(payload.instrument)
-            into = self._found.setdefault(payload.instrument, _Collected())
+            into = self._found.setdefault(payload.instrument, _InstrumentAnswers())
             into.tool = into.tool or _tool(payload, known)
             into.versions.add(payload.instrument_version)
             stage, model = abouts.get(event.part_id, ("", ""))
@@ -108,7 +108,7 @@ class Phenotypes:
             if event.part_id not in parts:
                 parts.append(event.part_id)
             turn = parts.index(event.part_id) + 1
-            asked = _Asked(record.session, event.part_id, stage, model, turn)
+            asked = _Occasion(record.session, event.part_id, stage, model, turn)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
 
@@ -136,9 +136,9 @@ def _tool(payload: QuestionnaireSubmitted, known: Instrument | None) -> dict[str
 
 
 def _collect(
-    into: _Collected,
+    into: _InstrumentAnswers,
     row: dict[str, Any],
-    asked: _Asked,
+    asked: _Occasion,
     payload: QuestionnaireSubmitted,
     known: Instrument | None,
     kinds: Mapping[str, str],
@@ -184,7 +184,7 @@ def _together(known: Column | None, column: Column) -> Column:
     return replace(column, levels={**known.levels, **column.levels})
 
 
-def _finished(instrument: str, collected: _Collected) -> Phenotype:
+def _finished(instrument: str, collected: _InstrumentAnswers) -> Phenotype:
     participant = Column("participant_id", "The participant.")
     columns = (participant, *(collected.columns[name] for name in sorted(collected.columns)))
     rows = [{"participant_id": who} | row for who, row in sorted(collected.rows.items())]

@@ -7,7 +7,7 @@ from typing import Any
 
 from labapp.analysis.notes import Trail
 from labapp.analysis.session_totals import breaks_of
-from labapp.bids.task_timeline import COMMON, SEQ, WORKING, Lasting
+from labapp.bids.task_timeline import COMMON, SEQ, WORKING, OpenRow
 from labapp.bids.tsv import Table
 from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
@@ -139,7 +139,7 @@ class _Fold:
         self._of_tasks = registry.course_rows()
         self._pauses = Pauses()
         self._trail = Trail()
-        self._open: dict[str, Lasting] = {}
+        self._open: dict[str, OpenRow] = {}
         self._breaks: frozenset[str] = frozenset()
         self._running: str | None = None
 
@@ -200,7 +200,7 @@ class _Fold:
 
     def _begin(self, slot: str, trial_type: str, event: Event, t_ns: int, **cells: Any) -> None:
         row = self._add(trial_type, event, t_ns, **cells)
-        self._open[slot] = Lasting(row, t_ns, self._pauses.working_ns(t_ns))
+        self._open[slot] = OpenRow(row, t_ns, self._pauses.working_ns(t_ns))
 
     def _close(self, slot: str, t_ns: int, outcome: str | None) -> None:
         if (lasting := self._open.pop(slot, None)) is not None:

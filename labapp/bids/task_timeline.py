@@ -49,8 +49,9 @@ def event_columns(files: TaskFiles) -> tuple[Column, ...]:
     )
 
 
-class Lasting:
-    """Something that lasts: its cells, and when it began in session and working time (ns)."""
+class OpenRow:
+    """A row whose end has not come yet: its cells, and when it began in session and working time
+    (ns)."""
 
     def __init__(self, cells: Cells, t_ns: int, working_ns: int) -> None:
         self.cells, self.t_ns, self.working_ns = cells, t_ns, working_ns
@@ -70,8 +71,8 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
     models = {stage: part.model for stage, part in task.plan.items()}
     pauses = Pauses()
     rows: list[Cells] = []
-    stages: dict[str, Lasting] = {}
-    trials: dict[Key, Lasting] = {}
+    stages: dict[str, OpenRow] = {}
+    trials: dict[Key, OpenRow] = {}
     for event, payload in events:
         pauses = pauses.apply(event)
         stage = event.part_id
@@ -94,7 +95,7 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
                 if stage in stages:
                     stages[stage].close(event.t_ns, working, RESTARTED)
                 rows.append(cells | {"trial_type": STAGE, "duration": None})
-                stages[stage] = Lasting(rows[-1], event.t_ns, working)
+                stages[stage] = OpenRow(rows[-1], event.t_ns, working)
             case PartEnded() if stage in stages:
                 stages[stage].close(event.t_ns, working, payload.outcome)
             case TrialEnded() if key in trials:
@@ -103,7 +104,7 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
                 shown_ns = task.shown_ns(event, payload)
                 lasts = {"trial_type": TRIAL, "onset": seconds(shown_ns), "duration": None}
                 rows.append(cells | lasts | task.shown(event, payload))
-                trials[key] = Lasting(rows[-1], shown_ns, pauses.working_ns(shown_ns))
+                trials[key] = OpenRow(rows[-1], shown_ns, pauses.working_ns(shown_ns))
             case _ if event.kind in files.kinds:
                 row = {"trial_type": files.kinds[event.kind]}
                 rows.append(cells | row | task.moment(event, payload))

@@ -17,7 +17,7 @@ from labapp.bids.facts_check import (
     check_session_files,
 )
 from labapp.bids.manifest import FileEntry, hash_stream, read_manifest
-from labapp.bids.remade import check_remade, not_compared
+from labapp.bids.rebuild_check import check_rebuild, not_compared
 from labapp.bids.sound_check import check_sound
 from labapp.bids.stimuli_check import check_stimuli, split_manifests
 from labapp.bids.tables_check import check_known, check_people, check_tables
@@ -237,7 +237,7 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
     elif report.ok:
         # Only now: of what was changed the file is named already.
         with _reported(report):
-            files, problems = check_remade(tree, stated, sessions)
+            files, problems = check_rebuild(tree, stated, sessions)
             report.problems += problems
             report.count("tables and texts made anew", files)
     if isinstance(tree, ZipTree):

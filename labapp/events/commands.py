@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labapp.events.look import Look
+from labapp.events.pointer import PointerMoved
 
 
 class Command:
     """Base of all commands, those of other packages too."""
 
     while_leaving: ClassVar[bool] = False
-    """Whether it is heard of a part while the participant is asked whether to leave."""
+    """Whether a part receives it while the participant is asked whether to leave."""
     settles_leaving: ClassVar[bool] = False
     """Whether the moderator ends the part with it: who asked to leave has left, and nobody has to
     answer that any more."""
@@ -139,21 +140,16 @@ class EndSession(Command):
 
 @dataclass(frozen=True, slots=True)
 class MovePointer(Command):
-    """The pointer moved over the participant's window, during the question `key` (part, trial,
-    attempt); see `labapp.events.pointer.PointerMoved`."""
+    """The pointer moved over the participant's window. key: part, trial and attempt of the question
+    on the screen."""
 
     key: tuple[str | None, int | None, int | None]
-    began_ns: int
-    width: int
-    height: int
-    t_ms: tuple[int, ...]
-    x: tuple[int, ...]
-    y: tuple[int, ...]
+    path: PointerMoved
 
 
 @dataclass(frozen=True, slots=True)
 class ShowLook(Command):
-    """The participant's window looks otherwise than its state says."""
+    """What the participant's window shows besides the session's state has changed."""
 
     look: Look
 
@@ -184,7 +180,7 @@ class GivePrompt(Command):
 
 @dataclass(frozen=True, slots=True)
 class CorrectNote(Command):
-    """What event seq says reads text from now on; empty text takes it back. See
+    """Replace the text of the note in event seq; an empty text takes the note back. See
     `labapp.events.moderation.NoteCorrected`."""
 
     seq: int

@@ -1,4 +1,4 @@
-"""The one function that measures durations: session time without all that holds it up."""
+"""How durations are measured: session time without the stretches in which it stands still."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ KINDS = frozenset({*OPENS, *CLOSES})
 class Pauses:
     """A fold over the journal that maps session time to working time.
 
-    The rule: time stands still while anything holds it, and however many things hold it at once, it
-    is counted out once.
+    Working time stands still while anything holds it; a stretch that several things hold is left
+    out once.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from labapp.events.moderation import Prompt
-from labapp.events.registry import Payload, Telling, kind, migration
+from labapp.events.registry import MessagePayload, Payload, kind, migration
 
 
 @kind("session.planned", durable=True)
@@ -189,7 +189,7 @@ class PromptGiven(Prompt):
 
 
 @kind("alarm.raised", durable=True)
-class AlarmRaised(Telling):
+class AlarmRaised(MessagePayload):
     """Something needs the moderator. code is stable, detail is for people; message: code and values
     of the detail where it is one of the program's own sentences with values in it."""
 

@@ -55,7 +55,7 @@ class Payload:
         return ""
 
 
-class Telling(Payload):
+class MessagePayload(Payload):
     """A payload with a text for people; `message` is its code and values (see `labapp.messages`),
     where the text is one of the program's own sentences with values in it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from labapp.events.registry import Payload, Telling, kind, migration
+from labapp.events.registry import MessagePayload, Payload, kind, migration
 
 
 @kind("audio.started", durable=True)
@@ -22,7 +22,7 @@ class AudioStarted(Payload):
 
 
 @kind("audio.off", durable=True)
-class AudioOff(Telling):
+class AudioOff(MessagePayload):
     """The session is recorded without sound, and why. planned: it is as it should be, for the study
     asks for none or the participant did not agree to a recording; message: code and values of the
     reason where it is one of the program's own sentences with values in it."""
@@ -66,7 +66,7 @@ class AudioGap(Payload):
 
 
 @kind("audio.device_lost", durable=True)
-class AudioDeviceLost(Telling):
+class AudioDeviceLost(MessagePayload):
     """The microphone vanished, or its stream was moved to another source. message: code and values
     of the detail where it is one of the program's own sentences with values in it."""
 

@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 """`layout.COLUMNS` with their types, and `redacted`."""
 
 REPEATED = ("utc", "source", "kind", "stage", "payload", "hash")
-"""Columns of text: equal ones are kept once, so that a million equal rows are no gigabytes."""
+"""Columns of text in which equal texts are stored once: a million equal rows take little memory."""
 LARGEST = 256 * files.MIB
 """Bytes of a journal, unpacked."""
 _TOO_LARGE = f"it unpacks to more than {LARGEST} bytes"

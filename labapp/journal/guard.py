@@ -1,4 +1,4 @@
-"""What is told of a session in which something is so wrong that nobody foresaw it."""
+"""Turn any error from a damaged session into one that names the session."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def check_journal(folder: Path) -> list[Problem]:
         unreadable = _values(connection)
     problems = check_database(folder)
     if unreadable:
-        # Nothing is to be computed from such a row; it is named already.
+        # Such a row was named already; nothing may be computed from it.
         return problems
     return problems + check_rows(read_rows(folder, lenient=True), JOURNAL)
 
@@ -75,8 +75,8 @@ def check_rows(
     place : str
         Names the file in the problems.
     follow : callable
-        Is given the events on the way, up to the first that is not as it was written; none of
-        rows that are out of order or changed.
+        Receives the events during the walk, up to the first that cannot be read or cannot be; it
+        is not called for rows that are out of order or changed.
     """
     if not rows:
         return [Problem(place, "it holds no event")]
@@ -87,7 +87,7 @@ def check_rows(
         follow(events)
     for _ in events:
         """What nobody followed is read as well."""
-    # What follows from other damage would be told again and again.
+    # Consequences of other damage are left out, or they would be repeated for each event.
     return [Problem(f"{place}, event {seq}", what) for seq, what in sorted(problems or unfit)]
 
 

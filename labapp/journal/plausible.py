@@ -1,8 +1,8 @@
 """Whether the events of a session fit its plan and each other.
 
-Every value of a journal can be of its type and still be none that a session has: a dial that the
-model lacks, a question that was answered before it was drawn, a part that the plan does not have.
-Readers look such things up, so they are looked at once, before anything is reckoned.
+A value can have the right type and still be impossible in a session: a dial that the model lacks, a
+question answered before it was drawn, a part that the plan does not have. Readers look such things
+up, so they are checked once, before anything is computed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
     drawn = check.drawn
     for pair in events:
         event, payload = pair
-        # Half of all events, with nothing in them to look up: a call less each.
+        # Half of all events have nothing to look up; this saves a call for each.
         if payload.unchecked and event[7:10] in drawn:
             yield pair
             continue

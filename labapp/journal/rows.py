@@ -23,8 +23,8 @@ _event = partial(tuple.__new__, Event)
 class _Readers(dict[str, Callable[[str], Any]]):
     """What reads the payload of a kind.
 
-    orjson is three times as quick, but for whole numbers beyond 64 bits, which it makes floats;
-    kinds of which there are thousands of events have none.
+    orjson is three times as quick, but makes floats of whole numbers beyond 64 bits. So it reads
+    only the frequent kinds, which have none.
     """
 
     def __missing__(self, kind: str) -> Callable[[str], Any]:

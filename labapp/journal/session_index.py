@@ -1,7 +1,7 @@
-"""The list of sessions, kept: what is as it was is not read again.
+"""The list of sessions, cached: a session whose files did not change is not read again.
 
-A session is read anew where size or time of its journal's files changed. One that is not over is
-besides asked whether somebody holds it. The logs beside a study's sessions (exports, withdrawals,
+A session is read anew where size or time of its journal's files changed. For one that is not over,
+the lock is checked as well. The logs beside a study's sessions (exports, withdrawals,
 comments) are read once a study, again where they changed.
 """
 
@@ -28,13 +28,13 @@ from labapp.journal.sessions import (
 from labapp.journal.withdrawn import Withdrawal, listed
 
 SETTLED_NS = 2_000_000_000
-"""No file system tells times less exactly than this."""
+"""The coarsest resolution of a file system's times."""
 
 _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True)
-class _Known:
+class _CachedSession:
     """own: by the session's folder alone; line: with what the logs say."""
 
     stamp: _Stamp
@@ -78,7 +78,7 @@ class SessionIndex:
 
     def __init__(self, data_root: Path) -> None:
         self.data_root = data_root
-        self._known: dict[Path, _Known] = {}
+        self._known: dict[Path, _CachedSession] = {}
         self._logs: dict[Path, _Logs] = {}
         self._studies: dict[Path, _Study] = {}
         self._order: list[_Place] = []
@@ -92,7 +92,7 @@ class SessionIndex:
         it raises ends the reading.
         """
         logs: dict[Path, _Logs] = {}
-        known: dict[Path, _Known] = {}
+        known: dict[Path, _CachedSession] = {}
         try:
             for place in self._newest_first():
                 folder = place.folder
@@ -130,7 +130,7 @@ class SessionIndex:
             self._order = sorted(every, key=lambda place: _newest(place.folder), reverse=True)
         return self._order
 
-    def _line(self, place: _Place, before: _Known | None, logs: _Logs) -> _Known:
+    def _line(self, place: _Place, before: _CachedSession | None, logs: _Logs) -> _CachedSession:
         folder = place.folder
         stamp = _stamp(*place.files)
         if before is None or before.stamp != stamp or _stirs(before.own, folder):
@@ -140,7 +140,7 @@ class SessionIndex:
         line = _with_logs(own, folder, logs)
         if before is not None and (before.stamp, before.line) == (stamp, line):
             return before
-        return _Known(stamp, own, line)
+        return _CachedSession(stamp, own, line)
 
     def _logs_of(self, study: Path) -> _Logs:
         stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS)))

@@ -146,7 +146,7 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     try:
         events = [event for event, _ in payloads(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
     except RecordError:
-        # Damaged, it may still be made whole; without a journal nothing ever was recorded.
+        # A damaged journal may still be repaired; without a journal nothing was ever recorded.
         begun = row is not None and (running or row.state != "reserved")
         return row if begun else None
     if not events:

@@ -56,4 +56,4 @@ class DecodeWorker:
 
 
 def _nothing() -> None:
-    """What a job that was forgotten leads to."""
+    """The result of a job that was forgotten: nothing."""

@@ -55,13 +55,13 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         access.own_folder(hidden, exist_ok=False)
-        # Whoever only looks whether it is held holds it for a moment.
+        # Checking whether it is held takes the lock for a moment, too.
         with lock.acquire(timeout=PATIENCE_S):
             yield hidden
     finally:
         if hidden.is_dir():
             shutil.rmtree(hidden)
-        # Not by whether all went well: an error can come after the bundle has its name.
+        # The bundle's name decides, not whether all went well: an error can come after the rename.
         state = DONE if there(out) else GIVEN_UP
         # Where this fails the first line still tells of the place, and that something stands there.
         with suppress(BundleError):
@@ -101,7 +101,7 @@ def running(study: Path, session: str) -> str:
 
 
 def _ours(hidden: Path, entry: Mapping[str, Any]) -> bool:
-    """Whether it is such a folder as an export makes: what a log says is not simply deleted."""
+    """Whether an export made the folder: a path from a log is never deleted unchecked."""
     out = Path(str(entry.get("bundle", "")))
     named = hidden.parent == out.parent and hidden.name.startswith(f".{out.name}.")
     return named and hidden.is_dir() and not hidden.is_symlink()

@@ -83,7 +83,7 @@ class SessionFolder:
         """
         lock = FileLock(self.path / LOCK)
         try:
-            # Whoever only looks whether it is held (records.lock) holds it for a moment himself.
+            # Checking whether it is held (`journal.lock`) takes the lock for a moment, too.
             lock.acquire(timeout=LOCK_PATIENCE_S, poll_interval=0.01)
         except Timeout as error:
             raise SessionBusy(

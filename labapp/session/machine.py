@@ -50,7 +50,6 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.look import Look
 from labapp.events.moderation import BlindingSet, NoteCorrected, Prompt
-from labapp.events.pointer import PointerMoved
 from labapp.events.undoing import (
     CloseRequested,
     CloseWithdrawn,
@@ -89,8 +88,10 @@ class PartRecord:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the last part that texts can speak of came to. index: of the part; value: see
-    `PartMachine.result`."""
+    """The result of a part that later texts may mention.
+
+    index: of the part; value: see `PartMachine.result`.
+    """
 
     index: int
     value: Any
@@ -98,8 +99,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What the moderator noted: in which words, how it reads now, and whether it can be put into
-    other words; what cannot is the study's, and is taken back or given again."""
+    """A note, deviation, flag or prompt of the moderator's: its first text and its present one.
+
+    own_words: the moderator wrote it, and can change it. Texts of the study (flags, prompts) can
+    only be taken back or given again.
+    """
 
     text: str
     now: str
@@ -129,7 +133,7 @@ class SessionState:
     withdrawal : keep or delete, as a participant who withdrew wants done with the data.
     pending : a skip that can still be taken back.
     broken_off : a run of the program ended before its session did, and nobody has gone on since.
-    result : of the last part that texts behind it can speak of.
+    result : of the last part whose result later texts may mention.
     agreed : whether the participant agreed to each use of the data that was asked one by one.
     noted : by the seq of its event.
     blind : whether the console hides what is on the screen, None where the journal does not say.
@@ -233,7 +237,7 @@ class SessionMachine:
         return early and state.end_seq is not None and not self._declined(state)
 
     def decide(self, state: SessionState, command: Command, now_ns: int) -> Decision:
-        match command:  # what the moderator notes counts after the end too
+        match command:  # the moderator can note things after the end, too
             case AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
             case AddDeviation(text, began) if text.strip():
@@ -247,9 +251,8 @@ class SessionMachine:
                 return self._correct(state, command)
             case Unblind():
                 return (UnstampedEvent(BlindingSet(False)),) if state.blind else ()
-            case MovePointer():
-                path = (getattr(command, field) for field in PointerMoved.__dataclass_fields__)
-                return (UnstampedEvent(PointerMoved(*path), *command.key),)
+            case MovePointer(key, path):
+                return (UnstampedEvent(path, *key),)
             case ShowLook(look) if (payload := state.look.toward(look)) is not None:
                 return (self._keyed(state, payload),)
             case Reopen(seq) if seq == state.end_seq and self.can_reopen(state):

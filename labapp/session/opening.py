@@ -36,8 +36,8 @@ from labapp.session import (
     condition_assignment,
     environment,
     folder,
-    making,
     masked_predictions,
+    new_folder,
     private,
     recovery,
     resuming,
@@ -231,7 +231,7 @@ class OpenSession:
             self._lock.release()
             if not self.past and self.runner.journal.committed_seq <= 1:
                 # It never began: a folder with nothing but a plan must not take the name.
-                making.discard(self.folder.path)
+                new_folder.discard(self.folder.path)
             elif (wish := self.runner.state.withdrawal) and not self._withdrawn:
                 withdraw(self.folder.path, self._private, delete=wish == "delete")
                 self._withdrawn = True
@@ -258,7 +258,7 @@ def create(
     # Told now, and not when the participant has typed a name.
     access.refuse_wide(dependencies.private)
     access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
-    making.clear(data, loaded.study.id)
+    new_folder.clear(data, loaded.study.id)
     with condition_assignment.open_ledger(data, loaded) as ledger:
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
         if prepared is not None and drawn != tuple(prepared):
@@ -320,7 +320,7 @@ def _create(
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
-        new = making.create(data, loaded, participant, session, clock)
+        new = new_folder.create(data, loaded, participant, session, clock)
         undo.callback(new.discard)
         stimuli.copy_manifests(new.home, sets.values())
         shows = dependencies.keeps_pictures
@@ -375,7 +375,7 @@ def resume(
         if dependencies.keeps_pictures:
             stored = stimuli.store_missing(home, parts, loaded.study, past, dependencies.stimuli_of)
         if planned.audio == "off":
-            # Perhaps the participant did not want it: a microphone that is there changes nothing.
+            # Even with a microphone now: the participant may have declined the recording.
             dependencies = replace(dependencies, make_recorder=None, no_sound=BEGAN_WITHOUT)
         clocks: list[Clock] = []
 

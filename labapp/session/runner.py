@@ -153,8 +153,8 @@ class Runner:
         self._listeners.append(listener)
 
     def ask_before_leaving(self, pending_commands: PendingCommands | None) -> None:
-        """Ask for what the hand did and did not send yet, as commands (a text still in its field),
-        before anything takes the screen away; None when there is no screen any more."""
+        """Set what gives the commands that the screen has not sent yet, such as a text still in its
+        field. It is called before anything takes the screen away; None when there is no screen."""
         self._pending_commands = pending_commands or tuple
 
     def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:

@@ -171,7 +171,7 @@ def open_new(
 
     painted: is told how many of the study's pictures are painted, of how many; step: what begins.
     """
-    from labapp.session import condition_assignment, folder, making, opening
+    from labapp.session import condition_assignment, folder, new_folder, opening
     from labapp.session.stimuli import stimuli_of
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
@@ -187,7 +187,7 @@ def open_new(
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
     _check_screen(options.screen)
-    making.refuse_taken(data, loaded, participant, session)
+    new_folder.refuse_taken(data, loaded, participant, session)
     while True:
         drawn = condition_assignment.preview(data, loaded, participant, options.seed)
         made = planner.realise(

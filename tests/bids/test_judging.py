@@ -14,7 +14,7 @@ from labapp.bids.verify import verify
 from labapp.tasks.judging.plan import Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.helpers.bids import errors_in, validated
-from tests.helpers.judged import Judged
+from tests.helpers.judged import JudgedSession
 from tests.helpers.trees import flip
 
 PICTURES = {"photo-1.png": b"one", "photo-2.png": b"two"}
@@ -30,7 +30,7 @@ def choose(trial: PhotoTrial, question: Question) -> int:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = [("trade-off", SLIDERS)]
-    one = Judged("path-agreement", warm_up=True, choose=choose, after=said)
+    one = JudgedSession("path-agreement", warm_up=True, choose=choose, after=said)
     return one.write(tmp_path_factory.mktemp("data"), pictures=PICTURES)
 
 
@@ -104,7 +104,7 @@ def test_valid_bids(session: Path, tmp_path: Path) -> None:
 
 
 def test_a_changed_lost_or_foreign_picture_is_named(tmp_path: Path) -> None:
-    folder = Judged("prototype-agreement").write(tmp_path, pictures=PICTURES)
+    folder = JudgedSession("prototype-agreement").write(tmp_path, pictures=PICTURES)
     assert verify(folder).ok
     first, second = sorted((folder / "stimuli").iterdir())
     flip(first, 1)

@@ -12,7 +12,7 @@ from labapp.analysis.tables import tables_of
 from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
-from tests.helpers.judged import Judged, Said
+from tests.helpers.judged import JudgedSession, Said
 
 
 class Study(NamedTuple):
@@ -39,7 +39,7 @@ STUDIES = (
 RISKS = ("low_risk", "medium_risk", "high_risk")
 
 
-def session(study: Study, number: int) -> Judged:
+def session(study: Study, number: int) -> JudgedSession:
     """Participant `number` of a study, who saw one of four sets of photos."""
     rng = random.Random(f"{study.id} {number}")
 
@@ -49,7 +49,7 @@ def session(study: Study, number: int) -> Judged:
         return rng.randint(question.first, question.last)
 
     before: list[Said] = [("hive-demographics", _who(rng)), _understanding(rng)]
-    return Judged(
+    return JudgedSession(
         study.task,
         participant=f"P{number:02d}",
         study=study.id,

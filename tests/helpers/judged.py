@@ -21,7 +21,7 @@ from labapp.study.plan import to_rows
 from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import WarmUpTask
-from labapp.tasks.judging.plan import Explained, JudgingPart, JudgingTask, Question, WarmUpPart
+from labapp.tasks.judging.plan import ExplainedModel, JudgingPart, JudgingTask, Question, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.play import NS, Play
@@ -38,7 +38,7 @@ def first_answers(trial: PhotoTrial, question: Question) -> int:
 
 
 @dataclass
-class Judged:
+class JudgedSession:
     """One session: a warm-up where wanted, a stage, then questionnaires.
 
     before, after: questionnaires before and after the stage.
@@ -73,7 +73,7 @@ class Judged:
             photos=photos,
             labels=self.labels,
             set=self.set,
-            explained=Explained.model_validate(said),
+            explained=ExplainedModel.model_validate(said),
         )
 
     def builder(self) -> SessionBuilder:

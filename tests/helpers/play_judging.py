@@ -12,7 +12,7 @@ from labapp.tasks.judging.plan import (
     KIND_OF,
     RIGHT,
     Exercise,
-    Explained,
+    ExplainedModel,
     JudgingPart,
     JudgingTask,
     PlannedFinal,
@@ -26,10 +26,10 @@ from tests.helpers.play import Play
 CLASSES = ("finch", "gull", "heron", "ibis")
 
 
-def explained(task: JudgingTask) -> Explained:
+def explained(task: JudgingTask) -> ExplainedModel:
     """What a part says of its method."""
     kind = KIND_OF[task]
-    return Explained(
+    return ExplainedModel(
         stimuli="test-set",
         manifest_sha256="0" * 64,
         kind=kind,

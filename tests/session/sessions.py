@@ -11,7 +11,7 @@ from labapp.clock import Clock, FakeClock
 from labapp.events import Event, Source, UnstampedEvent
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.write import Journal
-from labapp.session import making, opening
+from labapp.session import new_folder, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.scheduling import VirtualScheduler
@@ -98,7 +98,7 @@ def new_session(
     data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
 ) -> SessionFolder:
     """The folder of a session that holds its first event and nothing of a run."""
-    new = making.create(data, loaded, participant, session, clock)
+    new = new_folder.create(data, loaded, participant, session, clock)
     plan = SessionPlanned(
         loaded.study.id, 1, loaded.sha256, participant, session, 1, {}, "improved", "en", "off", ()
     )

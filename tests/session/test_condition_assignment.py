@@ -22,7 +22,7 @@ from labapp.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.events import Event
 from labapp.events.commands import DeclineConsent, EndSession, Resume
 from labapp.journal.layout import MAKING
-from labapp.session import condition_assignment, folder, making, opening
+from labapp.session import condition_assignment, folder, new_folder, opening
 from labapp.session.condition_assignment import cell_assignments, held_counts, outcome, preview
 from labapp.session.coverage import coverage
 from labapp.session.overview import next_free, overview
@@ -388,7 +388,7 @@ def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
     ended(one, tmp_path, "P02", "delete")
     for participant in ("P01", "P02"):
         with pytest.raises(ParticipantTaken, match=f"{participant} took part in drawn"):
-            making.refuse_taken(tmp_path / "data", other, participant, "1")
+            new_folder.refuse_taken(tmp_path / "data", other, participant, "1")
         with pytest.raises(ParticipantTaken, match=f"{participant} took part in drawn"):
             begun(other, tmp_path, participant)
     assert next_free(other, tmp_path / "data", 2) == ["P03", "P04"]

@@ -21,7 +21,7 @@ from labapp.stimuli.manifest import Fill, Sign
 from labapp.stimuli.masking import MaskedRef
 from labapp.study.plan import pictures_of
 from labapp.tasks.judging.plan import JudgingTask
-from labapp.tasks.judging.planner import Judged, Showing
+from labapp.tasks.judging.planner import PhotoAllocation, Showing
 from labapp.tasks.judging.study import JudgingStages
 from tests.helpers import stimuli
 
@@ -228,7 +228,7 @@ def test_all_that_a_plan_shows_is_kept(name: str, task: JudgingTask, tmp_path: P
         task=task, stimuli=made.id, set=2, description="d.md", intro="i.md", order="as_listed"
     )
     showing = Showing(stages, made, defaultdict(str))
-    judged = Judged.of(showing, 2, lambda rows, _: tuple(rows), lambda photos: photos)
+    judged = PhotoAllocation.of(showing, 2, lambda rows, _: tuple(rows), lambda photos: photos)
     parts = [judged.method("method", "m.md"), judged.stage(1, 1, "d.md")]
     refs = pictures_of(parts)
     assert len(set(refs)) == len(refs)

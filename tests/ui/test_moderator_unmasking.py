@@ -12,7 +12,7 @@ from labapp.events import Event
 from labapp.events.commands import Next, Pause, Resume
 from labapp.plugins.machine import LATE_NS
 from labapp.study import loading, planner
-from labapp.tasks.unmasking.answers import Given, Stimuli
+from labapp.tasks.unmasking.answers import Stimuli, TimedResponse
 from labapp.tasks.unmasking.beside import Masks
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.moderator import facts_unmasked, numbers_of
@@ -284,16 +284,16 @@ def test_a_stage_that_begins_again_has_no_answers():
     other = event("response.given", 1, response=0, input_ns=9)._replace(part_id="stage-2")
     stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(part_id="stage-2"), work)
     stimuli.apply(other, work)
-    assert stimuli.given == {
-        ("stage-1", 1): Given(1, 3),
-        ("stage-1", 2): Given(1, 4),
-        ("stage-2", 1): Given(0, 4),
+    assert stimuli.responses == {
+        ("stage-1", 1): TimedResponse(1, 3),
+        ("stage-1", 2): TimedResponse(1, 4),
+        ("stage-2", 1): TimedResponse(0, 4),
     }
     stimuli.apply(event("part.restarted", attempt=2)._replace(part_id="stage-2"), work)
-    assert list(stimuli.given) == [("stage-1", 1), ("stage-1", 2)]
+    assert list(stimuli.responses) == [("stage-1", 1), ("stage-1", 2)]
     assert stimuli.last is None
     stimuli.apply(event("part.restarted", attempt=2), work)
-    assert stimuli.given == {}
+    assert stimuli.responses == {}
 
 
 def test_a_stage_that_begins_again_begins_its_blocks_again():

@@ -38,7 +38,7 @@ from labapp.tasks.judging.plan import (
     exercise_questions,
     questions,
 )
-from labapp.tasks.judging.state import Judged, JudgingState, PhotoTrial
+from labapp.tasks.judging.state import JudgingState, PhotoTrial, StageResult
 
 JUDGED = "judged"
 
@@ -128,8 +128,8 @@ class JudgingTask(Judging):
     def closing(self, state: JudgingState) -> Sequence[Payload]:
         return description.closed(state.description)
 
-    def result(self, state: JudgingState) -> Judged | None:
-        return None if state.performance is None else Judged(state.performance, state.judged)
+    def result(self, state: JudgingState) -> StageResult | None:
+        return None if state.performance is None else StageResult(state.performance, state.judged)
 
     def photo(self, trial: PhotoTrial) -> PlannedPhoto:
         """The photo of a trial, as planned."""

@@ -134,7 +134,7 @@ class PlannedPhoto(Strict):
         return tuple(n for n, row in enumerate(self.rows, start=1) if row.of == of)
 
 
-class Explained(Strict):
+class ExplainedModel(Strict):
     """What the parts of one stimulus set share. names: class id -> what it is called on the screen;
     marks: class id -> the line it can be told by, shown in a labels version; accuracy: in
     percent; colour_map: of the heatmaps, empty where they are coloured already; scale: see
@@ -182,7 +182,7 @@ class MethodPart(PlannedPart):
     part: Literal["method"] = "method"
     document: str
     task: JudgingTask
-    explained: Explained
+    explained: ExplainedModel
     labels: bool
     correct: PlannedPhoto | None
     incorrect: PlannedPhoto | None
@@ -210,7 +210,7 @@ class JudgingPart(TrialsPart):
     number: int
     of: int
     task: JudgingTask
-    explained: Explained
+    explained: ExplainedModel
     set: int
     labels: bool
     rows: Rows = "sorted"

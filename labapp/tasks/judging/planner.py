@@ -24,7 +24,7 @@ from labapp.study.stimulus_stages import (
 from labapp.tasks.judging.photos import Shuffle, lacks, planned_photo
 from labapp.tasks.judging.plan import (
     KIND_OF,
-    Explained,
+    ExplainedModel,
     JudgingPart,
     JudgingTask,
     MethodPart,
@@ -81,7 +81,7 @@ class Showing:
                 todo="Add them to the study's participant.yaml, as they are in the English file.",
             ) from error
 
-    def explained(self) -> Explained:
+    def explained(self) -> ExplainedModel:
         """What the parts share. Raises IncompatibleStimuliError, see `check_kind`."""
         manifest, task = self.found.manifest, self.stages.task
         check_kind(self.found, task, KIND_OF[task])
@@ -90,7 +90,7 @@ class Showing:
         by_number = manifest.kind in NAMED_BY_NUMBER
         called = "species" if manifest.classes_are == "species" else "class"
         number_of = self._word(f"judging_{called}")
-        return Explained(
+        return ExplainedModel(
             stimuli=manifest.id,
             manifest_sha256=self.found.sha256,
             kind=manifest.kind,
@@ -136,7 +136,7 @@ class Showing:
             return None
         return planned_photo(self.stages.task, photo, self.found.manifest, None)
 
-    def values(self, explained: Explained) -> dict[str, str]:
+    def values(self, explained: ExplainedModel) -> dict[str, str]:
         """What the texts around the task may say in braces of the method and the set."""
         manifest = self.found.manifest
         colours = colour_map_of(self.stages, manifest.scale)
@@ -158,17 +158,19 @@ class Showing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class PhotoAllocation:
     """What a participant judges in one place of the flow, and what the texts around it may say."""
 
     showing: Showing
-    explained: Explained
+    explained: ExplainedModel
     set: int
     photos: tuple[PlannedPhoto, ...]
     values: dict[str, str]
 
     @classmethod
-    def of(cls, showing: Showing, number: int, shuffle_rows: Shuffle, order: Order) -> Judged:
+    def of(
+        cls, showing: Showing, number: int, shuffle_rows: Shuffle, order: Order
+    ) -> PhotoAllocation:
         """With the set of this number; order: puts the photos into their order."""
         explained = showing.explained()
         photos = order(showing.photos(number, shuffle_rows))
@@ -227,7 +229,7 @@ def options(task: JudgingTask, photos: Sequence[PlannedPhoto]) -> int:
     return max(len(photo.options) for photo in photos) or 4
 
 
-def judged_at(place: int, planner: Planner) -> Judged:
+def judged_at(place: int, planner: Planner) -> PhotoAllocation:
     """What is judged at a place of the flow, with every choice made, once."""
     key = ("judging", place)
     if key not in planner.memory:
@@ -235,11 +237,11 @@ def judged_at(place: int, planner: Planner) -> Judged:
         stages = item.task_stages()
         assert isinstance(stages, JudgingStages)
         planner.memory[key] = _judged(stages, scope, f"judging {place}", planner)
-    judged: Judged = planner.memory[key]
+    judged: PhotoAllocation = planner.memory[key]
     return judged
 
 
-def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner) -> Judged:
+def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner) -> PhotoAllocation:
     draws = (planner.seed, planner.study.id, planner.participant, purpose)
 
     def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
@@ -252,10 +254,12 @@ def _judged(stages: JudgingStages, scope: Scope, purpose: str, planner: Planner)
 
     with fitting(stages, planner):
         stimuli, number = set_of(stages, scope, planner)
-        return Judged.of(Showing(stages, stimuli, planner.loaded.words), number, rows, order)
+        return PhotoAllocation.of(
+            Showing(stages, stimuli, planner.loaded.words), number, rows, order
+        )
 
 
-def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) -> Judged:
+def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) -> PhotoAllocation:
     """The stage whose method an item introduces. Raises StudyError where there is none."""
     near = planner.nearest(place, JudgingStages, ahead=True)
     if near is not None:

@@ -51,7 +51,7 @@ JudgedPart = JudgingPart | WarmUpPart
 
 
 @dataclass(slots=True)
-class Answered:
+class GivenAnswer:
     """One question about a photo. value: the answer that stands, None where it was taken back;
     at_ns: working time of the last answer; given: how often it was answered."""
 
@@ -74,7 +74,7 @@ class PhotoRecord(Attempt):
         self.last_ns: int | None = None
         self.first_answer_ns: int | None = None
         self.last_answer_ns: int | None = None
-        self.questions: dict[str, Answered] = {}
+        self.questions: dict[str, GivenAnswer] = {}
         self.taken_back = 0
         self.species_opened = 0
         self.opened = {METHOD: 0, TREE: 0}
@@ -106,7 +106,7 @@ class PhotoRecord(Attempt):
             self.taken_back += 1
             return
         if known is None:
-            self.questions[payload.question] = Answered(payload.value, working)
+            self.questions[payload.question] = GivenAnswer(payload.value, working)
         else:
             known.value, known.at_ns, known.given = payload.value, working, known.given + 1
         if payload.device not in self.devices:

@@ -35,7 +35,7 @@ class PhotoTrial(questions.Question):
         return self.right is not None and self.outcome is None
 
 
-class Judged(NamedTuple):
+class StageResult(NamedTuple):
     """How a stage went. answers: number of a photo -> its final answers."""
 
     performance: PerformanceComputed

@@ -12,19 +12,25 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
-    frame to the input."""
+class TimedResponse:
+    """A response and its reaction time.
+
+    response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
+    frame to the input.
+    """
 
     response: int
     reaction_ns: int
 
 
 class Stimuli(Fold):
-    """given: the answer to each stimulus; last: where the newest is, None before the first."""
+    """The responses of a session.
+
+    responses: by stimulus; last: where the newest is, None before the first.
+    """
 
     def __init__(self) -> None:
-        self.given: dict[Place, Given] = {}
+        self.responses: dict[Place, TimedResponse] = {}
         self.last: Place | None = None
         self._painted: dict[Place, int] = {}
 
@@ -39,14 +45,14 @@ class Stimuli(Fold):
             self._painted[place] = int(event.payload["painted_ns"])
         elif event.kind == "response.given":
             response, at = event.payload["response"], int(event.payload["input_ns"])
-            self.given[place] = Given(int(response), at - self._painted[place])
+            self.responses[place] = TimedResponse(int(response), at - self._painted[place])
             self.last = place
         return False
 
     def _forget(self, stage: str | None) -> None:
         """A stage that begins again has no answers yet."""
-        self.given = {
-            place: response for place, response in self.given.items() if place[0] != stage
+        self.responses = {
+            place: response for place, response in self.responses.items() if place[0] != stage
         }
-        if self.last is not None and self.last not in self.given:
+        if self.last is not None and self.last not in self.responses:
             self.last = None

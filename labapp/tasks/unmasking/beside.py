@@ -165,7 +165,7 @@ def _mark(
 ) -> Mark:
     if number_of == trial.number and trial.response is None:
         return "current"
-    given = stimuli.given.get((part.id, number_of))
+    given = stimuli.responses.get((part.id, number_of))
     if given is None:
         return "todo"
     if given.response == DONT_KNOW:

@@ -107,7 +107,7 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
     """The newest answer of the part and its reaction time."""
     if stimuli.last is None or stimuli.last[0] != part.id:
         return tr("No answer yet")
-    given = stimuli.given[stimuli.last]
+    given = stimuli.responses[stimuli.last]
     sequence, _ = part.stimulus(stimuli.last[1])
     mark = ""
     if given.response != DONT_KNOW:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import MovePointer
+from labapp.events.pointer import PointerMoved
 from labapp.session.machine import TrialKey
 from labapp.session.runner import Runner
 
@@ -48,9 +49,8 @@ class PointerPath(QObject):
             return
         t_ms, x, y = zip(*points, strict=True)
         size = self._window.size()
-        self._runner.send(
-            MovePointer(self._key, self._began_ns, size.width(), size.height(), t_ms, x, y)
-        )
+        path = PointerMoved(self._began_ns, size.width(), size.height(), t_ms, x, y)
+        self._runner.send(MovePointer(self._key, path))
 
     def _look(self) -> None:
         runner = self._runner

@@ -32,7 +32,7 @@ from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, Study, cohort, session
 from tests.helpers.journals import golden_session
-from tests.helpers.judged import Judged
+from tests.helpers.judged import JudgedSession
 from tests.helpers.pages import problems
 
 
@@ -120,7 +120,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
         return question.right or question.first
 
     made = [
-        Judged("path-distinction", f"P{n:02d}", photos=4 + n, choose=choose).builder()
+        JudgedSession("path-distinction", f"P{n:02d}", photos=4 + n, choose=choose).builder()
         for n in (1, 2)
     ]
     for one in made:
@@ -144,16 +144,18 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
 
 def test_chance_is_told_as_it_is() -> None:
     """Of sets with other numbers of classes to choose from too."""
-    made = Judged("heatmap-distinction").builder()
+    made = JudgedSession("heatmap-distinction").builder()
     for shown in made.rows[0][2].payload.as_dict()["plan"][0]["photos"]:
         shown["options"] = [*shown["options"], "kite"]
-    studies = [made, Judged("prototype-agreement", study="agreed").builder()]
+    studies = [made, JudgedSession("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
     assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
 
 
 def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() -> None:
-    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    found = tables_of(
+        [SessionRecords.of(paired(JudgedSession("heatmap-distinction").builder()), "test")]
+    )
     (group,) = findings(found.included()).groups
     for options, remark in (
         ("finch;gull;heron;ibis", ""),
@@ -169,7 +171,9 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
 
 
 def test_a_session_of_other_tasks_too_is_not_timed_beside_the_paper() -> None:
-    found = tables_of([SessionRecords.of(paired(Judged("heatmap-distinction").builder()), "test")])
+    found = tables_of(
+        [SessionRecords.of(paired(JudgedSession("heatmap-distinction").builder()), "test")]
+    )
     for tasks, printed in (("heatmap-distinction", "7.0"), ("reconstruction, heatmap", "")):
         own = replace(found, participants=found.participants.assign(tasks=tasks))
         (timed,) = durations(own, "judged", "gradcam-distinction", [])
@@ -183,7 +187,7 @@ def test_where_the_model_first_goes_wrong_is_told(task: JudgingTask) -> None:
     firsts = {1: [3, None, 2, 3, None], 2: [3, 1, None, 3, 2]}
     made = []
     for participant, number in (("P01", 1), ("P02", 2), ("P03", 2)):
-        one = Judged(task, participant, set=number, photos=10).builder()
+        one = JudgedSession(task, participant, set=number, photos=10).builder()
         photos = one.rows[0][2].payload.as_dict()["plan"][0]["photos"]
         wrong = [shown for shown in photos if shown["truth"] != shown["prediction"]]
         for shown, first in zip(wrong, firsts[number], strict=True):

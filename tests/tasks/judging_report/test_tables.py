@@ -19,7 +19,7 @@ from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
-from tests.helpers.judged import Judged, of_play
+from tests.helpers.judged import JudgedSession, of_play
 from tests.helpers.play import Play
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.skips import skip_stage
@@ -282,7 +282,7 @@ def test_what_is_right_is_what_the_session_said(task: JudgingTask) -> None:
         spread = question.last - question.first + 1
         return question.first + (7 * trial.number + len(question.id)) % spread
 
-    made = Judged(task, warm_up=True, photos=8, choose=choose).builder()
+    made = JudgedSession(task, warm_up=True, photos=8, choose=choose).builder()
     said = {
         (unstamped.part_id, unstamped.trial): unstamped.payload.as_dict()["right"]
         for _, _, unstamped in made.rows
@@ -357,7 +357,9 @@ def test_sliders_say_whether_they_were_touched() -> None:
         "high_risk": {"value": 76, "touched": False},
         "reason": "because",
     }
-    found = tables(Judged("path-agreement", after=[("hive-trade-off-species", answers)]).builder())
+    found = tables(
+        JudgedSession("path-agreement", after=[("hive-trade-off-species", answers)]).builder()
+    )
     rows = found.answers.set_index("item")
     assert plain(rows.loc["low_risk"], "kind", "value", "touched") == ("slider", 80, True)
     assert plain(rows.loc["high_risk"], "value", "touched", "value_text") == (76, False, None)
@@ -365,7 +367,7 @@ def test_sliders_say_whether_they_were_touched() -> None:
 
 
 def test_facts_of_the_photo_are_kept() -> None:
-    made = Judged("path-agreement").builder()
+    made = JudgedSession("path-agreement").builder()
     plan = made.rows[0][2].payload.as_dict()["plan"]
     plan[0]["photos"][0]["facts"] = {"visible": 0.5}
     assert json.loads(tables(made).judgements.iloc[0]["facts"]) == {"visible": 0.5}
@@ -373,7 +375,7 @@ def test_facts_of_the_photo_are_kept() -> None:
 
 
 def test_a_photo_that_is_not_in_the_plan_is_refused() -> None:
-    made = Judged("path-agreement").builder()
+    made = JudgedSession("path-agreement").builder()
     at = next(n for n, row in enumerate(made.rows) if row[2].payload.kind == "photo.drawn")
     t_ns, source, unstamped = made.rows[at]
     made.rows[at] = (
@@ -386,7 +388,7 @@ def test_a_photo_that_is_not_in_the_plan_is_refused() -> None:
 
 
 def test_a_plan_that_lacks_something_is_refused() -> None:
-    made = Judged("path-agreement").builder()
+    made = JudgedSession("path-agreement").builder()
     del made.rows[0][2].payload.as_dict()["plan"][0]["photos"][0]["truth"]
     with pytest.raises(RecordError, match=r"read: .*photos.0.truth: Field required"):
         tables(made)

@@ -15,7 +15,7 @@ from labapp.tasks.judging.plan import (
     DISTINCTION_CONFIDENCE,
     OUTPUT,
     OUTPUT_CONFIDENCE,
-    Explained,
+    ExplainedModel,
     JudgingPart,
     PlannedPhoto,
     Question,
@@ -60,7 +60,7 @@ class Captioned(QWidget):
         column.addWidget(self.caption)
 
 
-def colour_bar(session: SessionView, explained: Explained) -> HeatmapBar | None:
+def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | None:
     """What the colours mean; none where a set brings its own colours."""
     words = session.words
     if not explained.colour_map:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from PySide6.QtGui import QImage
 
-from labapp.tasks.judging.plan import Explained, PlannedPhoto, PlannedRow
+from labapp.tasks.judging.plan import ExplainedModel, PlannedPhoto, PlannedRow
 from labapp.ui.images import Images
 from labapp.ui.widgets.row_view import Row
 
 
-def heatmap(images: Images, photo: str, heat: str, explained: Explained) -> QImage:
+def heatmap(images: Images, photo: str, heat: str, explained: ExplainedModel) -> QImage:
     """A heatmap over its photo, in the colours of the plan."""
     scale, colours = explained.scale or "ready", explained.colour_map
     if scale == "ready" or not colours:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp.tasks.judging.plan import Explained, JudgingTask, PlannedPhoto
+from labapp.tasks.judging.plan import ExplainedModel, JudgingTask, PlannedPhoto
 from labapp.tasks.judging.screen.heatmaps import ACROSS, Captioned, colour_bar
 from labapp.tasks.judging.screen.paths import path_columns, path_rows
 from labapp.tasks.judging.screen.photos import columns
@@ -34,7 +34,7 @@ class WorkedExample(QWidget):
         self,
         session: SessionView,
         task: JudgingTask,
-        explained: Explained,
+        explained: ExplainedModel,
         photo: PlannedPhoto,
         text: str,
     ) -> None:
@@ -107,7 +107,7 @@ class Heatmaps(QWidget):
         self,
         session: SessionView,
         images: Images,
-        explained: Explained,
+        explained: ExplainedModel,
         photo: PlannedPhoto,
         enlarger: Enlarger,
     ) -> None:

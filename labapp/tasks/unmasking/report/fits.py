@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from labapp.tasks.unmasking.report.bootstrap import LEVELS, Float64, divided, drawn, interval
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.curves import IMAGE, PERSON
-from labapp.tasks.unmasking.report.psychometric import BEYOND, Fitted, fit
+from labapp.tasks.unmasking.report.psychometric import BEYOND, CurveFits, fit
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -54,7 +54,7 @@ def fits(cells: Cells) -> Fits:
 
 def _pooled(
     cells: Cells, hits: Float64, counts: Float64, most: tuple[float, float]
-) -> tuple[Fitted | None, dict[str, object]]:
+) -> tuple[CurveFits | None, dict[str, object]]:
     """hits, counts : of one method, shape (participants, masks)."""
     x = np.log(np.array(cells.percents, np.float64))
     about: dict[str, object] = {
@@ -89,7 +89,7 @@ def _pooled(
 
 def _draws(
     cells: Cells, x: Float64, hits: Float64, counts: Float64, most: tuple[float, float]
-) -> Fitted:
+) -> CurveFits:
     """The fits of participants who are drawn anew; draws in which nothing can be fitted left
     out."""
     of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
@@ -101,7 +101,7 @@ def _own(
     cells: Cells,
     hits: Float64,
     counts: Float64,
-    over_all: Fitted | None,
+    over_all: CurveFits | None,
     most: tuple[float, float],
 ) -> Iterator[dict[str, object]]:
     """A row a participant, in their order."""
@@ -145,7 +145,7 @@ def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
     return [str(reason) for reason in why]
 
 
-def _unclear(fitted: Fitted, hits: Float64, counts: Float64, more: int) -> list[str]:
+def _unclear(fitted: CurveFits, hits: Float64, counts: Float64, more: int) -> list[str]:
     """Whether each function is no better than one share at every mask. more : parameters that the
     function has beyond that share."""
     asked, given = counts.sum(axis=1), hits.sum(axis=1)

@@ -34,7 +34,7 @@ _TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class CurveFits:
     """Parameters of each fit: float64, shape (fits,). log_likelihood without the binomial
     coefficients."""
 
@@ -66,7 +66,7 @@ def fit(
     counts: Float64,
     rates: tuple[Float64, Float64] | None = None,
     most: tuple[float, float] = MOST,
-) -> Fitted:
+) -> CurveFits:
     """Fits of hits out of counts: float64, shape (fits, intensities); x : shape (intensities,).
 
     rates : guess and lapse rates, each of shape (fits,), where they are known and only location and
@@ -92,7 +92,7 @@ def fit(
         damping[now] = np.where(better, damping[now] / 5, damping[now] * 5).clip(1e-9)
         small = better & (gain <= ENOUGH * (1 + np.abs(best)))
         going[now] = ~small & (damping[now] < FIRMEST)
-    return Fitted(at[:, 0], np.exp(at[:, 1]), *_rates(at, most), value)
+    return CurveFits(at[:, 0], np.exp(at[:, 1]), *_rates(at, most), value)
 
 
 # A row of parameters: location, log slope, and the two rates as logits of their part of the bound.

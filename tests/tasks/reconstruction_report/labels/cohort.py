@@ -15,7 +15,7 @@ from labapp.events.trials import TrialEnded
 from labapp.representations import card
 from labapp.representations.package import find
 from labapp.tasks.reconstruction.events import LabelEdited, TrialDrawn, TrialStarted
-from labapp.tasks.reconstruction.report.labels.names import Named, named
+from labapp.tasks.reconstruction.report.labels.names import NamedModels, named
 from tests.analysis.sessions import builder, paired, stage_row
 from tests.helpers.journals import SessionBuilder
 
@@ -103,7 +103,7 @@ def tables(made: Sequence[SessionBuilder]) -> Tables:
     return tables_of([SessionRecords.of(paired(one), one.participant) for one in made]).included()
 
 
-def names_of(made: Sequence[SessionBuilder]) -> Named:
+def names_of(made: Sequence[SessionBuilder]) -> NamedModels:
     return named(tables(made))
 
 

@@ -12,7 +12,7 @@ from labapp.analysis import load
 from labapp.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dial_rows
-from labapp.tasks.reconstruction.report.labels.names import Named, named, order
+from labapp.tasks.reconstruction.report.labels.names import NamedModels, named, order
 from labapp.tasks.reconstruction.report.labels.results import coverage, covered
 from tests.analysis.sessions import stage_row
 from tests.tasks.reconstruction_report.labels.cohort import (
@@ -29,7 +29,7 @@ def stages_of(rows: list[dict[str, Any]]) -> list[ReconstructionPart]:
     return [ReconstructionPart.model_validate(row) for row in rows]
 
 
-def texts(found: Named, model: str, dial: int) -> list[str]:
+def texts(found: NamedModels, model: str, dial: int) -> list[str]:
     (one,) = [one for one in found.models if one.model == model]
     return [name.text for name in one.dials[dial - 1].names]
 
@@ -128,7 +128,7 @@ def test_where_names_could_not_be_given_there_is_no_coverage() -> None:
     closed = session("P01", {"mnist8k/ae5": {}}, study="closed", labels_editable=False)
     found = names_of([*made, closed])
     assert [one.model for one in found.models] == ["mnist8k/tc5"]
-    assert names_of([closed]) == Named()
+    assert names_of([closed]) == NamedModels()
 
 
 def test_a_deidentified_copy_holds_no_names(tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_the_plan_of_a_shipped_study_has_what_the_table_of_dials_needs() -> None
 @pytest.mark.parametrize("people", [0, 1])
 def test_without_names_there_is_nothing(people: int) -> None:
     made = [session(f"P{n}", {"mnist8k/tc5": {}}) for n in range(1, people + 1)]
-    assert names_of(made or [session("P9", {})]) == Named()
+    assert names_of(made or [session("P9", {})]) == NamedModels()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labapp.analysis.analyze import analyze
 from labapp.errors import RatingError
-from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, Named
+from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
 from labapp.tasks.reconstruction.report.labels.ratings import WORDS, read_ratings
 from labapp.tasks.reconstruction.report.labels.sheet import COLUMNS, RATED, Sheet, draw, names_in
 from tests.tasks.reconstruction_report.labels.sheets import filled, rows_of, save
@@ -51,7 +51,7 @@ def sheet_of(*dials: tuple[str, ...]) -> Sheet:
         for number, texts in enumerate(dials, start=1)
     )
     met = frozenset(f"P{who}" for who in range(9))
-    return draw(Named((Model("study", "mnist8k/tc5", met, frozenset(), made),)))[1]
+    return draw(NamedModels((Model("study", "mnist8k/tc5", met, frozenset(), made),)))[1]
 
 
 SHEET = sheet_of(("thickness", "thick", "0-1"), ("rotate",), ("ccw", "6-7"))

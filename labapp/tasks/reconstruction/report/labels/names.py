@@ -84,7 +84,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedModels:
     """All models that could be named. withheld: participants whose names are not here, by study."""
 
     models: tuple[Model, ...] = ()
@@ -101,10 +101,10 @@ class Named:
         )
 
 
-def named(counted: Tables) -> Named:
+def named(counted: Tables) -> NamedModels:
     """The names of the sessions that count (`Tables.included()`); nothing where there are none."""
     if not (counted.labels["final"] & (counted.labels["text"].fillna("") != "")).any():
-        return Named()
+        return NamedModels()
     copies = counted.participants[counted.participants["deidentified"]]
     hidden = set(zip(copies["study"], copies["participant"], copies["session"], strict=True))
     met: dict[tuple[str, str], set[SessionKey]] = {}
@@ -130,7 +130,7 @@ def named(counted: Tables) -> Named:
             made = _model(study, model, frozenset(p for p, _ in who), dials, given)
             result.append(replace(made, programs=made.met & programs.get(study, frozenset())))
     result.sort(key=lambda model: (model.study, model.sliders, order(model.model)))
-    return Named(tuple(result), {study: len(people) for study, people in withheld.items()})
+    return NamedModels(tuple(result), {study: len(people) for study, people in withheld.items()})
 
 
 _Given = dict[tuple[str, str, int], list[Name]]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, Named
+from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
 from labapp.text_tables import MARK, AsItIs, write_csv
 
 SHEET = "labels_to_rate.csv"
@@ -110,7 +110,7 @@ def names_in(cell: str) -> tuple[str, ...]:
     return cell.removeprefix(MARK), cell.removeprefix(OPEN).removesuffix(CLOSE)
 
 
-def draw(named_models: Named) -> tuple[Named, Sheet]:
+def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
     """The names with their ids, and the sheet.
 
     The order of the dials, and that of the names of each, are drawn by a hash of all names: the
@@ -137,7 +137,7 @@ def draw(named_models: Named) -> tuple[Named, Sheet]:
         replace(model, dials=tuple(_drawn(model, dial, with_id) for dial in model.dials))
         for model in named_models.models
     )
-    named = Named(models, named_models.withheld)
+    named = NamedModels(models, named_models.withheld)
     lines = sorted((Line(*name) for name in named.names), key=lambda line: line.name.id)
     return named, Sheet(f"S-{mark}", tuple(lines))
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labapp import resources
-from labapp.bids import remade
+from labapp.bids import rebuild_check
 from labapp.bids.derived import TABLE_FORMAT, codebook
 from labapp.bids.export import export
 from labapp.bids.readme import readme
@@ -117,12 +117,12 @@ def test_what_a_package_adds_here_is_not_missing_there(
     monkeypatch.setattr("labapp.bids.derived.codebook", more)
     assert verify(bundle).problems == [f"{SOURCEDATA}/codebook.json: task-maze_beh.tsv: missing"]
     here = [{"package": "labapp-maze", "version": "2.1"}]
-    monkeypatch.setattr(remade, "packages", lambda: here)
+    monkeypatch.setattr(rebuild_check, "packages", lambda: here)
     assert verify(bundle).problems == []
 
 
 def test_numbers_that_another_processor_rounds_otherwise_are_equal() -> None:
-    compared = remade._equal_cells
+    compared = rebuild_check._equal_cells
     assert compared("0.30000000000000004", "0.3")
     assert compared("[1,0.30000000000000004]", "[1,0.3]")
     assert not compared("0.3001", "0.3")

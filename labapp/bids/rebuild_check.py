@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import IO, Any
 
-from labapp.bids.derived import README, TABLE_FORMAT, Derived, instruments_of, packages
+from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, instruments_of, packages
 from labapp.bids.manifest import hash_stream
 from labapp.errors import BundleError
 from labapp.journal.layout import MANIFEST, SOURCEDATA
@@ -52,7 +52,7 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     return ""
 
 
-def check_remade(
+def check_rebuild(
     tree: Tree, facts: Mapping[str, Any], sessions: Sequence[tuple[Record, Mapping[str, Any]]]
 ) -> tuple[int, list[str]]:
     """How many files were compared with what the journals give, and what is wrong.
@@ -66,8 +66,8 @@ def check_remade(
         return 0, [f"{SOURCEDATA}/{MANIFEST}: it does not name the sessions that are there"]
     known = _stated_packages(facts)
     more = any(row["package"] not in known for row in packages())
-    compared = Comparison(tree, more)
-    derived = Derived(compared, str(facts.get("labapp")))
+    compared = RebuildComparison(tree, more)
+    derived = DerivedFiles(compared, str(facts.get("labapp")))
     unshared = []
     try:
         for place in order:
@@ -111,7 +111,7 @@ def _others(tree: Tree, made: Sequence[str]) -> list[str]:
 
 
 @dataclass
-class Comparison:
+class RebuildComparison:
     """Takes the files of a bundle as they ought to be, and compares them with those of a tree.
 
     Attributes
