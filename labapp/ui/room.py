@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-PARTICIPANT = (900, 560)
+PARTICIPANT = (900, 500)
 CONSOLE = HOME = (900, 460)
-"""The least width and height of each window. A display of 1366 × 768 at 150 % has 911 × 512, and
-those of the moderator have a title bar there."""
+"""The least width and height of each window. A display of 1366 × 768 at 150 % has 911 × 512: there
+a window that needs more would hide its buttons, and those of the moderator have a title bar."""
 
 AROUND_PICTURE, BESIDE_PICTURE = 256, 24
 """Logical pixels of height that bars, question and buttons take, and of width on either side."""

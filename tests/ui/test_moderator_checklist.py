@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,12 +105,13 @@ def test_screens() -> None:
     one, two = ScreenChoice(1, "eDP-1", 1366, 768), ScreenChoice(2, "DP-1", 3840, 2160, 2.0)
     assert "Ctrl+Shift+M" in checklist.screen_row([one], "eDP-1").text
     assert checklist.screen_row([one, two], "DP-1").state == "ok"
-    tight = ScreenChoice(1, "eDP-1", 1366, 768, 1.5)
-    assert checklist.screen_row([tight, two], "DP-1").state == "ok"  # the console has room there
-    for screens, chosen in (([tight], "eDP-1"), ([tight, two], "eDP-1")):
+    for scale in (1.25, 1.5):
+        assert checklist.screen_row([replace(one, scale=scale)], "eDP-1").state == "ok"
+    tight = ScreenChoice(1, "eDP-1", 1280, 720, 1.6)
+    for screens, chosen in (([tight], "eDP-1"), ([tight, two], "DP-1"), ([tight, two], "eDP-1")):
         small = checklist.screen_row(screens, chosen)
         assert (small.state, small.blocks) == ("warn", False)
-        assert "eDP-1 has room for 911 × 512 points" in small.text
+        assert "eDP-1 has room for 800 × 450 points" in small.text
     assert checklist.screen_row([one], "eDP-1", 384).state == "ok"
     small = checklist.screen_row([one], "eDP-1", 800)
     assert (small.state, small.required) == ("warn", False)

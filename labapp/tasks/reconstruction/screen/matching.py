@@ -145,7 +145,8 @@ class ReconstructionScreen(Screen):
         if self.beneath is not None:
             around += self.beneath.sizeHint().height() + theme.SPACE_M
         high = self.height() - 2 * theme.SPACE_XL - around
-        self._right.setFixedWidth(round(self.pictures.fit(min(wide, high))))
+        needed = 0 if self.beneath is None else self.beneath.minimumSizeHint().width()
+        self._right.setFixedWidth(max(needed, round(self.pictures.fit(min(wide, high)))))
 
     @property
     def trial(self) -> Trial | None:

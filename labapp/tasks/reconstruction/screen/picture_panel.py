@@ -101,11 +101,14 @@ class PicturePanel(QWidget):
         return self.both if self._overlay else self.own
 
     def fit(self, side: float) -> float:
-        """Give every picture at most `side` logical pixels; returns the panel's width."""
+        """Give every picture at most `side` logical pixels; returns the panel's width, in which
+        words and buttons have their room though the pictures may be smaller."""
         taken = self.own.side_for(side - 2)
         for view in (self.own, self.target, self.both):
             view.set_side(taken)
-        width = 2 * self.own.width() + GAP
+        pages = [self._stack.widget(place) for place in range(self._stack.count())]
+        words = [page.minimumSizeHint().width() for page in pages if page is not None]
+        width = max(2 * self.own.width() + GAP, self.toggle.sizeHint().width(), *words)
         self._stack.setFixedSize(width, self.own.height() + CAPTION_HEIGHT)
         return width
 
