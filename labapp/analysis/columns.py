@@ -324,6 +324,9 @@ def brought_tables() -> tuple[TaskTables, ...]:
 
 @lru_cache(maxsize=4)
 def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
+    unheard = {name for tables in brought for name in tables.words} - _BETWEEN.keys()
+    if unheard:
+        raise _clash(f"no shared column has words of tasks called {min(unheard)!r}")
     words = {
         **registry.achievements(),
         "outcomes": _outcomes(brought),

@@ -13,7 +13,7 @@ from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire
 from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.instruments.rules import RULES
-from labapp.study.instruments.scoring import once_a_stage
+from labapp.study.instruments.scoring import OLD_NAMES, declared, once_a_stage
 
 
 class PagesPart(PlannedPart):
@@ -94,6 +94,7 @@ class QuestionnairePart(PlannedPart):
             kind.refuse(ITEM_KINDS, f"the item {item!r}")
         for score, rule in self.rules.items():
             rule.refuse(RULES, f"the score {score!r}")
+        declared(self.scoring)
         return self
 
     @model_serializer(mode="wrap")
@@ -111,7 +112,7 @@ class QuestionnairePart(PlannedPart):
         about_person = "demographics" in str(instrument).split("-")
         per_stage = () if "per_stage" in row else once_a_stage(str(instrument), row.get("items"))
         return {
-            "scoring": instrument,
+            "scoring": instrument if instrument in OLD_NAMES else None,
             "about_person": about_person,
             "per_stage": per_stage,
             **row,

@@ -21,6 +21,7 @@ from labapp.representations.decoding import Decoder
 from labapp.session.masked_predictions import predict_masked as predict_by_models
 from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import conditions, loading, plan, planner
+from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 from labapp.testing.courses import Step, commands_of, courses
@@ -255,9 +256,26 @@ def described(task_type: Any) -> Iterator[str]:
                     f"{part.__name__} has trials, and the task does not say with which events they "
                     "come onto the screen: name their kinds in `shown`."
                 )
+    yield from _misnamed(task_type)
     for name, body in _own_kinds(task_type).items():
         if not _documented(body):
             yield f"The event {name} has no docstring: say what happened and what each field is."
+
+
+def _misnamed(task_type: TaskType[Any]) -> Iterator[str]:
+    """What the task names that is not there, and that nobody would ask for."""
+    events = kinds.registered().keys()
+    known = {
+        "shown": (events, task_type.shown, "kind of event"),
+        "scored": (events, task_type.scored, "kind of event"),
+        "told_elsewhere": (events, task_type.told_elsewhere, "kind of event"),
+        "instructs": (registry.part_kinds(), task_type.instructs, "kind of part"),
+        "achieves": (Achieved._fields, task_type.achieves, "field of Achieved"),
+    }
+    for where, (there, named, what) in known.items():
+        for name in named:
+            if name not in there:
+                yield f"`{where}` names {name!r}, and there is no such {what}: correct the name."
 
 
 def _own_kinds(task_type: TaskType[Any]) -> dict[str, type[Payload]]:

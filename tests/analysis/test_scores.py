@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from labapp.analysis.task_records import Row
+from labapp.errors import RecordError
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from tests.analysis.sessions import builder, records, stage_row
@@ -76,7 +77,8 @@ def test_the_weighted_workload_takes_the_weights_about_the_same_stage() -> None:
 def test_what_was_not_submitted_or_names_no_function_has_no_score() -> None:
     assert scores((ask("s", "seq"), None)) == []
     assert scores((ask("c", "comments", scoring=None), {"comments": "fine"})) == []
-    assert scores((ask("c", "own", scoring="of tomorrow"), {"a": 1})) == []
+    with pytest.raises(RecordError, match="nobody here knows the scoring 'of tomorrow'"):
+        scores((ask("c", "own", scoring="of tomorrow"), {"a": 1}))
 
 
 def test_items_as_they_are_have_no_limits_of_a_score() -> None:
@@ -125,7 +127,7 @@ def test_a_plan_from_before_scoring_still_has_its_seq() -> None:
 def test_whom_it_asks_about_the_plan_says_and_of_an_older_one_the_name(
     instrument: str, said: dict[str, Any], about_person: bool
 ) -> None:
-    made = builder(ask("q", instrument, **said))
+    made = builder(ask("q", instrument, scoring=None, **said))
     made.at(1, PartStarted(0), "q")
     made.at(2, ResponseChanged(instrument, "age", 3), "q")
     assert [row["about_person"] for row in records(made).rows()["answers"]] == [about_person]

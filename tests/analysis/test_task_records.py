@@ -310,6 +310,7 @@ def test_rows_of_a_table_that_nobody_describes_are_an_error(
         (TaskTables(added={"trails": {"trial": WHO}}), "no table 'trails'"),
         (TaskTables(added={"trials": {"try": WHO}}), "no shared column 'try'"),
         (TaskTables(added={"trials": {"trial": (yes("correct", ""),)}}), "same name"),
+        (TaskTables(words={"durtaions": "of dots"}), "words of tasks called 'durtaions'"),
     ],
 )
 def test_tables_that_do_not_fit_together_are_refused(

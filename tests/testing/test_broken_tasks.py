@@ -221,6 +221,11 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         (('"how sure the participant was, 1 not at all to 5"', '""'),),
         ("The column 'confidence' of the table 'counterfactual_choices' is not", "say what it"),
     ),
+    "misspells what it shows": (
+        "task",
+        (('shown = ("counterfactual.shown",)', 'shown = ("counterfactual.shwon",)'),),
+        ("`shown` names 'counterfactual.shwon'", "there is no such kind of event"),
+    ),
     "forgets which texts are kept": (
         "task",
         (('    kept_text = "labapp_counterfactual.bids:KEPT_TEXT"\n', ""),),

@@ -169,7 +169,9 @@ def declared(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | Non
     if scoring is None or scoring == AS_ANSWERED:
         return None if scoring is None else "as-answered"
     if isinstance(scoring, str):
-        return of_name(scoring) if scoring in OLD_NAMES else None
+        if scoring not in OLD_NAMES:
+            raise ValueError(f"nobody here knows the scoring {scoring!r}")
+        return of_name(scoring)
     try:
         scores: Mapping[str, Score] = _SCORES.validate_python(scoring)
     except ValidationError as error:
