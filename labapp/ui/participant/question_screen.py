@@ -14,6 +14,7 @@ from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
+from labapp.ui.widgets.painting import restyle
 
 
 class QuestionScreen(Screen):
@@ -118,7 +119,4 @@ def say(label: QLabel, text: str, tone: str = "") -> None:
     """Words and tone, where they are others than before."""
     if label.text() != text:
         label.setText(text)
-    if (label.property("tone") or "") != tone:
-        label.setProperty("tone", tone)
-        label.style().unpolish(label)
-        label.style().polish(label)
+    restyle(label, "tone", tone)

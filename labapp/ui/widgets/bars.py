@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.heard import announce
-from labapp.ui.widgets.painting import brush, pen
+from labapp.ui.widgets.painting import brush, pen, restyle
 
 TOP_HEIGHT = 48
 BOTTOM_HEIGHT = 68
@@ -241,18 +241,9 @@ class BottomBar(_Bar):
                 button.clearFocus()  # else Qt would move the focus on to some dial
             button.setVisible(bool(text))
         self.right.setEnabled(foot.enabled)
-        if before.ready != foot.ready:
-            _restyle(self.right, "unready", not foot.ready)
+        restyle(self.right, "unready", not foot.ready)
         if before.note != foot.note:
             self.note.setText(foot.note)
         if foot.warn and (before.warn, before.note) != (True, foot.note):
             announce(self.note, foot.note, urgent=True)
-        if before.warn != foot.warn:
-            _restyle(self.note, "tone", "warn" if foot.warn else "")
-
-
-def _restyle(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at."""
-    widget.setProperty(name, value)
-    widget.style().unpolish(widget)
-    widget.style().polish(widget)
+        restyle(self.note, "tone", "warn" if foot.warn else "")

@@ -6,6 +6,7 @@ from functools import cache
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
 
@@ -50,3 +51,11 @@ def draw_focus_ring(painter: QPainter, rect: QRectF, radius: float, accent: str)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     half = FOCUS_PX / 2
     painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius, radius)
+
+
+def restyle(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet looks at, and style the widget anew where it changed."""
+    if (widget.property(name) or "") != (value or ""):
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)

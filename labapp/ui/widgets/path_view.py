@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import (
     CUT_OUT,
@@ -146,9 +147,7 @@ class PathList(RowList):
             if (view.step.property("tone") == "warn") != here:
                 text = spoken(view.step.text())
                 view.step.setText(f"<u>{text}</u>" if here else text)  # not by colour alone
-                view.step.setProperty("tone", "warn" if here else "")
-                view.step.style().unpolish(view.step)
-                view.step.style().polish(view.step)
+                restyle(view.step, "tone", "warn" if here else "")
                 if here:
                     self.bring(view)
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWid
 
 from labapp.ui import theme
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
 
 HEIGHT = theme.TARGET_HEIGHT + 4
 LINE = 18
@@ -273,9 +273,7 @@ class MissingMark(QLabel):
             return
         self.setText(MISSING if missing else "")
         if label is not None:
-            label.setProperty("tone", "warn" if missing else "")
-            label.style().unpolish(label)
-            label.style().polish(label)
+            restyle(label, "tone", "warn" if missing else "")
 
 
 class QuestionRow(QWidget):

@@ -32,7 +32,7 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import Columns, Row
@@ -352,6 +352,4 @@ class SpeciesKey(QWidget):
             return
         self._place = place
         for number, label in enumerate(self.lines):
-            label.setProperty("role", "chosen" if number == place else "")
-            label.style().unpolish(label)
-            label.style().polish(label)
+            restyle(label, "role", "chosen" if number == place else "")

@@ -33,7 +33,7 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.markdown import MarkdownView, text_width
-from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 LEFT_WIDTH, PHOTO_WIDTH = 540, 190
@@ -219,10 +219,7 @@ class Feedback(QFrame):
         self.text.setText(text)
         self.head.setText(head)
         self.head.setVisible(bool(head))
-        if (self.head.property("tone") or "") != tone:
-            self.head.setProperty("tone", tone)
-            self.head.style().unpolish(self.head)
-            self.head.style().polish(self.head)
+        restyle(self.head, "tone", tone)
         self.setAccessibleName(f"{head} {text}".strip())
         self.show()
 

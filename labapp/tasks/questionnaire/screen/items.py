@@ -15,7 +15,7 @@ from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.option_list import OptionList
-from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.scale import AnchorRow, Look, Scale
 from labapp.ui.widgets.slider_item import NumberSlider
 from labapp.ui.widgets.textfield import TextField
@@ -286,7 +286,7 @@ class SliderView(ItemView):
         if self.selected.text() != text:
             self.selected.setText(text)
             self.slider.setAccessibleDescription(text)
-        _restyle(self.selected, "role", "strong" if touched else "secondary")
+        restyle(self.selected, "role", "strong" if touched else "secondary")
 
     def uncommitted(self) -> Any:
         return _touched(self.slider.value()) if self.slider.held else None
@@ -327,12 +327,4 @@ def _show_mark(mark: QLabel, words: QLabel, missing: bool) -> None:
         return
     mark.setText(text)
     for label in (mark, words):
-        _restyle(label, "tone", "warn" if missing else "")
-
-
-def _restyle(label: QLabel, name: str, value: str) -> None:
-    """Set a property that the style sheet looks at."""
-    if label.property(name) != value:
-        label.setProperty(name, value)
-        label.style().unpolish(label)
-        label.style().polish(label)
+        restyle(label, "tone", "warn" if missing else "")
