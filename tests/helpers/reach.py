@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui.moderator.bits import ElidedLabel
-from labapp.ui.widgets.buttons import ElidedButton
+from labapp.ui.widgets.buttons import Button, ElidedButton
 
 
 def out_of_reach(window: QWidget) -> list[str]:
@@ -32,6 +32,10 @@ def out_of_reach(window: QWidget) -> list[str]:
             continue
         if isinstance(widget, QLabel) and widget.text() and (why := _cut(widget)):
             found.append(f"{why}: {widget.text()[:60]!r}")
+        if type(widget) is Button and widget.width() < (least := widget.minimumSizeHint().width()):
+            found.append(f"{widget.width()} of {least} wide: {widget.text()[:60]!r}")
+        if isinstance(widget, QScrollArea) and (hidden := _hidden(widget)):
+            found.append(f"{hidden} pixels are behind the edge of {_name(widget)}")
         told = isinstance(widget, QLabel) and bool(widget.text())
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus or told:
             found += [f"outside: {_name(widget)} in {where}" for where in _outside(widget, window)]
@@ -42,6 +46,12 @@ def _name(widget: QWidget) -> str:
     texts = isinstance(widget, QLabel | QAbstractButton)
     said = widget.text() if texts else widget.accessibleName()
     return f"{type(widget).__name__} {said[:60]!r}"
+
+
+def _hidden(area: QScrollArea) -> int:
+    """Logical pixels at the side of an area that has no bar to come to them."""
+    no_bar = area.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    return area.horizontalScrollBar().maximum() if no_bar else 0
 
 
 def _cut(label: QLabel) -> str:

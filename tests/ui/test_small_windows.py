@@ -23,7 +23,13 @@ from scripts import screens_moderator, screens_unmasking_console
 from tests.helpers.reach import ill_made, out_of_reach
 
 ALL = sorted(path.stem for path in (resources.assets() / "studies").glob("*.yaml"))
-SAMPLE = ("bagnet-distinction-labels", "prototree-agreement-tree", "quickstart", "unmasking-faces")
+SAMPLE = (
+    "bagnet-distinction-labels",
+    "calibration",
+    "prototree-agreement-tree",
+    "quickstart",
+    "unmasking-faces",
+)
 SMALL = room.PARTICIPANT
 everything = bool(os.environ.get("LABAPP_TESTS_ALL"))
 

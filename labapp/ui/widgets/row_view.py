@@ -8,7 +8,15 @@ from math import floor
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSpacerItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
@@ -237,6 +245,8 @@ class RowList(QWidget):
         self._over += [add(columns.prototype), add(columns.prototype_photo)]
         if columns.last:
             add(columns.last, widths.last)
+        self._beside = QSpacerItem(SCROLL_WIDTH, 0)  # the rows have their bar there
+        row.addItem(self._beside)
         row.addStretch(1)
         return head
 
@@ -291,6 +301,7 @@ class RowList(QWidget):
     def take_keyboard(self) -> None:
         """Let the list itself have the focus, so that keys scroll what nobody rates."""
         self._frame = theme.RING
+        self._beside.changeSize(SCROLL_WIDTH + 2 * self._frame, 0)
         self.area.setProperty("role", "rows")
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
