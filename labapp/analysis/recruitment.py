@@ -88,6 +88,7 @@ def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
 def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
     """How long the sessions took that count, and what that makes an hour."""
     rows: list[tuple[object, ...]] = []
+    compared = any(row.quantity in _TIMES for row in printed)
     for task, some in included.groupby("tasks", sort=True):
         minutes = some["duration_s"].to_numpy(dtype=float) / 60
         pay = some["payment_total"].dropna().to_numpy(dtype=float)
@@ -100,7 +101,8 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
             ours = decimal(value, 1)
             if earned is not None and value > 0:
                 ours += f" ({currencies[0]}{decimal(60 * earned / value, 2)} an hour)"
-            cells.append(two_lines(ours, _printed_time(printed, str(task), measure)))
+            paper = _printed_time(printed, str(task), measure)
+            cells.append(two_lines(ours, paper) if compared else ours)
         rows.append(tuple(cells))
     yield heading(3, "Duration and pay")
     names = ("Mean", "80 % within", "95 % within")
@@ -108,7 +110,7 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         (
             "Task",
             two_lines("Sessions", "n"),
-            *(two_lines(name, "min; the paper") for name in names),
+            *(two_lines(name, "min; the paper" if compared else "min") for name in names),
         ),
         rows,
         numeric=range(1, 2 + len(names)),

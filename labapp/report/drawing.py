@@ -38,11 +38,41 @@ class Drawing:
         return figure(self.svg, f"{self.label}{more}", caption)
 
 
+LONGEST_NAMES = (36, 48, 64)
+"""Letters of a name beside an axis: a longer one would leave the figure no room."""
+
+
 def model_names(models: Sequence[str]) -> list[str]:
-    """Ids of models as a figure's axis says them, without the data set where all have the same."""
+    """Ids of models as a figure's axis says them, without the data set where all have the same.
+
+    A long one has an ellipsis in its middle, as far as names stay apart; tables have all of it.
+    """
     if len({model.split("/", 1)[0] for model in models}) == 1:
-        return [model.split("/", 1)[-1] for model in models]
-    return [model.replace("/", "/\n") for model in models]
+        return shortened([model.split("/", 1)[-1] for model in models])
+    parts = [model.split("/", 1) for model in models]
+    names = shortened([part[-1] for part in parts])
+    data_sets = shortened([part[0] for part in parts])
+    return [
+        f"{data_set}/\n{name}" if len(part) == 2 else name
+        for data_set, name, part in zip(data_sets, names, parts, strict=True)
+    ]
+
+
+def shortened(names: Sequence[str]) -> list[str]:
+    """Names with an ellipsis in the middle of long ones, or behind their beginning and with their
+    place, from 1, where that would make two alike."""
+    for most in LONGEST_NAMES:
+        short = [
+            name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2 - 1) :]}"
+            for name in names
+        ]
+        if len(set(short)) == len(set(names)):
+            return short
+    most = LONGEST_NAMES[0]
+    return [
+        name if len(name) <= most else f"{name[: most - 4]}… {place}"
+        for place, name in enumerate(names, start=1)
+    ]
 
 
 def svg_of(figure: Figure, name: str) -> str:

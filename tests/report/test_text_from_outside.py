@@ -92,7 +92,6 @@ MAKERS: dict[str, Callable[[Path], Tables]] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # all names are very long
 @pytest.mark.parametrize("task", MAKERS)
 def test_what_others_wrote_is_text_in_the_whole_report(task: str, tmp_path: Path) -> None:
     tables = hostile(MAKERS[task](tmp_path))

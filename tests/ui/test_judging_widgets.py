@@ -241,3 +241,18 @@ def test_the_colour_bar_names_its_ends(show, middle: str):
     left, right = strip.pixelColor(3, 7), strip.pixelColor(bar.width() - 4, 7)
     assert left.blue() > left.red()
     assert right.red() > right.blue()
+
+
+def test_what_a_finger_chooses_is_recorded_as_touch(show, qapp):
+    choice = Segments(("1", "2", "3"), theme.LIGHT, "Similarity")
+    show(choice)
+    heard = asked(choice)
+    screen = QTest.createTouchDevice()
+    option = choice.options[1]
+    place = option.rect().center()
+    QTest.touchEvent(option.window(), screen).press(0, place, option)
+    QTest.touchEvent(option.window(), screen).release(0, place, option)
+    qapp.processEvents()
+    assert heard == [(1, "touch")]
+    QTest.mouseClick(choice.options[2], Qt.MouseButton.LeftButton)
+    assert heard == [(1, "touch"), (2, "mouse")]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.unmasking.answers import Stimuli
@@ -23,6 +23,7 @@ from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.facts import Beside
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import draw_focus_ring, font, metrics
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class MaskCell:
         return number(f"{self.percent:g}\N{NO-BREAK SPACE}%")
 
 
-class MaskRow(QWidget):
+class MaskRow(Picture):
     """As many cells beside each other as there is room for, the rest below them."""
 
     def __init__(self, palette: Palette) -> None:

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QApplication, QButtonGroup, QGroupBox, QWidget
 
 from labapp.ui import theme
+from labapp.ui.widgets.hands import device_of
 
 COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -31,6 +32,7 @@ COMMANDS = (
 """With one of these a key is somebody else's."""
 PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _AHEAD = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
+KEYBOARD = "keyboard"
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
@@ -40,7 +42,7 @@ class Option(QAbstractButton):
     def __init__(self, choice: Choice, *, several: bool) -> None:
         super().__init__(choice)
         self.choice = choice
-        self.by_mouse = False
+        self.pressed_by = KEYBOARD
         self.setCheckable(True)
         self.setAutoExclusive(not several)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -49,14 +51,14 @@ class Option(QAbstractButton):
         """Left as it is: the question says what became of the press."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self.by_mouse = True
+        self.pressed_by = device_of(event)
         super().mousePressEvent(event)
-        self.by_mouse = False
+        self.pressed_by = KEYBOARD
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self.by_mouse = True
+        self.pressed_by = device_of(event)
         super().mouseReleaseEvent(event)
-        self.by_mouse = False
+        self.pressed_by = KEYBOARD
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()  # it is for the choice as a whole
@@ -229,7 +231,7 @@ class Choice(Group):
         self.selected.emit(device)
 
     def _pressed(self, index: int) -> None:
-        device = "mouse" if self.options[index].by_mouse else "keyboard"
+        device = self.options[index].pressed_by
         self._announce(device)
         self.ask(index, device)
 

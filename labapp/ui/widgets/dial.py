@@ -18,7 +18,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QEnterEvent,
     QFocusEvent,
-    QInputDevice,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.representations.space import Continuous
 from labapp.ui import theme
+from labapp.ui.widgets.hands import device_of
 from labapp.ui.widgets.painting import brush, pen
 
 HANDLE_R = 10.0
@@ -204,8 +204,7 @@ class DialSlider(QAbstractSlider):
         if self._locked or event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        touch = event.pointingDevice().type() == QInputDevice.DeviceType.TouchScreen
-        device = "touch" if touch else "mouse"
+        device = device_of(event)
         self._announce(device)
         x = event.position().x()
         fine = self._is_fine(event)

@@ -17,7 +17,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QEnterEvent,
     QFocusEvent,
-    QInputDevice,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -27,13 +26,13 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy
 
 from labapp.ui import theme
 from labapp.ui.widgets.choice import COMMANDS, Group
+from labapp.ui.widgets.hands import device_of
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
 HEIGHT = 56
 CAP_HEIGHT = 24
 LEAST_WIDTH = 180
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-_TOUCH = (QInputDevice.DeviceType.TouchScreen, QInputDevice.DeviceType.Stylus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +89,7 @@ class ResponseButton(QAbstractButton):
         at = time.perf_counter_ns()
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        touch = event.device().type() in _TOUCH
-        self.answered.emit("touch" if touch else "mouse", event.timestamp(), at)
+        self.answered.emit(device_of(event), event.timestamp(), at)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Who gives the same answer twice in quick succession answers twice."""
