@@ -411,3 +411,13 @@ def test_gradcam_is_a_method_and_the_last_photo_leads_on(stage):
     answer_all(room)
     window.bottom.right.click()
     assert room.runner.finished
+
+
+@pytest.mark.parametrize(
+    "name", ["prototype-agreement", "prototype-distinction", "path-agreement", "path-distinction"]
+)
+def test_rows_stay_below_their_head_in_the_smallest_window(stage, qapp, name):
+    _, window, screen = stage(name)
+    window.resize(window.minimumSize())
+    qapp.processEvents()
+    assert screen.rows.area.horizontalScrollBar().maximum() == 0
