@@ -66,9 +66,9 @@ def _timers() -> list[QTimer]:
     whose `__class__` warns when it is asked for."""
     from shiboken6 import isValid
 
-    return [
-        found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)
-    ]
+    objects = gc.get_objects()
+    timers = {kind for kind in set(map(type, objects)) if issubclass(kind, QTimer)}
+    return [thing for thing in objects if type(thing) in timers and isValid(thing)]
 
 
 @pytest.fixture

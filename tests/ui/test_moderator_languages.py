@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,7 @@ def literals(call: ast.Call) -> list[ast.expr]:
     return {"tr": call.args[:1], "N_": call.args[:1], "counted": call.args[1:3]}.get(name, [])
 
 
+@cache
 def sentences() -> dict[str, str]:
     """Every sentence of the windows' code that can be translated, and where it stands."""
     found = {form: f"labapp/messages.py, {code}" for code, form in FORMS.items()}
