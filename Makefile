@@ -6,7 +6,7 @@ help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check"
-	@echo "make torture  resume every study in its windows after every kind of event, and kill 200 sessions; hours"
+	@echo "make torture  what the tests only sample; every study resumed after every kind of event; 200 sessions killed; hours"
 	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
 	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
 	@echo "make format sort imports and format the code"
@@ -29,6 +29,8 @@ KILLS ?= 200
 ROWS ?= 0
 torture:
 	@scripts/setup.sh test
+	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 LABAPP_TESTS_ALL=1 .venv/bin/python -m pytest -q -n 2 \
+		--dist worksteal $$(grep -rl --include='test_*.py' 'tests.helpers.sample' tests)
 	@QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 .venv/bin/python -m tests.torture \
 		--kills $(KILLS) --rows $(ROWS) $(if $(OUT),--out $(OUT))
 

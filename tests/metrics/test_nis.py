@@ -18,6 +18,7 @@ from benchmarks.concepts.hand_made import hand_made
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.nis import nicher, nis
+from tests.helpers.sample import EVERYTHING, sample
 
 Float64 = NDArray[np.float64]
 
@@ -133,14 +134,14 @@ def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
 
 def test_order_and_sign_of_codes_change_the_score_within_chance() -> None:
     codes, truth = noisy(4, rows=1500)
-    score = nis(codes, truth).score
+    found = nis(codes, truth)
     order = [2, 0, 3, 1]
     moved = nis(codes[:, order], truth[:, [1, 2, 0]])
-    assert moved.score == pytest.approx(score, abs=0.04)
+    assert moved.score == pytest.approx(found.score, abs=0.04)
     np.testing.assert_allclose(
-        part(moved, "niching"), part(nis(codes, truth), "niching")[order][:, [1, 2, 0]], atol=1e-12
+        part(moved, "niching"), part(found, "niching")[order][:, [1, 2, 0]], atol=1e-12
     )
-    assert nis(-codes, truth).score == pytest.approx(score, abs=0.04)
+    assert nis(-codes, truth).score == pytest.approx(found.score, abs=0.04)
 
 
 def test_a_second_copy_of_every_code_is_in_the_same_niche() -> None:
@@ -178,8 +179,9 @@ def test_the_numbers_of_a_code_are_masked_together() -> None:
     spread = np.where(truth == 1, rng.choice([-1, 1], truth.shape), 0.0)
     together = np.stack([truth, spread], axis=2)
     apart = nis(together.reshape(400, 6), truth)
-    assert part(nis(together, truth), "niching").shape == (3, 3)
-    assert nis(together, truth).score < apart.score - 0.1
+    found = nis(together, truth)
+    assert part(found, "niching").shape == (3, 3)
+    assert found.score < apart.score - 0.1
 
 
 def test_concepts_of_more_classes() -> None:
@@ -233,7 +235,7 @@ def test_table_1_of_paper_001(
     covariance: float, as_published: bool, pure: float, impure: float
 ) -> None:
     scores = []
-    for seed in range(3):
+    for seed in sample(range(3), range(1)):
         made = hand_made(seed=seed, covariance=covariance)
         scores.append(
             [
@@ -241,4 +243,6 @@ def test_table_1_of_paper_001(
                 for codes in (made.pure, made.impure)
             ]
         )
-    np.testing.assert_allclose(np.mean(scores, axis=0), [pure, impure], atol=0.03)
+    # A single seed strays further than the mean of three.
+    near = 0.03 if EVERYTHING else 0.05
+    np.testing.assert_allclose(np.mean(scores, axis=0), [pure, impure], atol=near)

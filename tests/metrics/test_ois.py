@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.concepts.hand_made import hand_made
 from labapp.errors import MetricError
 from labapp.metrics.ois import ois
+from tests.helpers.sample import sample
 
 Float64 = NDArray[np.float64]
 
@@ -193,7 +194,7 @@ def test_table_1_of_paper_001(covariance: float, pure: float, impure: float) -> 
     # Published on independent concepts; what the released code gave with the covariance of the
     # text. Seeds 0 to 4 give 0.054 and 0.222, 0.051 and 0.276, with SDs of 0.01 and 0.02 to 0.04.
     scores = []
-    for seed in range(3):
+    for seed in sample(range(3), range(1)):
         made = hand_made(seed=seed, covariance=covariance)
         scores.append(
             [

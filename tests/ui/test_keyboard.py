@@ -141,14 +141,14 @@ def test_a_note_borrows_the_keyboard(
     assert table.console.isActiveWindow()
     assert field.hasFocus()
     assert table.said[0] == "The keyboard is away for a moment."
-    assert "Enter keeps, Esc gives back" in table.said[1]
+    assert "Enter saves, Esc gives it back" in table.said[1]
     table.type(table.console, "hm")
     table.press(table.console, key)
     QApplication.processEvents()
     assert table.participant.isActiveWindow()
     # The key that ended it is still down: nothing counts yet.
     assert table.given == [("moderator", "note")]
-    assert table.said[1].startswith("The participant has the keyboard once")
+    assert table.said[1].startswith("The participant gets the keyboard once")
     table.release(table.participant, key)
     assert table.given == [("moderator", "note"), ("participant", why)]
     assert table.said == ("", "")
@@ -160,9 +160,9 @@ def test_a_note_borrows_the_keyboard(
 def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
     table: Table, qtbot: QtBot
 ) -> None:
-    table.keyboard._idle.setInterval(60)
     table.click(table.console.notes.input)
     table.type(table.console, "unfinis")
+    table.keyboard._idle.setInterval(60)  # from now on: typing itself may take longer
     qtbot.waitUntil(table.participant.isActiveWindow, timeout=3000)
     assert table.given == [("moderator", "note"), ("participant", "idle")]
     assert table.console.notes.input.text() == "unfinis"

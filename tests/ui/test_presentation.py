@@ -160,6 +160,7 @@ def test_a_frame_that_was_lost_under_another_window_is_painted_again(
 
     monkeypatch.setattr(type(handle), "requestUpdate", lambda _: unreliable())
     sheet.presenter.present(lambda: sheet.show_tone("red"), told)
+    qtbot.waitUntil(lambda: len(asked) >= 2)
     qtbot.wait(60)
     assert asked == [0, 1]
     assert not told

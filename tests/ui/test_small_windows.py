@@ -5,7 +5,6 @@ All shipped studies: `LABAPP_TESTS_ALL=1 pytest tests/ui/test_small_windows.py`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from labapp.ui.language import ENGLISH, speak
 from labapp.ui.preview import opened_preview
 from scripts import screens_moderator, screens_unmasking_console
 from tests.helpers.reach import ill_made, out_of_reach
+from tests.helpers.sample import sample
 
 ALL = sorted(path.stem for path in (resources.assets() / "studies").glob("*.yaml"))
 SAMPLE = (
@@ -31,7 +31,6 @@ SAMPLE = (
     "unmasking-faces",
 )
 SMALL = room.PARTICIPANT
-everything = bool(os.environ.get("LABAPP_TESTS_ALL"))
 
 
 def settled(window: QWidget) -> QWidget:
@@ -40,7 +39,7 @@ def settled(window: QWidget) -> QWidget:
     return window
 
 
-@pytest.mark.parametrize("study", ALL if everything else SAMPLE)
+@pytest.mark.parametrize("study", sample(ALL, SAMPLE))
 def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> None:
     seen = set()
     with opened_preview(load(study), None, None) as preview:
@@ -91,7 +90,7 @@ def speaks() -> Iterator[Callable[[str], None]]:
     speak(ENGLISH)
 
 
-@pytest.mark.parametrize("language", (ENGLISH, "de") if everything else ("de",))
+@pytest.mark.parametrize("language", sample((ENGLISH, "de"), ("de",)))
 @pytest.mark.parametrize("windows", MODERATOR)
 def test_every_window_of_the_moderator_is_well_made(
     windows: str, language: str, tmp_path: Path, speaks: Callable[[str], None], qtbot: QtBot
