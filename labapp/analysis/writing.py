@@ -10,16 +10,17 @@ import pandas as pd
 
 from labapp import access
 from labapp.analysis.columns import table_columns
-from labapp.analysis.findings import derived, derived_columns
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.snapshots import recorded
-from labapp.analysis.tables import Tables
+from labapp.analysis.statistics_columns import STATISTICS
+from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_records import Columns
-from labapp.analysis.task_report import Findings
+from labapp.analysis.task_report import Findings, reports
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.errors import DataFolderError, ExportExists
 from labapp.text_tables import Lines, cell
 
+STATISTICS_TABLE = "statistics"
 DICTIONARY = "columns.csv"
 
 
@@ -117,3 +118,25 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
     made = frame.assign(**{str(name): frame[name].map(cell, na_action="ignore") for name in texts})
     with path.open("x", encoding="utf-8", newline="") as file:
         made.to_csv(Lines(file), index=False, lineterminator=Lines.END)  # type: ignore[call-overload]
+
+
+def derived_columns() -> dict[str, Columns]:
+    """Their columns, by name."""
+    own = {name: columns for report in reports() for name, columns in report.tables.items()}
+    return {STATISTICS_TABLE: STATISTICS, **own}
+
+
+def statistics(findings: Findings) -> pd.DataFrame:
+    """The table of statistics, by task, those of published studies last."""
+    rows = [
+        dict(row) for report, results in findings.of.items() for row in report.statistics(results)
+    ]
+    return typed(rows, STATISTICS)
+
+
+def derived(findings: Findings) -> dict[str, pd.DataFrame]:
+    """The tables, by name."""
+    frames = {STATISTICS_TABLE: statistics(findings)}
+    for report, results in findings.of.items():
+        frames.update(report.frames(results))
+    return frames

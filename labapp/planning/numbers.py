@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.planning.folding import BEST
 from labapp.planning.needs import GOALS, SIZES
 from labapp.planning.normal import power_of
+from labapp.planning.people import BEST
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import TRIES, UNDERSTANDS
 from labapp.planning.waiting import quantile

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.planning.folding import BEST, KEPT, fold
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.task_records import Row
+from labapp.events.dials import Comparison
+from labapp.journal.opening import open_record
 from labapp.representations.card import dataset_of
 from labapp.session import condition_assignment, folder
 from labapp.simulation.at_scale import in_order, wanted_models
@@ -30,6 +33,15 @@ if TYPE_CHECKING:  # slow to load
     from labapp.analysis.tables import Tables
     from labapp.analysis.task_records import Row
 
+BEST = "best_alignment"
+KEPT = ("trials", "stages", "scores", "participants")
+"""The tables that a plan is made of."""
+QUESTION = (
+    "study", "participant", "session", "stage", "stage_number", "task", "role", "model", "trial",
+    "attempt", "outcome", "duration_s", "active_s", "slide_distance", "error_auc_sum",
+    "alignment_start", "excluded", "included",
+)  # fmt: skip
+"""What is kept of a question: of ten thousand participants all columns would fill the memory."""
 OUT_OF_REACH = 1.0
 """The target alignment of those whose best alignment is wanted."""
 STRATEGY = "strategy"
@@ -164,3 +176,26 @@ def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
         for item in loaded.study.flow
     )
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
+
+
+def fold(session: Path) -> dict[str, list[Row]]:
+    """The rows of a session folder, by table; without those of practice. Questions with a target
+    also say how near the pictures ever were (`BEST`, alignment 0-1); their end says so of solved
+    ones only."""
+    events = list(open_record(session).payloads())
+    records = SessionRecords.of(events, session.name)
+    parts = records.parts.planned.values()
+    targets = {part.id for part in parts if part.target() is not None}
+    best: dict[tuple[str, int, int], float] = {}
+    for event, payload in events:
+        if isinstance(payload, Comparison) and event.part_id in targets:
+            key = (event.part_id, event.trial or 0, event.attempt or 0)
+            best[key] = max(best.get(key, 0.0), payload.alignment)
+    rows = records.rows()
+    rows["trials"] = [
+        {name: row.get(name) for name in QUESTION}
+        | {BEST: best.get((row["stage"], row["trial"], row["attempt"]))}
+        for row in rows["trials"]
+        if row["role"] == "stage"
+    ]
+    return {name: rows[name] for name in KEPT}

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.analysis.calibration import Separation, Suggestion, separation
-from labapp.planning.folding import BEST
 from labapp.planning.pairs import Pairs
+from labapp.planning.people import BEST
 from labapp.representations.distance import ALIGNMENT_SLACK
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 
 from labapp.analysis.methods import methods
-from labapp.analysis.quality import quality
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.sections import sessions
+from labapp.analysis.sections import quality, sessions
 from labapp.analysis.tables import Tables, tables_of
 from labapp.analysis.task_report import Findings, ReportedStudy
 from labapp.events.lifecycle import (

@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 
 from labapp.analysis import load
 from labapp.analysis.analyze import FIGURES, REPORT, analyze
-from labapp.analysis.definitions import DEFINITIONS
 from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.report import report
+from labapp.analysis.report import DEFINITIONS, report
 from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labapp.planning.folding import BEST
-from labapp.planning.people import People, people
+from labapp.planning.people import BEST, People, people
 
 MODELS = ("sinelines/ae", "sinelines/gt")
 

@@ -17,9 +17,8 @@ from labapp.errors import UsageError
 from labapp.journal.read import read_rows
 from labapp.planning import needs, pairs
 from labapp.planning import plan as planned
-from labapp.planning.folding import BEST, fold
 from labapp.planning.pairs import pairs_of, targets_of
-from labapp.planning.people import out_of_reach
+from labapp.planning.people import BEST, fold, out_of_reach
 from labapp.planning.plan import Plan, check_plannable, default_participants, plan
 from labapp.representations.package import load_package
 from labapp.simulation.jobs import simulate_study

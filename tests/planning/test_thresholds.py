@@ -10,8 +10,8 @@ import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
 from labapp.planning import said
-from labapp.planning.folding import BEST
 from labapp.planning.pairs import Pairs
+from labapp.planning.people import BEST
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, recommended, thresholds
 from labapp.planning.waiting import completions, lengths, quantile, waiting
 from tests.planning.people import MODELS, cohort, people, question, session, stage

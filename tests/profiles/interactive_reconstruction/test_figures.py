@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
 from labapp.profiles.interactive_reconstruction import panels
-from labapp.profiles.interactive_reconstruction.changes import changes
 from labapp.profiles.interactive_reconstruction.figures import (
     BOXES,
     CHANGES,
@@ -32,6 +31,7 @@ from labapp.profiles.interactive_reconstruction.figures import (
     plates,
 )
 from labapp.profiles.interactive_reconstruction.figures_boxes import levels
+from labapp.profiles.interactive_reconstruction.figures_changes import changes
 from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
