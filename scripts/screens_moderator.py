@@ -163,6 +163,11 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     view.tabs[1].click()
     view.sessions_page.table.selectRow(1)
     yield "m05-home-sessions", window
+    view.sessions_page.withdraw.click()
+    yield "m05-home-withdraw", window
+    view.sessions_page.asking.cancel.click()
+    view.tabs[3].click()
+    yield "m05-home-results", window
     view.tabs[0].click()
     view.ready.read.click()
     yield "m06-home-consent", window

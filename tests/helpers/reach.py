@@ -105,9 +105,9 @@ CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractItemView, QAbstractS
 
 
 def ill_made(window: QWidget) -> list[str]:
-    """What of a window is not as every window must be, a line each: it scrolls sideways, a
-    shortened text or head of a table has no tool tip, a control has no name for a screen reader, or
-    the Tab key does not come to a control."""
+    """What of a window is not as every window must be, a line each: it scrolls sideways, words of a
+    button are cut, a shortened text or head of a table has no tool tip, a control has no name for a
+    screen reader, or the Tab key does not come to a control."""
     shown = [widget for widget in window.findChildren(QWidget) if widget.isVisible()]
     wrong = []
     for widget in shown:
@@ -117,6 +117,9 @@ def ill_made(window: QWidget) -> list[str]:
             wrong += _short_heads(widget)
         if _shortened(widget) and not widget.toolTip():
             wrong.append(f"shortened without a tool tip: {_name(widget)}")
+        cut = widget.minimumSizeHint().width() > widget.width() + 1
+        if cut and isinstance(widget, QAbstractButton):
+            wrong.append(f"words cut: {_name(widget)}")
         if isinstance(widget, CONTROLS) and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
             told = QAccessible.queryAccessibleInterface(widget)
             if not told.text(QAccessible.Text.Name).strip():

@@ -129,7 +129,9 @@ def test_decoders_are_ready_when_all_are_warm() -> None:
     assert "c/d (2 of 2)" in half.text
     whole = checklist.decoder_row(needed, [Warm("c/d", "cuda", 2.46), Warm("a/b", "cpu", 1.0)])
     assert whole.state == "ok"
-    assert whole.text == "a/b, c/d ready · CPU and GPU (CUDA), pictures within 3 ms"
+    assert (
+        whole.text == "a/b, c/d ready · CPU and GPU (CUDA), pictures within 3\N{NO-BREAK SPACE}ms"
+    )
     assert checklist.decoder_row(needed, [], "The weights are damaged.").blocks
     assert not checklist.decoder_row([], []).blocks
 

@@ -284,10 +284,10 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     devices = wording.listed(sorted({_device(decoder.device) for decoder in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
-        "{models} ready · {devices}, pictures within {ms} ms",
+        "{models} ready · {devices}, pictures within {time}",
         models=", ".join(needed),
         devices=devices,
-        ms=slowest,
+        time=f"{slowest}\N{NO-BREAK SPACE}ms",
     )
     return Row("decoders", "ok", text)
 

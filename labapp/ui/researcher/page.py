@@ -30,6 +30,7 @@ from labapp.ui.researcher.results_view import ResultsView
 from labapp.ui.researcher.session_list import SessionList, usable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.flow import FlowLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +110,9 @@ class ResearcherPage(QWidget):
         body.addLayout(head)
         body.addWidget(self.sessions, 1)
         body.addWidget(self.about)
-        options = QHBoxLayout()
+        options = FlowLayout(theme.SPACE_M, 0)
         for box in (self.deidentify, self.audio, self.zipped):
             options.addWidget(box)
-        options.addStretch(1)
         body.addLayout(options)
         foot = QHBoxLayout()
         foot.addStretch(1)
@@ -127,7 +127,7 @@ class ResearcherPage(QWidget):
         assert isinstance(body, QVBoxLayout)
         head = bits.row(None, theme.SPACE_S)
         # At the top, where the other card has its title: the tabs are taller.
-        title = bits.label(tr("Results so far"), "title")
+        title = bits.ElidedLabel(tr("Results so far"), "title")
         head.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
         for tab, page in zip(self.tabs, (self.results, self.figures), strict=True):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -137,11 +137,9 @@ class ResearcherPage(QWidget):
         body.addLayout(head)
         body.addWidget(self.state)
         body.addWidget(self.pages, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.analyse)
-        foot.addStretch(1)
-        foot.addWidget(self.keep)
-        foot.addWidget(self.report)
+        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for button in (self.analyse, self.keep, self.report):
+            foot.addWidget(button)
         body.addLayout(foot)
         return card
 
