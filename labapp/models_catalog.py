@@ -1,9 +1,10 @@
-"""What `labapp models` asks of models of every kind: list, show and train them, as plain values for
-JSON."""
+"""Models of every kind for `labapp models`: listed and shown as plain values for JSON, and
+trained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +18,19 @@ from labapp.representations import package, recipe, sheets
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from labapp.training.loop import Progress
+
 
 def models(root: Path | None = None) -> list[dict[str, Any]]:
     """Every package under `root`, by default the shipped ones and the user's, by id.
 
     Returns
     -------
-    Rows of id, source ("shipped" or "own"), folder, title, dataset; of a model with dials its
-    architecture, dimensions, held_out_error (None where there is none); of a classifier kind
-    ("classifier"), method, test_accuracy. A package that is refused has the reason under "problem"
-    instead of what its card says; an id that names two has no source either.
+    A row for each package: id, source ("shipped" or "own"), folder, title, dataset. Models with
+    dials also have architecture, dimensions and held_out_error (None if it was not measured);
+    classifiers have kind ("classifier"), method and test_accuracy. A package that is refused has
+    the reason under "problem" instead of what its card says; if two packages share an id, the row
+    has no source and no folder either.
     """
     rows = [
         *_rows(cards.CARD, {}, _with_dials, root),
@@ -41,7 +45,7 @@ def _rows(
     describe: Callable[[Path], dict[str, Any]],
     root: Path | None,
 ) -> list[dict[str, Any]]:
-    """Those of a kind, whose cards lie in files called `card`."""
+    """The packages of one kind, whose cards are files called `card`."""
     rows: list[dict[str, Any]] = []
     for name in package.list_packages(root, card=card):
         row: dict[str, Any] = {"id": name, **kind}
@@ -78,7 +82,7 @@ def _classifier(folder: Path) -> dict[str, Any]:
 
 
 def is_classifier(model: str | Path, root: Path | None = None) -> bool:
-    """Whether an id or folder is a classifier's; no, also where there is nothing."""
+    """Whether an id or folder is that of a classifier; False if there is no such package."""
     card = classifier_cards.CARD
     return (Path(model) / card).is_file() or str(model) in package.list_packages(root, card=card)
 
@@ -96,11 +100,11 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
 def write_sheet(model: str | Path, path: Path | None = None, root: Path | None = None) -> Path:
     """Draw a model's traversal sheet as a PNG file.
 
-    path : by default `<id with a dash>-traversals.png` in the folder one works in.
+    path : by default `<id with a dash>-traversals.png` in the current folder.
 
     Raises
     ------
-    ModelError : the package is refused, or another file of this name is there.
+    ModelError : the package is refused, or the file exists.
     """
     from labapp.representations import sheet_figure  # matplotlib
 
@@ -120,18 +124,16 @@ def train(
     threads: int = 1,
     console: Console | None = None,
 ) -> Path:
-    """Train a recipe of either kind while telling in the terminal how far it is; see `train` of
+    """Train a recipe of either kind and show a progress bar in the terminal; see `train` of
     `representations.training` and `explanations.training`.
 
     Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
 
     Raises
     ------
-    UsageError : a device is named, and the recipe is a classifier's.
-    ModelError, DatasetError : it cannot be trained.
+    UsageError : a device other than the CPU is named for a classifier.
+    ModelError, DatasetError : the recipe cannot be trained.
     """
-    from labapp.training.console import progress_bar
-
     if not classifier_recipes.is_one(path):
         from labapp.representations import training
 
@@ -164,3 +166,42 @@ def train(
             progress=show_progress,
             threads=threads,
         )
+
+
+@contextmanager
+def progress_bar(name: str, console: Console | None = None) -> Iterator[Callable[[Progress], None]]:
+    """A bar for the training of the model `name`, by default on standard error: how far it is, the
+    time left and the losses. Gives the callback that shows progress."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%  {task.fields[phase]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[remaining]}  {task.fields[losses]}"),
+    )
+    with Bar(*columns, console=console or Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None, phase="making ready", remaining="", losses="")
+
+        def show_progress(progress: Progress) -> None:
+            bar.update(
+                task,
+                total=progress.steps,
+                completed=progress.step,
+                phase=progress.phase,
+                remaining=_remaining(progress),
+                losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
+            )
+
+        yield show_progress
+
+
+def _remaining(progress: Progress) -> str:
+    """The time left; after the last step, what still takes seconds to minutes."""
+    if progress.step == progress.steps:
+        return "measuring the model"
+    minutes, rest = divmod(round(progress.remaining_s), 60)
+    return f"{minutes}:{rest:02d} left"

@@ -68,7 +68,7 @@ def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
             top = max(float(one.information.max()) for one in shown)
             for ax, one in zip(axes, shown, strict=False):
                 drawn = _heat_map(ax, one, top)
-            kit.used(axes, len(shown))
+            kit.hide_unused(axes, len(shown))
             axes[0].set_ylabel(name, fontsize=11, fontweight="bold", labelpad=10)
             bar = figure.colorbar(drawn, ax=axes, fraction=0.02, pad=0.01)
             bar.set_label(UNIT, fontsize=8, color=SECONDARY)

@@ -146,7 +146,7 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
 
     models = sorted(str(model) for model in stages["model"].unique())
     measured = [
-        strips.Measured(
+        strips.StripPanel(
             metric.title,
             metric.unit,
             wide(stages, "model", metric.column, models) * metric.factor,

@@ -90,7 +90,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
 
     about = sorted(str(of) for of in scores["of"].unique())
     measured = [
-        strips.Measured(
+        strips.StripPanel(
             _name(score),
             "0–100",
             wide(scores[scores["score"] == score], "of", "value", about),

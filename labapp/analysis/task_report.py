@@ -24,7 +24,7 @@ from labapp.report.page import Html
 if TYPE_CHECKING:  # matplotlib is slow to load
     from labapp.analysis.calibration import Suggestion
     from labapp.plugins.task_type import TaskType
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
     from labapp.stimuli.manifest import Manifest
 
 F = TypeVar("F")
@@ -160,7 +160,7 @@ class TaskReport(Generic[F]):
         Without a heading there is none. anchor: the heading's id."""
         return "", iter(())
 
-    def plates(self, counted: Tables, findings: F) -> Iterable[Plate]:
+    def plates(self, counted: Tables, findings: F) -> Iterable[ReportFigure]:
         """The figures that are files as well."""
         return ()
 

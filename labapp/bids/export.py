@@ -17,7 +17,7 @@ from labapp.journal.integrity import check_chain
 from labapp.journal.layout import STUDY
 from labapp.journal.opening import is_session, iter_records, places
 from labapp.journal.record import Record
-from labapp.parallel.collector import collector_at_rest
+from labapp.parallel.long_work import gc_paused
 from labapp.resources import private_root
 from labapp.session.exports import clear
 from labapp.study.loading import files_digest
@@ -73,7 +73,7 @@ def export(
     folders = [place for place in places_found if is_session(place)]
     facts = {"deidentified": deidentify, "audio": audio, "format": format}
     _clear(folders)
-    with placed(out, folders, facts, zipped=zip) as bundle, collector_at_rest():
+    with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
         records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
         _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)

@@ -34,7 +34,7 @@ from labapp.journal.opening import (
 )
 from labapp.journal.record import Record
 from labapp.journal.tree import Tree, ZipTree
-from labapp.parallel.collector import collector_at_rest
+from labapp.parallel.long_work import gc_paused
 from labapp.study.loading import files_digest
 
 LIMITS = {
@@ -106,7 +106,7 @@ def verify(path: Path) -> VerifyReport:
     tree = bundle_tree(path)
     if tree is not None:
         report = VerifyReport(path, "bundle")
-        with collector_at_rest():
+        with gc_paused():
             _check_bundle(report, tree)
         return report
     report = VerifyReport(path, "session")

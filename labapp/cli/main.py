@@ -46,7 +46,7 @@ from labapp.cli.sessions import sessions_app
 from labapp.cli.stimuli import stimuli_app
 from labapp.console import say, say_json
 from labapp.errors import LabappError, SetupError, UsageError
-from labapp.parallel.stopping import stoppable
+from labapp.parallel.long_work import stoppable
 from labapp.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:

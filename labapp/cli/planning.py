@@ -20,7 +20,7 @@ from labapp.cli.options import (
 )
 from labapp.console import say, say_json
 from labapp.errors import UsageError
-from labapp.parallel.stopping import stoppable
+from labapp.parallel.long_work import stoppable
 
 
 def plan(

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from labapp.training.checkpoint import Making, Run
-from labapp.training.loop import Losses, Progress, Taken, run_steps
+from labapp.training.checkpoint import Provenance, Run
+from labapp.training.loop import Losses, Progress, StepResult, run_steps
 
 CHECKPOINT_S = 20.0
 """Seconds between two checkpoints; there is one more at the end of each phase."""
@@ -85,7 +85,7 @@ def fit(
     phases: Sequence[Phase],
     *,
     seed: int,
-    making: Making,
+    provenance: Provenance,
     state: Path,
     progress: Callable[[Progress], None] | None = None,
     checkpoint_s: float = CHECKPOINT_S,
@@ -94,7 +94,7 @@ def fit(
 
     Parameters
     ----------
-    making : what else decides the weights; a checkpoint made otherwise is refused.
+    provenance : what else decides the weights; a checkpoint made otherwise is refused.
     state : folder of the checkpoint, from which the run goes on where there is one. It stays.
     progress : called about five times a second and at the end of each phase. What it raises ends
         the run, which can then be resumed.
@@ -110,7 +110,7 @@ def fit(
     run = Run(_Learner(network, phases))
     ends = list(accumulate(phase.steps for phase in phases))
 
-    def take(iteration: int) -> Taken:
+    def take(iteration: int) -> StepResult:
         index = bisect_right(ends, iteration)
         phase = phases[index]
         number = iteration - ends[index] + phase.steps
@@ -120,13 +120,13 @@ def fit(
         if last and phase.optimiser is not None:
             phase.optimiser.state.clear()
         place = f"step {number + 1} of the phase {phase.name!r}"
-        return Taken(losses, phase.name, place, last)
+        return StepResult(losses, phase.name, place, last)
 
     run_steps(
         run,
         ends[-1],
         take,
-        making=making,
+        provenance=provenance,
         state=state,
         progress=progress,
         checkpoint_s=checkpoint_s,

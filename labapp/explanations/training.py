@@ -22,7 +22,7 @@ from labapp.explanations.photos import Parts, painted
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.representations.torch_backend import weights_of
 from labapp.training import checkpoint
-from labapp.training.checkpoint import Making
+from labapp.training.checkpoint import Provenance
 from labapp.training.loop import Progress, versions
 
 
@@ -76,7 +76,7 @@ def train(
         network,
         phases,
         seed=recipe.seed,
-        making=Making(recipe.digest, "cpu", threads),
+        provenance=Provenance(recipe.digest, "cpu", threads),
         state=state,
         progress=progress,
         checkpoint_s=checkpoint_s,

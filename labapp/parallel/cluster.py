@@ -16,39 +16,44 @@ from typing import Any
 from labapp import __version__, discovery
 from labapp.errors import SetupError
 
-ANSWERS_S = 10.0
-"""How long a scheduler may take to answer, and its first worker to come."""
-COMES_BACK_S = 30.0
-"""How long a cluster may be without a worker; one that ended is started again in a few seconds."""
-LOOKS_S = 1.0
-"""Between two looks at whether there is one."""
+ANSWER_TIMEOUT_S = 10.0
+"""How long a scheduler may take to answer, and its first worker to connect."""
+WORKER_TIMEOUT_S = 30.0
+"""How long a cluster may be without a worker: Dask restarts one in a few seconds."""
+POLL_S = 1.0
+"""Seconds between two checks that there is a worker."""
 
 _log = logging.getLogger(__name__)
 
 
 def versions() -> dict[str, str]:
-    """What has to be the same on every machine for the same numbers and for them to be read: what
-    is installed, and the packages that add to labapp."""
+    """Versions that must be the same on every machine, so that it computes the same numbers and
+    reads what the others write: of labapp, Python, some libraries and the plugins in use."""
     packages = {name: version(name) for name in ("distributed", "numpy", "pyarrow")}
     python = ".".join(platform.python_version_tuple()[:2])
-    brought = {plugin.package: plugin.version for plugin in discovery.in_use()}
-    return {"labapp": __version__, "Python": python, **packages, **brought}
+    plugins = {plugin.package: plugin.version for plugin in discovery.in_use()}
+    return {"labapp": __version__, "Python": python, **packages, **plugins}
 
 
 @contextmanager
 def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
-    """A client of the scheduler at an address (`distributed.Client`), and the number of the
-    workers' threads.
+    """Connect to the scheduler at an address: its client (`distributed.Client`) and the number of
+    threads of all workers.
 
-    safe: what a reader is told is safe when workers are lost on the way. Raises SetupError when
-    Dask is not installed, nothing answers at the address, there is no worker, one of them runs
-    other versions, or workers are lost.
+    Parameters
+    ----------
+    safe : what an error says is safe when workers are lost on the way.
+
+    Raises
+    ------
+    SetupError : Dask is not installed, no scheduler answers, it has no worker, a worker runs other
+        versions, or all workers are lost.
     """
     try:
         import distributed
     except ModuleNotFoundError as error:
         raise SetupError(
-            "A Dask cluster can only be asked where Dask is installed, and here it is not.",
+            "Dask is not installed here, so a Dask cluster cannot be used.",
             safe="Nothing was begun.",
             todo=f'Install it: {sys.executable} -m pip install "labapp[cluster]"; or leave --dask '
             "out to use this machine.",
@@ -56,13 +61,13 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError
 
-    from labapp.parallel.unprofiled import Unprofiled
+    from labapp.parallel.no_profiler import NoProfilerPlugin
 
     connect: Any = distributed.Client
     resolve: Any = resolve_address
     try:
-        resolve(address)  # a client that cannot make sense of it waits for itself when it ends
-        client = connect(address, timeout=ANSWERS_S, set_as_default=False)
+        resolve(address)  # before the client, which hangs when it closes after a bad address
+        client = connect(address, timeout=ANSWER_TIMEOUT_S, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:  # a TimeoutError is an OSError
         raise SetupError(
             f"No Dask scheduler answers at {address!r} ({_first_line(error)}).",
@@ -70,24 +75,25 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
             todo="Start one (`dask scheduler`, `dask worker ADDRESS`) and give its address, for "
             "example tcp://127.0.0.1:8786; or leave --dask out to use this machine.",
         ) from error
-    gone = False
+    scheduler_lost = False
     try:
         with _quiet(), client:
-            threads = _checked(client, address)
-            with _watched(client, address):
-                client.register_plugin(Unprofiled())
+            threads = _check_workers(client, address)
+            with _worker_watch(client, address):
+                client.register_plugin(NoProfilerPlugin())
                 try:
                     yield client, threads
                 except (CancelledError, CommClosedError):
-                    gone = client.status == "connecting"  # again, as it does when it is cut off
+                    # A client that has lost its scheduler tries to connect again.
+                    scheduler_lost = client.status == "connecting"
                     raise
     except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
-        if gone:
+        if scheduler_lost:
             what = f"The Dask scheduler at {address!r} is gone."
             todo = "Look at its log, start it and its workers again, and give the command again."
         else:
-            told = isinstance(error, distributed.KilledWorker)
-            why = f" ({_first_line(error)})" if told else ""
+            killed = isinstance(error, distributed.KilledWorker)
+            why = f" ({_first_line(error)})" if killed else ""
             what = f"The Dask cluster at {address!r} lost its workers{why}."
             todo = "Look at the logs of the workers: perhaps memory ran out. Then start them again "
             todo += f"(dask worker {address}), and give the command again."
@@ -96,7 +102,7 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what Dask prints when it is cut off: tracebacks of what is told here in words."""
+    """Suppress Dask's log: it prints tracebacks of errors that are reported here in words."""
 
     def none(record: logging.LogRecord) -> bool:
         return False
@@ -112,8 +118,8 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _watched(client: Any, address: str) -> Iterator[None]:
-    """Dask would wait for a worker for ever: where none comes back, what waits is cancelled."""
+def _worker_watch(client: Any, address: str) -> Iterator[None]:
+    """Cancel the work when no worker comes back: Dask would wait for one for ever."""
     over = threading.Event()
     thread = threading.Thread(target=_watch, args=(client, address, over), daemon=True)
     thread.start()
@@ -126,11 +132,11 @@ def _watched(client: Any, address: str) -> Iterator[None]:
 
 def _watch(client: Any, address: str, over: threading.Event) -> None:
     since: float | None = None
-    while not over.wait(LOOKS_S):
+    while not over.wait(POLL_S):
         try:
             threads = client.nthreads()
         except (OSError, CancelledError, RuntimeError, AttributeError):
-            return  # the scheduler is gone, which whoever waits is told
+            return  # the scheduler is gone: the caller's own call raises
         if threads:
             since = None
         elif since is None:
@@ -138,17 +144,17 @@ def _watch(client: Any, address: str, over: threading.Event) -> None:
             _log.warning(
                 "The Dask cluster at %s has lost its last worker; waiting %.0f s for another.",
                 address,
-                COMES_BACK_S,
+                WORKER_TIMEOUT_S,
             )
-        elif time.monotonic() - since > COMES_BACK_S:
+        elif time.monotonic() - since > WORKER_TIMEOUT_S:
             client.close()
             return
 
 
-def _checked(client: Any, address: str) -> int:
-    """The number of the cluster's threads. Raises SetupError when it cannot be used."""
+def _check_workers(client: Any, address: str) -> int:
+    """The number of the cluster's threads. Raises SetupError when its workers cannot be used."""
     try:
-        client.wait_for_workers(1, timeout=ANSWERS_S)
+        client.wait_for_workers(1, timeout=ANSWER_TIMEOUT_S)
     except TimeoutError as error:
         raise SetupError(
             f"The Dask scheduler at {address!r} has no workers.",
@@ -169,16 +175,16 @@ def _checked(client: Any, address: str) -> int:
         names = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)]
         if names:
             raise SetupError(
-                f"The Dask worker {worker} runs {_told(names, theirs)}; here it is "
-                f"{_told(ours | theirs, ours)}.",
+                f"The Dask worker {worker} runs {_list_versions(names, theirs)}; this machine runs "
+                f"{_list_versions(ours | theirs, ours)}.",
                 safe="Nothing was begun.",
-                todo="Install the same versions there: the numbers could differ.",
+                todo="Install the same versions there: otherwise the numbers could differ.",
             )
     return int(sum(client.nthreads().values()))
 
 
-def _told(names: Iterable[str], versions: Mapping[str, str]) -> str:
-    """Versions in words; `no NAME` where something is not installed."""
+def _list_versions(names: Iterable[str], versions: Mapping[str, str]) -> str:
+    """Versions in words; `no NAME` for a package that is not installed."""
     return ", ".join(
         f"{name} {versions[name]}" if name in versions else f"no {name}" for name in names
     )

@@ -26,19 +26,26 @@ def cores() -> int:
 def processes(
     n: int, begin: Callable[[], None] | None = None, *, safe: str = ""
 ) -> Iterator[ProcessPoolExecutor]:
-    """So many processes until the block ends.
+    """A pool of `n` processes that ends with the block.
 
-    What they have begun then is waited for, the rest is dropped. After an error or Ctrl-C nobody
-    wants it: they end at once, as they do when this process is killed. begin: called in each as it
-    starts. safe: what a reader of the error is told is safe. Raises SetupError when one of them
-    ends before it is done (memory that ran out).
+    At the end of the block, work that has begun is finished and the rest is dropped. After an error
+    or Ctrl-C, or when this process is killed, the processes end at once.
+
+    Parameters
+    ----------
+    begin : called in each process when it starts.
+    safe : what an error says is safe.
+
+    Raises
+    ------
+    SetupError : a process ended before its work was done (for want of memory, say).
     """
     # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(n, mp_context=context, initializer=_start, initargs=(theirs, begin))
     try:
-        with _interruptions_held_back():
+        with _interrupts_held_back():
             for _ in range(n):
                 pool.submit(int)  # something to do for each, so that all are started here
         yield pool
@@ -58,9 +65,12 @@ def processes(
 
 
 @contextmanager
-def _interruptions_held_back() -> Iterator[None]:
-    """Without Ctrl-C, which comes after the block then: processes that are started meanwhile do not
-    know it before they can leave it alone (a terminal sends it to all of them)."""
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold back Ctrl-C until the block ends.
+
+    A terminal sends Ctrl-C to all processes, and those started in the block inherit that it is held
+    back: otherwise it could end them before they begin to ignore it.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -80,7 +90,7 @@ def _start(line: Connection, begin: Callable[[], None] | None) -> None:
 
 
 def _end_with(line: Connection) -> None:
-    """End this process once the other end of the line is closed, or whoever holds it is gone."""
+    """End this process once the parent closes its end of the line, or is gone."""
     with suppress(EOFError, OSError):
         line.recv_bytes()
     os._exit(1)

@@ -19,13 +19,13 @@ from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 
 COLUMNS = 4
 BARS = "#C9D1D9"
 
 
-def plates(plan: Plan) -> list[Plate]:
+def plates(plan: Plan) -> list[ReportFigure]:
     """Every figure for which there is something to draw."""
     result = []
     with mpl.rc_context(STYLE):
@@ -55,7 +55,7 @@ def _of_dataset(threshold: Threshold, plan: Plan) -> Threshold:
     return next(t for t in plan.thresholds if t.dataset == threshold.dataset and t.model is None)
 
 
-def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
+def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
     """Histograms of the distance between the pictures of sampled pairs."""
     figure, axes = _grid(len(models), 2.1)
     for ax, model in zip(axes, models, strict=True):
@@ -67,12 +67,12 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
             ax.axvline(model.epsilon, color=ACCENT, linewidth=1.4, linestyle=kit.SHORT_DASHED)
         ax.axvline(1 - model.present, color=SECONDARY, linewidth=1.2, linestyle=":")
         near = model.by_chance(whole.target) * 100
-        kit.beside_line(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
+        kit.label_line(ax, whole.epsilon, f"ε = {whole.epsilon:.3g}")
         ax.set_title(f"{model.model}\n{near:.1f} % near from the start", fontsize=9)
         ax.set_xlim(0, 1)
     figure.supxlabel("distance between the pictures of a start and a target", fontsize=9)
     figure.supylabel("% of the pairs", fontsize=9)
-    return Plate(
+    return ReportFigure(
         "distances",
         figure,
         "Distances between sampled pairs by model, with the recommended epsilon",
@@ -83,7 +83,7 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> Plate:
     )
 
 
-def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
+def _reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
     """The best alignment of each question by strategy."""
     strategies = list(plan.shares)
     figure, axes = _grid(len(models), 0.55 + 0.42 * (len(strategies) + 1))
@@ -101,7 +101,7 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
                 middle = float(np.median(values)) * 100
                 ax.vlines(middle, place - 0.36, place + 0.36, color=INK, linewidth=2.2)
         ax.axvline(whole.target * 100, color=INK, linewidth=1.6)
-        kit.beside_line(
+        kit.label_line(
             ax, whole.target * 100, f"{whole.target * 100:.3g} %", right=whole.target < 0.6
         )
         if whole.target != model.target:
@@ -112,7 +112,7 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
         kit.rows(ax, [name for name, _ in rows], above=0.95)
         ax.set_xlim(0, 101)
     figure.supxlabel("best alignment of a question, %", fontsize=9)
-    return Plate(
+    return ReportFigure(
         "alignments",
         figure,
         "Best alignments reached by strategy and model, with the recommended target",
@@ -122,7 +122,7 @@ def _reached(models: Sequence[Threshold], plan: Plan) -> Plate:
     )
 
 
-def _durations(waits: Sequence[Waiting]) -> Plate:
+def _durations(waits: Sequence[Waiting]) -> ReportFigure:
     """How long solved questions take: the share that is solved by a time, by strategy."""
     figure, axes = kit.panels(len(waits), 1, 2.4, more_in=0.5)
     for ax, wait in zip(axes, waits, strict=True):
@@ -151,10 +151,10 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
             )
         if wait.skip_after_s is not None:
             ax.axvline(wait.skip_after_s, color=INK, linewidth=1.6)
-            kit.beside_line(ax, wait.skip_after_s, f"T = {wait.skip_after_s} s")
+            kit.label_line(ax, wait.skip_after_s, f"T = {wait.skip_after_s} s")
         if wait.median_s is not None:
             ax.axvline(wait.median_s, color=INK, linewidth=1.2, linestyle=kit.SHORT_DASHED)
-            kit.beside_line(ax, wait.median_s, f"median {wait.median_s:.0f} s")
+            kit.label_line(ax, wait.median_s, f"median {wait.median_s:.0f} s")
         if wait.present_s is not None:
             ax.axvline(wait.present_s, color=SECONDARY, linewidth=1.2, linestyle=":")
         ax.set_title(wait.dataset)
@@ -164,7 +164,7 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
         ax.legend(loc="lower right", frameon=False, fontsize=8, title="median of", title_fontsize=8)
     figure.supxlabel("active time, s", fontsize=9)
     figure.supylabel("% of solved questions", fontsize=9)
-    return Plate(
+    return ReportFigure(
         "durations",
         figure,
         "Active time of solved questions by strategy, with the recommended T",
@@ -173,7 +173,7 @@ def _durations(waits: Sequence[Waiting]) -> Plate:
     )
 
 
-def _power(powers: GroupPower, name: str) -> Plate:
+def _power(powers: GroupPower, name: str) -> ReportFigure:
     """Power over the number of participants: a row a metric, a column a level."""
     metrics = list(dict.fromkeys(test.metric for test in powers.tests))
     figure, grid = kit.panels(2 * len(metrics), 2, 1.9, more_in=0.7, sharex=True, sharey=True)
@@ -207,7 +207,7 @@ def _power(powers: GroupPower, name: str) -> Plate:
     figure.supxlabel(each, fontsize=9)
     figure.supylabel("power, %", fontsize=9)
     kind = "paired" if powers.group.within else "independent"
-    return Plate(
+    return ReportFigure(
         name,
         figure,
         f"Power by number of participants: {powers.group.name}",

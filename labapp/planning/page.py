@@ -11,7 +11,7 @@ from labapp.planning.normal import power_of
 from labapp.planning.numbers import design
 from labapp.planning.plan import Plan
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.report.formats import clock, count, decimal
 from labapp.report.page import heading, joined, paragraph, render, two_lines
 from labapp.report.page import page as whole_page
@@ -21,7 +21,7 @@ CHECKED_AT = (5, 10, 20, 50)
 Row = Sequence[object]
 
 
-def page(plan: Plan, plates: Sequence[Plate]) -> str:
+def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
     """The whole page; plates: of `figures.plates`."""
     study = plan.loaded.study
     title = f"Plan: {study.title}"

@@ -28,13 +28,14 @@ DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """svg: an inline `<svg>` element; label: what it shows, in words."""
+    """An inline `<svg>` element (`svg`) and what it shows, in words (`label`)."""
 
     svg: str
     label: str
 
     def html(self, caption: str, more: str = "") -> Html:
-        """For a page; more: put behind the label for those who hear it."""
+        """The drawing with a caption, for a page. more: added to the label that screen readers
+        read."""
         return figure(self.svg, f"{self.label}{more}", caption)
 
 
@@ -43,9 +44,9 @@ LONGEST_NAMES = (36, 48, 64)
 
 
 def model_names(models: Sequence[str]) -> list[str]:
-    """Ids of models as a figure's axis says them, without the data set where all have the same.
+    """Ids of models for a figure's axis, without the data set where all have the same one.
 
-    A long one has an ellipsis in its middle, as far as names stay apart; tables have all of it.
+    A long name has an ellipsis in its middle, if names stay distinct; tables have all of it.
     """
     if len({model.split("/", 1)[0] for model in models}) == 1:
         return shortened([model.split("/", 1)[-1] for model in models])
@@ -76,7 +77,7 @@ def shortened(names: Sequence[str]) -> list[str]:
 
 
 def svg_of(figure: Figure, name: str) -> str:
-    """The figure as an element that can stand in a page beside others: ids carry its name."""
+    """The figure as an `<svg>` element for a page with several: its ids begin with `name`."""
     return with_ids(svg_text(figure), name)
 
 
@@ -96,15 +97,22 @@ def svg_text(figure: Figure) -> str:
 
 
 def with_ids(text: str, name: str) -> str:
-    """An `<svg>` element with a name before all of its ids."""
+    """An `<svg>` element, all of whose ids begin with `name`."""
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'href="#', f'href="#{name}-', text)
     return re.sub(r"url\(#", f"url(#{name}-", text)
 
 
 @dataclass(frozen=True)
-class Plate:
-    """A figure with a file name of its own; label: what it shows, caption: how to read it."""
+class ReportFigure:
+    """A figure of the report, which is also saved as files of its own.
+
+    Attributes
+    ----------
+    name : name of the files, without ending.
+    label : what the figure shows, in words.
+    caption : how to read it.
+    """
 
     name: str
     figure: Figure
@@ -113,18 +121,18 @@ class Plate:
 
     @cached_property
     def svg(self) -> str:
-        """As an `<svg>` element, drawn once for page and file."""
+        """The figure as an `<svg>` element, drawn once for page and file."""
         with mpl.rc_context(STYLE):
             text = svg_text(self.figure)
-        self.figure.set_layout_engine("none")  # it is laid out; again would take as long
+        self.figure.set_layout_engine("none")  # laid out already; a second time takes as long
         return text
 
     def html(self, prefix: str) -> Html:
-        """For a page; prefix: of its ids."""
+        """The figure with its caption, for a page; all ids begin with `prefix`."""
         return figure(with_ids(self.svg, f"{prefix}-{self.name}"), self.label, self.caption)
 
     def save(self, folder: Path) -> list[Path]:
-        """As SVG and PNG; never over anything (FileExistsError)."""
+        """Save the figure as SVG and PNG. Raises FileExistsError: files are never overwritten."""
         vector, picture = (folder / f"{self.name}.{ending}" for ending in ("svg", "png"))
         with vector.open("x", encoding="utf-8") as text:
             text.write(f"{DECLARATION}{self.svg}")
@@ -134,9 +142,9 @@ class Plate:
         return [vector, picture]
 
 
-def headed(figure: Figure, label: str, studies: str, people: int, programs: int) -> None:
-    """Above a figure what it is and of whom, for where it stands alone. programs: how many of the
-    participants are simulated."""
+def add_heading(figure: Figure, label: str, studies: str, people: int, programs: int) -> None:
+    """Write above a figure what it shows and how many participants there are, for readers who see
+    it outside the report. programs: how many of the participants are simulated."""
     simulated = f", {'all' if programs == people else programs} simulated" if programs else ""
     figure.suptitle(
         f"{label} · {studies}: {count(people, 'participant')}{simulated}",

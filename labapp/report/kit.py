@@ -1,8 +1,8 @@
 """The figure kit: strips with box, median and mean, intervals, heat maps, small multiples.
 
-All figures of the report, of plans and of scores are drawn from these marks, so that the same thing
-looks the same everywhere. One look: ink on white, no colour carries meaning alone. Drawn without
-pyplot, so that nothing global is touched and any thread may draw.
+All figures of the report, of plans and of scores are drawn with these functions, so that the same
+thing looks the same everywhere: ink on white, and no colour carries meaning alone. They do without
+pyplot: nothing global is changed, and any thread may draw.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from labapp.report.drawing import WIDTH_IN
 Values = NDArray[np.float64]
 
 FACE = "#EDF0F3"
-"""Of boxes and bars that points lie on."""
+"""Fill colour of boxes and bars on which points are drawn."""
 DASHED, SHORT_DASHED = (0, (5, 3)), (0, (4, 2))
 LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P"), (":", "X"))
-"""Line and mark by place, where several lines are in one panel: told apart in grey."""
+"""Line style and marker of the first, second … line in a panel, distinct also in grey."""
 BOX_FROM = 5
-"""A box is drawn from so many values on; below, the points say more."""
+"""Least number of values for which a box is drawn; of fewer, the points say more."""
 STRIPS_READ = (
     f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with whiskers "
     "to the furthest values within 1.5 × its height."
 )
-"""How a strip with a box is read, for its caption."""
+"""How to read a strip with a box, for captions."""
 _BOX: dict[str, Any] = {
     "patch_artist": True,
     "manage_ticks": False,
@@ -61,20 +61,20 @@ def panels(
     between: float | None = None,
     **shared: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of panels in rows.
+    """A figure with panels in rows.
 
     Parameters
     ----------
     count, across : int
-        Panels, and how many stand beside each other; places without a panel are not seen.
+        Number of panels, and of panels in a row; unused places of the grid are hidden.
     height_in : float or sequence of float
-        Inches of a row, or of each.
+        Height of all rows, or of each row, in inches.
     width_in, more_in : float
-        Inches of the figure, and what it is higher than its rows.
+        Width of the figure, and its height besides that of its rows, in inches.
     between : float, optional
-        Room between rows, as a share of a panel's height.
+        Space between rows, as a share of a panel's height.
     shared
-        `sharex`, `sharey` and others of `Figure.subplots`.
+        `sharex`, `sharey` and other keywords of `Figure.subplots`.
     """
     rows = -(-count // across)
     heights = [height_in] * rows if isinstance(height_in, float | int) else list(height_in)
@@ -82,36 +82,36 @@ def panels(
         figsize=(width_in, sum(heights) + more_in), layout=ConstrainedLayoutEngine(hspace=between)
     )
     every = figure.subplots(rows, across, squeeze=False, height_ratios=heights, **shared)
-    return figure, used(list(every.flat), count)
+    return figure, hide_unused(list(every.flat), count)
 
 
-def used(axes: Sequence[Axes], count: int) -> list[Axes]:
-    """The first axes of a grid; the others are not seen."""
+def hide_unused(axes: Sequence[Axes], count: int) -> list[Axes]:
+    """The first `count` axes of a grid; the others are hidden."""
     for ax in axes[count:]:
         ax.set_visible(False)
     return list(axes[:count])
 
 
 def jitter(count: int, width: float) -> Values:
-    """Places beside each other, in the order given, that make equal values distinguishable."""
+    """Evenly spaced offsets from -width to width, so that points of equal values do not overlap."""
     return np.linspace(-width, width, count) if count > 1 else np.zeros(count)
 
 
 def grid(ax: Axes, axis: str = "y") -> None:
-    """Hairlines behind the marks. axis: x, y or both."""
+    """Draw grid lines behind the marks. axis: x, y or both."""
     ax.grid(axis=axis, color=HAIRLINE, linewidth=0.6)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
 
 
 def columns(ax: Axes, names: Sequence[str], *, beyond: float = 0.6, **style: Any) -> None:
-    """Names along the x axis, at 0, 1 …, without ticks."""
+    """Write names along the x axis, at 0, 1 …, without ticks."""
     ax.set_xticks(range(len(names)), names, **style)
     ax.set_xlim(-beyond, len(names) - 1 + beyond)
     ax.tick_params(axis="x", length=0)
 
 
 def rows(ax: Axes, names: Sequence[str], *, beyond: float = 0.5, above: float = 0.5) -> None:
-    """Names down the y axis, at 0, 1 …, the first on top, with hairlines upright."""
+    """Write names along the y axis, at 0, 1 …, the first on top, and draw vertical grid lines."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 1 + beyond, -above)
     ax.tick_params(axis="y", length=0)
@@ -122,19 +122,19 @@ def rows(ax: Axes, names: Sequence[str], *, beyond: float = 0.5, above: float = 
 
 
 def points(ax: Axes, x: ArrayLike, y: ArrayLike, mark: str = "o", **style: Any) -> None:
-    """A point a value."""
+    """Draw a point for each value."""
     look = {"color": ACCENT, "markersize": 4, "markeredgecolor": "white", "markeredgewidth": 0.5}
     ax.plot(np.asarray(x), np.asarray(y), mark, **{**look, "linestyle": "", **style})
 
 
 def diamond(ax: Axes, x: float, y: float, **style: Any) -> None:
-    """A mean."""
+    """Draw a mean as a white diamond."""
     look = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": INK, "zorder": 5}
     ax.plot(x, y, "D", **{**look, **style})
 
 
 def bar(ax: Axes, place: float, top: float, bottom: float = 0.0) -> None:
-    """A pale bar, on which points can be told."""
+    """Draw a pale bar, on which points are visible."""
     ax.bar(
         place,
         top - bottom,
@@ -148,14 +148,14 @@ def bar(ax: Axes, place: float, top: float, bottom: float = 0.0) -> None:
 
 
 def median(ax: Axes, place: float, values: ArrayLike, half: float, **style: Any) -> None:
-    """A thick line across a strip, so far to both sides of its place."""
+    """Draw the median of values as a thick line, `half` to both sides of its place."""
     middle = float(np.median(np.asarray(values)))
     look = {"color": INK, "linewidth": 1.8, "zorder": 3}
     ax.hlines(middle, place - half, place + half, **{**look, **style})
 
 
-def joining(ax: Axes, values: Values, shifts: Values) -> None:
-    """A line for each participant (a row of values) through the strips they have a value in."""
+def join_participants(ax: Axes, values: Values, shifts: Values) -> None:
+    """Draw a line for each participant (a row of values) through all strips with a value."""
     places = np.arange(values.shape[1], dtype=np.float64)
     paths = [
         np.column_stack([places[known] + shift, row[known]])
@@ -168,8 +168,8 @@ def joining(ax: Axes, values: Values, shifts: Values) -> None:
 def strip(
     ax: Axes, place: float, values: Values, shifts: Values | None = None, *, half: float = 0.27
 ) -> None:
-    """The values of a group: box from `BOX_FROM` values on, points, median, and the mean beside
-    them. shifts: of each point from the place; half: of the box's width."""
+    """Draw the values of a group: points, their median, the mean beside them, and a box if there
+    are at least `BOX_FROM`. shifts: of each point from the place; half: half the box's width."""
     if values.size == 0:
         return
     if values.size >= BOX_FROM:
@@ -181,34 +181,38 @@ def strip(
 
 
 def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
-    """A strip a column of values (NaN where missing), its n returned. joined: a row is one
-    participant, whose points a line joins."""
+    """Draw a strip for each column of values (NaN where missing) and return the n of each.
+
+    joined: each row is a participant, whose points are joined by a line.
+    """
     shifts = jitter(len(values), 0.17)
     if joined:
-        joining(ax, values, shifts)
+        join_participants(ax, values, shifts)
     counts = []
     for place, column in enumerate(values.T):
         known = np.isfinite(column)
-        # Each has its own participants: they are spread over all of its width.
+        # Strips that are not joined have participants of their own, spread over all the width.
         strip(ax, float(place), column[known], shifts[known] if joined else None)
         counts.append(int(known.sum()))
     return counts
 
 
-def across(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:
-    """An interval along a row, from one end to the other."""
+def horizontal_interval(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:
+    """Draw an interval along a row, from one of the two ends to the other."""
     ax.plot(ends, [place] * 2, **{"color": INK, "linewidth": 1.4, "zorder": 2, **style})
 
 
-def upright(ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str = INK) -> None:
-    """An interval at each x, where both ends are known."""
+def vertical_interval(
+    ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str = INK
+) -> None:
+    """Draw an interval at each x at which both ends are finite."""
     at, bottom, top = (np.asarray(end, float) for end in (x, low, high))
     known = np.isfinite(bottom) & np.isfinite(top)
     ax.vlines(at[known], bottom[known], top[known], color=colour, linewidth=1.2, zorder=2)
 
 
-def beside_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
-    """A word beside an upright line, at its top."""
+def label_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
+    """Write a text beside a vertical line, at its top."""
     ax.annotate(
         words,
         (x, 1.0),
@@ -225,7 +229,7 @@ def beside_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
 # --- heat maps ------------------------------------------------------------------------------------
 
 DARK = 0.21
-"""Of the luminance: on what is darker, white text is read more easily than ink."""
+"""Luminance below which a colour takes white text, which is read more easily on it than ink."""
 
 
 def heat_map(
@@ -236,18 +240,18 @@ def heat_map(
     number: Callable[[float], str] | None,
     below: Callable[[int, int], str] = lambda row, column: "",
 ) -> ScalarMappable:
-    """A cell a number, the first row on top.
+    """Draw a coloured cell for each number, the first row on top.
 
     Parameters
     ----------
     matrix : float64 of shape (rows, columns)
-        NaN where there is none: a dash.
+        NaN where a number is missing, shown as a dash.
     limits : tuple of float
-        The numbers with the first and the last colour.
+        The numbers that have the first and the last colour.
     number : callable, optional
-        How a number is written in its cell; None writes nothing.
+        Formats a number for its cell; with None, cells have no text.
     below : callable
-        What stands below the number of a row and column; empty for nothing.
+        The text below the number of a row and column; empty for none.
     """
     sides = [np.arange(length + 1) - 0.5 for length in matrix.shape]
     # Not imshow, whose cells would be a bitmap in a page.

@@ -1,4 +1,4 @@
-"""Rows of tables as the report lists them."""
+"""Tables and their cells as the report lists them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from labapp.report.formats import decimal
 from labapp.report.page import Html, joined, paragraph, table, two_lines
 
 SHOWN_ROWS = 150
-"""A list in the report has at most so many rows; the tables beside it hold the others."""
+"""Most rows of a list in the report; the tables saved beside it have all."""
 NONE = "–"
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain values, None where a value is missing."""
+    """The rows of a table as plain values; None where a value is missing."""
     plain = frame.astype(object).where(frame.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
@@ -26,7 +26,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def limited(
     names: Sequence[object], rows: Sequence[Sequence[object]], numeric: Iterable[int] = ()
 ) -> Html:
-    """A table of the first rows, with a word on how many are left."""
+    """A table of the first rows (`SHOWN_ROWS`), and how many more there are."""
     shown = table(names, rows[:SHOWN_ROWS], numeric=numeric)
     if len(rows) <= SHOWN_ROWS:
         return shown
@@ -35,7 +35,7 @@ def limited(
 
 
 def spread(values: NDArray[np.float64], decimals: int) -> object:
-    """Mean and sample standard deviation, below them the median and n."""
+    """A cell with mean and sample standard deviation, and below them the median and n."""
     if values.size == 0:
         return NONE
     mean = decimal(values.mean(), decimals)

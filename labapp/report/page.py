@@ -1,8 +1,8 @@
-"""HTML from templates, in one page without anything from outside, that prints well.
+"""HTML pages made from templates: one file each, which loads nothing else and prints well.
 
-Templates escape every value that is not `Html`: text of participants and authors can never be read
-as tags. They lie in the folder `templates` of a package, and `templates/kit.html` of this one has
-the macros that they share; the functions here are those macros for code that has no template.
+Templates escape every value that is not `Html`: text of participants and authors can never act as
+tags. They lie in the folder `templates` of a package; `templates/kit.html` of this package has the
+macros that they share. The functions here call these macros from Python.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # slow to load, and a page is the only thing that it is needed for
+if TYPE_CHECKING:  # slow to load, and needed for pages alone
     from jinja2 import Environment
 
 KIT = "labapp.report:kit.html"
@@ -24,7 +24,7 @@ class Html(str):
     __slots__ = ()
 
     def __html__(self) -> str:
-        """What templates ask for text that is not to be escaped."""
+        """Tell templates not to escape this text."""
         return self
 
 
@@ -47,14 +47,14 @@ def _source(name: str) -> str:
 
 
 def render(template: str, **values: object) -> Html:
-    """A template with its values.
+    """A template filled with values.
 
     Parameters
     ----------
     template : str
         `package:file`, a file in the package's folder `templates`.
     values
-        By the names that the template has for them; one that is missing is an error.
+        By their names in the template; a missing value is an error.
     """
     return Html(_environment().get_template(template).render(values))
 
@@ -77,37 +77,37 @@ def two_lines(first: object, second: object) -> Html:
 
 
 def joined(parts: Iterable[Html]) -> Html:
-    """Parts of a page one after another."""
+    """Join parts of a page."""
     return Html("".join(parts))
 
 
 def lines(values: Iterable[object]) -> Html:
-    """Values below each other."""
+    """Values, each on a line of its own."""
     return Html("<br>".join(map(text, values)))
 
 
 def stacked(values: Iterable[object], quieter: Iterable[object]) -> Html:
-    """Lines below each other, and quieter ones below them."""
+    """Values, each on a line of its own, and below them lines in quieter type."""
     return Html(_kit().stacked(list(values), list(quieter)))
 
 
 def strong(value: object) -> Html:
-    """What stands out."""
+    """Emphasised text."""
     return Html(_kit().strong(value))
 
 
 def written(now: str, before: str, *, taken_back: bool) -> Html:
-    """What somebody wrote, below it how it read before; struck out where it was taken back."""
+    """A text, and below it its earlier version. taken_back: the text is struck out."""
     return Html(_kit().written(now, before, taken_back))
 
 
 def paragraph(value: object, kind: str = "") -> Html:
-    """kind: a class of the style, such as `quiet` or `note`."""
+    """A paragraph. kind: its CSS class, such as `quiet` or `note`."""
     return Html(_kit().paragraph(value, kind))
 
 
 def heading(level: int, value: object, anchor: str = "") -> Html:
-    """anchor: its id, for links to it."""
+    """A heading. anchor: its id, for links to it."""
     return Html(_kit().heading(level, value, anchor))
 
 
@@ -118,7 +118,7 @@ def table(
     numeric: Iterable[int] = (),
     caption: str = "",
 ) -> Html:
-    """A table; the first column heads its row. numeric: columns that are set flush right."""
+    """A table whose first column is a heading of its row. numeric: columns aligned right."""
     return Html(_kit().table(columns, rows, frozenset(numeric), caption))
 
 
@@ -129,7 +129,7 @@ def figure(svg: str, label: str, caption: str) -> Html:
 
 
 def details(summary: str, body: Html) -> Html:
-    """Something folded away under a line that opens it."""
+    """A section folded away under a summary, which opens it."""
     return Html(_kit().details(summary, body))
 
 

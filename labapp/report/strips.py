@@ -1,4 +1,4 @@
-"""Small multiples of strips: what was measured of each participant, a strip a model."""
+"""Small multiples of strips: a panel for each measure, with a strip for each model."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from labapp.figure_style import STYLE
 from labapp.report import kit
 from labapp.report.drawing import Drawing, model_names, svg_of
 
-READ = "One point a participant; grey lines join those of one. " + kit.STRIPS_READ
+READ = "Each point is a participant; grey lines join the points of one. " + kit.STRIPS_READ
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class StripPanel:
     """What a panel shows.
 
     Attributes
     ----------
     title, unit : str
-        What was measured.
+        What was measured, and its unit.
     values : float64 of shape (participants, models)
-        NaN where one is missing.
+        NaN where a value is missing.
     limits : tuple of float, optional
-        Least and greatest value there can be; None where that is not limited.
+        Least and greatest possible value; None if there are no limits.
     """
 
     title: str
@@ -38,10 +38,12 @@ class Measured:
 
 
 def strip_panels(
-    measured: Sequence[Measured], models: Sequence[str], name: str, label: str, across: int
+    measured: Sequence[StripPanel], models: Sequence[str], name: str, label: str, across: int
 ) -> Drawing:
-    """A panel each. models: ids of the strips; name: prefix of the ids in the page; across: panels
-    beside each other."""
+    """Draw a panel for each measure.
+
+    models: ids of the strips; name: prefix of the ids in the page; across: panels in a row.
+    """
     with mpl.rc_context(STYLE):
         figure, axes = kit.panels(len(measured), across, 2.3)
         for ax, panel in zip(axes, measured, strict=True):
@@ -55,9 +57,8 @@ def strip_panels(
         return Drawing(svg_of(figure, name), f"{label}: {', '.join(models)}")
 
 
-def scale(ax: Axes, panel: Measured) -> None:
-    """The axis over all that there can be, or from 0 to the highest value, with room for its
-    mark."""
+def scale(ax: Axes, panel: StripPanel) -> None:
+    """Set the y axis to the panel's limits, or from 0 to its highest value, with a margin."""
     if panel.limits is not None:
         low, high = panel.limits
         margin = 0.06 * (high - low)

@@ -35,8 +35,8 @@ from labapp.representations.encodings import Encodings
 from labapp.representations.learners import Learner
 from labapp.representations.recipe import InfoGan, Recipe
 from labapp.training import checkpoint
-from labapp.training.checkpoint import Making, Run
-from labapp.training.loop import Progress, Taken, run_steps, versions
+from labapp.training.checkpoint import Provenance, Run
+from labapp.training.loop import Progress, StepResult, run_steps, versions
 
 Float32 = NDArray[np.float32]
 Kept = dict[str, NDArray[np.floating]]
@@ -88,13 +88,13 @@ def train(
 
     data = recipe.data.load(data_folder)
     run = Run(learners.build(recipe, chosen))
-    making = Making(recipe.digest, chosen.type, threads)
+    provenance = Provenance(recipe.digest, chosen.type, threads)
     state = out / ".training" / recipe.id
     if not resume:
         checkpoint.clear(state)
     # On CUDA, the same seed gives the same weights only so, and float32 is float32 only so.
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
-        _iterate(run, recipe, data.train, making, state, progress)
+        _iterate(run, recipe, data.train, provenance, state, progress)
 
     of_held_out = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
@@ -109,11 +109,11 @@ def _iterate(
     run: Run[Learner],
     recipe: Recipe,
     rows: Rows,
-    making: Making,
+    provenance: Provenance,
     state: Path,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    device = torch.device(making.device)
+    device = torch.device(provenance.device)
     batch, epochs = recipe.optimizer.batch, recipe.optimizer.epochs
     per_epoch = math.ceil(len(rows) / batch)
     iterations = per_epoch * epochs
@@ -122,7 +122,7 @@ def _iterate(
     def order(epoch: int) -> NDArray[np.int64]:
         return _order(recipe, len(rows), epoch)
 
-    def take(iteration: int) -> Taken:
+    def take(iteration: int) -> StepResult:
         epoch, at = divmod(iteration, per_epoch)
         chosen = order(epoch)[at * batch : (at + 1) * batch]
         losses = run.learner.step(
@@ -133,9 +133,9 @@ def _iterate(
         )
         number = iteration + 1
         ends = number % recipe.checkpoint_iterations == 0 or number == iterations
-        return Taken(losses, f"epoch {epoch + 1}/{epochs}", f"iteration {number}", ends)
+        return StepResult(losses, f"epoch {epoch + 1}/{epochs}", f"iteration {number}", ends)
 
-    run_steps(run, iterations, take, making=making, state=state, progress=progress)
+    run_steps(run, iterations, take, provenance=provenance, state=state, progress=progress)
 
 
 def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:

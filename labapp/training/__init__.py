@@ -1,6 +1,5 @@
-"""How any model of labapp is trained: one loop, one checkpoint, one bar in the terminal.
+"""How every model of labapp is trained: one loop, one kind of checkpoint, one kind of weight file.
 
-What is learned, and how, stands with the models: `labapp.representations` for those with dials,
-`labapp.explanations` for classifiers. This room imports neither but for the reading and writing of
-weights.
+What is learned, and how, is defined with the models: in `labapp.representations` for models with
+dials, in `labapp.explanations` for classifiers. This room imports neither.
 """

@@ -1,7 +1,8 @@
-"""A training run's state on disk, so that a killed run goes on: safetensors, never a pickle.
+"""The state of a training run on disk, from which a killed run goes on: safetensors, never a
+pickle.
 
-Which rows make a batch and which noise goes with it follow from the recipe's seed and the number
-of the iteration alone, so weights, Adam's two moments and that number are the whole state.
+The rows of a batch and its noise follow from the recipe's seed and the number of the iteration
+alone. So the weights, Adam's two moments and that number are the whole state.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-"""What a file raises that is no checkpoint, or one of other networks."""
+"""What is raised when a file is no checkpoint, or a checkpoint of other networks."""
 
 
-class Lasting(Protocol):
-    """What of a learner is kept: its networks, and its optimizers in an order that stays."""
+class Trainable(Protocol):
+    """A learner whose state can be saved: its networks, and its optimizers in a fixed order."""
 
     @property
     def networks(self) -> nn.Module: ...
@@ -45,7 +46,7 @@ class Lasting(Protocol):
     def optimizers(self) -> Sequence[torch.optim.Optimizer]: ...
 
 
-LearnerT = TypeVar("LearnerT", bound=Lasting)
+LearnerT = TypeVar("LearnerT", bound=Trainable)
 
 
 @dataclass(slots=True)
@@ -57,6 +58,7 @@ class Run(Generic[LearnerT]):
     seconds: float = 0.0
 
     def tensors(self) -> dict[str, Tensor]:
+        """The whole state by name: weights, and the moments of each optimizer."""
         networks = self.learner.networks
         out = {f"network.{name}": value for name, value in networks.state_dict().items()}
         for number, adam in enumerate(self.learner.optimizers):
@@ -65,7 +67,7 @@ class Run(Generic[LearnerT]):
         return {name: value.detach().cpu().contiguous() for name, value in out.items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Put back what `tensors` gave. Raises RuntimeError or KeyError if it does not fit."""
+        """Set the state that `tensors` gave. Raises RuntimeError or KeyError if it does not fit."""
         self.learner.networks.load_state_dict(
             {
                 name.removeprefix("network."): value
@@ -85,28 +87,28 @@ class Run(Generic[LearnerT]):
 
 
 def _laid_out(value: Tensor, parameter: Tensor) -> Tensor:
-    """A moment in its parameter's order of memory: the fused Adam goes through both in step."""
+    """A moment in the memory layout of its parameter, which the fused Adam relies on."""
     if value.shape != parameter.shape:
         return value
     return torch.empty_like(parameter, device="cpu").copy_(value)
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """What decides a run's weights to the last bit, besides what it has learnt so far."""
+class Provenance:
+    """What decides a run's weights to the last bit, besides the state it goes on from."""
 
     recipe_sha256: str
     device: str
     threads: int
 
 
-def save(folder: Path, run: Run[LearnerT], making: Making) -> None:
+def save(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
     """Write the run's state; a crash in between leaves the previous one.
 
     Raises ModelError when the disk refuses.
     """
     about = {
-        **asdict(making),
+        **asdict(provenance),
         "iteration": run.iteration,
         "seconds": round(run.seconds, 3),
     }
@@ -126,13 +128,13 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def restore(folder: Path, run: Run[LearnerT], making: Making) -> None:
+def restore(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
     """Go on from the state in `folder`; without one, the run stays at its beginning.
 
     Raises
     ------
-    ModelError : the state there is damaged, or was made otherwise: by another recipe, or on another
-        device or number of threads, which round differently.
+    ModelError : the state there is damaged, or is of another recipe, or was made on another device
+        or number of threads, which round differently.
     """
     path = folder / FILE
     if not path.is_file():
@@ -141,8 +143,8 @@ def restore(folder: Path, run: Run[LearnerT], making: Making) -> None:
         with safetensors.safe_open(path, framework="pt") as opened:
             about = json.loads((opened.metadata() or {})["run"])
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        made = Making(about["recipe_sha256"], about["device"], about["threads"])
-        if made == making:
+        stored = Provenance(about["recipe_sha256"], about["device"], about["threads"])
+        if stored == provenance:
             run.restore(tensors)
             run.iteration, run.seconds = int(about["iteration"]), float(about["seconds"])
             return
@@ -152,16 +154,16 @@ def restore(folder: Path, run: Run[LearnerT], making: Making) -> None:
             safe="Nothing was trained or overwritten.",
             todo="Remove it, or train without resuming, to start afresh.",
         ) from error
-    if made.recipe_sha256 != making.recipe_sha256:
+    if stored.recipe_sha256 != provenance.recipe_sha256:
         raise ModelError(
             f"The checkpoint {path} was made by another recipe.",
             safe="Nothing was trained or overwritten.",
             todo="Put the recipe back, or train without resuming, to start afresh.",
         )
     raise ModelError(
-        f"The checkpoint {path} was made on {made.device} with {made.threads} CPU thread(s), not "
-        f"on {making.device} with {making.threads}: the weights would be others.",
+        f"The checkpoint {path} was made on {stored.device} with {stored.threads} CPU thread(s), "
+        f"not on {provenance.device} with {provenance.threads}: the weights would be others.",
         safe="Nothing was trained or overwritten.",
-        todo=f"Go on with --device {made.device} --threads {made.threads}, or start afresh with "
-        "--fresh.",
+        todo=f"Go on with --device {stored.device} --threads {stored.threads}, or start afresh "
+        "with --fresh.",
     )

@@ -1,8 +1,8 @@
 """The binary files of a model package, read without trusting them.
 
-A model file comes from elsewhere: nothing in it is ever run. Weights are safetensors, latents are
-plain float32 arrays in an npz, both parsed from bytes that were read once, measured and hashed
-first; sizes are checked before memory is given out, and no reader used here knows pickle.
+A model file comes from elsewhere: nothing in it is ever run, and no reader used here knows pickle.
+Weights are safetensors, latents are plain float32 arrays in an npz. A file is read once, its size
+and hash are checked, and only then is it parsed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ WEIGHTS = "decoder.safetensors"
 LATENTS = "latents.npz"
 
 LARGEST = 256 * reading.MIB
-"""Bytes of a model file, or of an array unpacked from one. The largest real one has 26 MB."""
+"""Most bytes of a model file, or of an array in it. The largest shipped file has 26 MB."""
 
-_KEPT = {"F32": "<f4", "F16": "<f2"}
-"""Types of weights: the large models keep half the digits, which no picture shows."""
+_DTYPES = {"F32": "<f4", "F16": "<f2"}
+"""Types of weights: large models are stored as float16, which makes no visible difference."""
 
 _TODO = "Take a fresh copy of the model package from where it was published."
 _SAFE = "The file was not opened as a model and nothing in it was run."
@@ -64,13 +64,13 @@ def _check_digest(path: Path, content: bytes, sha256: str) -> None:
     actual = digest(content)
     if actual != sha256:
         raise _refuse(
-            f"{path} is not the file of its model card: SHA-256 {actual[:12]}... was found, "
-            f"{sha256[:12]}... is stated. It is damaged, cut short or another model's."
+            f"{path} is not the file of its model card: its SHA-256 is {actual[:12]}..., "
+            f"the card states {sha256[:12]}.... It is damaged, cut short or of another model."
         )
 
 
 def _nature(content: bytes) -> str:
-    """What a file that is no safetensors file looks like, to name it in the message."""
+    """What a file that is no safetensors file seems to be, for the error text."""
     if content.startswith(b"PK"):
         return "a zip archive, as torch's .pt files are"
     # Protocol 2 and later begin with PROTO; 0 and 1 with text opcodes and end with STOP.
@@ -80,7 +80,7 @@ def _nature(content: bytes) -> str:
 
 
 def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
-    """The tensors of a safetensors file, by name: float32, also where the file keeps float16.
+    """The tensors of a safetensors file, by name, as float32 even if stored as float16.
 
     Raises
     ------
@@ -98,9 +98,9 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
     _check_digest(path, content, sha256)
     weights: dict[str, Float32] = {}
     for name, tensor in tensors:
-        if tensor["dtype"] not in _KEPT:
+        if tensor["dtype"] not in _DTYPES:
             raise _refuse(f"{path}: tensor {name!r} is {tensor['dtype']}; weights are F32 or F16.")
-        values = np.frombuffer(tensor["data"], _KEPT[tensor["dtype"]]).reshape(tensor["shape"])
+        values = np.frombuffer(tensor["data"], _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
         if not np.isfinite(values).all():
             raise _refuse(f"{path}: tensor {name!r} holds values that are not finite.")
         weights[name] = values.astype(np.float32)
@@ -148,7 +148,7 @@ def _array(where: str, content: bytes) -> Float32:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses while `path` is written into a ModelError."""
+    """Turn an OSError while `path` is written into a ModelError."""
     try:
         yield
     except OSError as error:

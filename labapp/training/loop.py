@@ -1,8 +1,8 @@
-"""The loop of every training: steps, checkpoints, and how far it is.
+"""The loop of every training: steps, checkpoints and progress.
 
-A run is a function of its recipe: whatever a step draws comes from the seed and the number of the
-step, so that, killed at any moment, it goes on from its last checkpoint and ends with the very
-weights of a run that was left alone.
+A run is a function of its recipe: all random numbers of a step come from the seed and the number of
+the step. So a run that is killed at any moment goes on from its last checkpoint and ends with the
+same weights as a run that was never interrupted.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from torch import Tensor
 from labapp import __version__
 from labapp.errors import ModelError
 from labapp.training import checkpoint
-from labapp.training.checkpoint import LearnerT, Making, Run
+from labapp.training.checkpoint import LearnerT, Provenance, Run
 
 REPORT_S = 0.2
 """Seconds between two calls of the progress callback."""
 
 Losses = Mapping[str, Tensor | float]
-"""Under "loss" what is descended; whatever else is told."""
+"""The losses of a step by name: "loss" is the one that is minimised; the others are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Progress:
     Attributes
     ----------
     phase : str
-        Which part of learning goes on, for people.
+        The part of the training that is running, in words.
     step, steps : int
-        Steps taken, and of how many.
+        Steps done, and of how many.
     losses : dict
-        Of the last step, by name.
+        The losses of the last step, by name.
     elapsed_s, remaining_s : float
-        Over all restarts; estimated from this process's own pace.
+        Seconds spent, over all restarts, and left, as estimated from the pace of this process.
     """
 
     phase: str
@@ -55,9 +55,16 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A step that was taken. place: where it stands, for an error; ends: it ends a part of the run,
-    which is told and stored."""
+class StepResult:
+    """What came of a step.
+
+    Attributes
+    ----------
+    losses : see `Losses`.
+    phase : the part of the training that is running, in words.
+    place : where the step stands in the run, for error texts.
+    ends : whether a part of the run ends with it: then progress is reported and a checkpoint saved.
+    """
 
     losses: Losses
     phase: str
@@ -68,59 +75,59 @@ class Taken:
 def run_steps(
     run: Run[LearnerT],
     steps: int,
-    take: Callable[[int], Taken],
+    take: Callable[[int], StepResult],
     *,
-    making: Making,
+    provenance: Provenance,
     state: Path,
     progress: Callable[[Progress], None] | None = None,
     checkpoint_s: float = math.inf,
 ) -> None:
-    """Take a run from its checkpoint, where there is one, to its last step.
+    """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
 
     Parameters
     ----------
-    take : takes the step of a number, from 0.
-    making : what decides the weights; a checkpoint made otherwise is refused.
-    state : folder of the checkpoint, which stays.
-    progress : called about five times a second and at the end of each part. What it raises ends
-        the run, which can then be resumed.
-    checkpoint_s : seconds between two checkpoints; there is one at the end of each part besides.
+    take : takes the step of that number, counted from 0.
+    provenance : what decides the weights; a checkpoint of another provenance is refused.
+    state : folder of the checkpoint, which is left there.
+    progress : called about five times a second and at the end of each part. An exception that it
+        raises ends the run, which can be resumed.
+    checkpoint_s : seconds between two checkpoints; there is also one at the end of each part.
 
     Raises
     ------
     ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
-    checkpoint.restore(state, run, making)
+    checkpoint.restore(state, run, provenance)
     began, first, before = time.perf_counter(), run.iteration, run.seconds
     saved = reported = began
     while run.iteration < steps:
-        taken = take(run.iteration)
+        result = take(run.iteration)
         run.iteration += 1
         now = time.perf_counter()
         run.seconds = before + now - began
-        if taken.ends or now - saved >= checkpoint_s:
-            _check(taken, state)
-            checkpoint.save(state, run, making)
+        if result.ends or now - saved >= checkpoint_s:
+            _check(result, state)
+            checkpoint.save(state, run, provenance)
             saved = now
-        if progress is not None and (taken.ends or now - reported >= REPORT_S):
+        if progress is not None and (result.ends or now - reported >= REPORT_S):
             reported = now
             pace = (now - began) / (run.iteration - first)
             progress(
                 Progress(
-                    taken.phase,
+                    result.phase,
                     run.iteration,
                     steps,
-                    {name: float(value) for name, value in taken.losses.items()},
+                    {name: float(value) for name, value in result.losses.items()},
                     elapsed_s=run.seconds,
                     remaining_s=pace * (steps - run.iteration),
                 )
             )
 
 
-def _check(taken: Taken, state: Path) -> None:
-    if "loss" in taken.losses and not math.isfinite(float(taken.losses["loss"])):
+def _check(result: StepResult, state: Path) -> None:
+    if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
         raise ModelError(
-            f"The loss is no longer finite at {taken.place}.",
+            f"The loss is no longer finite at {result.place}.",
             safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
             todo="Lower the learning rate in the recipe.",
         )

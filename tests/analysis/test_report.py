@@ -346,7 +346,7 @@ def test_interrupting_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_the_sign_of_the_highest_value_has_room() -> None:
     ax = Figure().subplots()
-    strips.scale(ax, strips.Measured("Response time", "s", np.array([[19.0, 14.0]])))
+    strips.scale(ax, strips.StripPanel("Response time", "s", np.array([[19.0, 14.0]])))
     assert ax.get_ylim()[1] > 1.05 * 19
-    strips.scale(ax, strips.Measured("Response time", "s", np.array([[np.nan, np.nan]])))
+    strips.scale(ax, strips.StripPanel("Response time", "s", np.array([[np.nan, np.nan]])))
     assert ax.get_ylim() == (0, 1)

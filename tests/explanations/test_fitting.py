@@ -12,10 +12,10 @@ from torch import nn
 
 from labapp.errors import ModelError
 from labapp.explanations.fitting import Phase, Step, adamw, fit, one_cycle
-from labapp.training.checkpoint import Making
+from labapp.training.checkpoint import Provenance
 from labapp.training.loop import Losses, Progress
 
-MAKING = Making("recipe", "cpu", 1)
+PROVENANCE = Provenance("recipe", "cpu", 1)
 
 
 class Small(nn.Module):
@@ -65,7 +65,7 @@ def ended(tmp_path: Path, *stops: tuple[str, int]) -> dict[str, torch.Tensor]:
     for stop in (*stops, None):
         network = Small()
         how = phases(network, stop_at=stop)
-        arguments = {"seed": 3, "making": MAKING, "state": state, "checkpoint_s": 0.0}
+        arguments = {"seed": 3, "provenance": PROVENANCE, "state": state, "checkpoint_s": 0.0}
         if stop is None:
             fit(network, how, **arguments)
             assert not network.training
@@ -85,10 +85,10 @@ def test_a_killed_run_ends_with_the_same_bits(tmp_path: Path) -> None:
 
 def test_the_last_phase_leaves_the_rest_alone(tmp_path: Path) -> None:
     network = Small()
-    fit(network, phases(network)[:2], seed=3, making=MAKING, state=tmp_path / "a")
+    fit(network, phases(network)[:2], seed=3, provenance=PROVENANCE, state=tmp_path / "a")
     first = {name: value.clone() for name, value in network.body[0].named_parameters()}
     last = network.body[2].weight.clone()
-    fit(network, phases(network)[2:], seed=3, making=MAKING, state=tmp_path / "b")
+    fit(network, phases(network)[2:], seed=3, provenance=PROVENANCE, state=tmp_path / "b")
     assert all(torch.equal(first[n], value) for n, value in network.body[0].named_parameters())
     assert not torch.equal(last, network.body[2].weight)
 
@@ -97,14 +97,14 @@ def test_another_recipe_or_number_of_threads_is_refused(tmp_path: Path) -> None:
     network = Small()
     how = phases(network, stop_at=("last", 1))
     with pytest.raises(KeyboardInterrupt):
-        fit(network, how, seed=3, making=MAKING, state=tmp_path, checkpoint_s=0)
-    for making, said in (
-        (Making("other", "cpu", 1), "another recipe"),
-        (Making("recipe", "cpu", 2), "1 CPU thread"),
+        fit(network, how, seed=3, provenance=PROVENANCE, state=tmp_path, checkpoint_s=0)
+    for provenance, said in (
+        (Provenance("other", "cpu", 1), "another recipe"),
+        (Provenance("recipe", "cpu", 2), "1 CPU thread"),
     ):
         network = Small()
         with pytest.raises(ModelError, match=said) as refused:
-            fit(network, phases(network), seed=3, making=making, state=tmp_path)
+            fit(network, phases(network), seed=3, provenance=provenance, state=tmp_path)
         assert refused.value.todo
 
 
@@ -116,7 +116,7 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path: Path) -> None:
 
     phase = Phase("wild", 3, loss, adamw(network, 0.1, 0.0))
     with pytest.raises(ModelError, match="no longer finite at step 3 of the phase 'wild'"):
-        fit(network, [phase], seed=0, making=MAKING, state=tmp_path)
+        fit(network, [phase], seed=0, provenance=PROVENANCE, state=tmp_path)
     assert not (tmp_path / "checkpoint.safetensors").exists()
 
 
@@ -124,7 +124,12 @@ def test_progress_tells_phase_and_share(tmp_path: Path) -> None:
     network = Small()
     told: list[Progress] = []
     seconds = fit(
-        network, phases(network), seed=3, making=MAKING, state=tmp_path, progress=told.append
+        network,
+        phases(network),
+        seed=3,
+        provenance=PROVENANCE,
+        state=tmp_path,
+        progress=told.append,
     )
     assert [one.phase for one in told if one.step in (10, 11, 16)] == ["all", "deed", "last"]
     assert told[-1].step == told[-1].steps == 16

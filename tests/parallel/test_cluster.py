@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from labapp.errors import SetupError
-from labapp.parallel import cluster, unprofiled
+from labapp.parallel import cluster, no_profiler
 from tests.helpers.clusters import local_cluster
 from tests.helpers.installed import on_path, write_package
 
@@ -24,7 +24,7 @@ def local(tmp_path: Path) -> Iterator[Any]:
 def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(SetupError, match="Dask is installed, and here it is not") as told,
+        pytest.raises(SetupError, match="Dask is not installed here") as told,
         cluster.cluster("tcp://127.0.0.1:9"),
     ):
         pass
@@ -33,7 +33,7 @@ def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_nothing_answers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "ANSWERS_S", 0.3)
+    monkeypatch.setattr(cluster, "ANSWER_TIMEOUT_S", 0.3)
     with (
         pytest.raises(SetupError, match=f"No Dask scheduler answers at '{address}'") as told,
         cluster.cluster(address),
@@ -67,7 +67,7 @@ def test_it_computes_on_its_threads(local: Any) -> None:
 def test_where_the_profiler_can_stop_python_no_worker_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faulty: bool
 ) -> None:
-    monkeypatch.setattr(unprofiled, "FAULTY", faulty)
+    monkeypatch.setattr(no_profiler, "FAULTY", faulty)
     with local_cluster(tmp_path, profiled=True) as made:
         (before,) = made.workers.values()
         profile = before.periodic_callbacks["profile"]
@@ -88,7 +88,7 @@ def test_where_the_profiler_can_stop_python_no_worker_has_one(
 
 
 def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "ANSWERS_S", 0.3)
+    monkeypatch.setattr(cluster, "ANSWER_TIMEOUT_S", 0.3)
     with (
         local_cluster(tmp_path, workers=0) as empty,
         pytest.raises(SetupError, match="has no workers"),
@@ -100,10 +100,10 @@ def test_a_cluster_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("here", "there", "said"),
     [
-        ({}, {"labapp": "0.0.1"}, r"runs labapp 0\.0\.1; here it is labapp"),
-        ({"a-task": "1"}, {"a-task": "2"}, "runs a-task 2; here it is .*a-task 1"),
-        ({"a-task": "1"}, {}, "runs no a-task; here it is .*a-task 1"),
-        ({}, {"a-task": "2"}, "runs a-task 2; here it is .*no a-task"),
+        ({}, {"labapp": "0.0.1"}, r"runs labapp 0\.0\.1; this machine runs labapp"),
+        ({"a-task": "1"}, {"a-task": "2"}, "runs a-task 2; this machine runs .*a-task 1"),
+        ({"a-task": "1"}, {}, "runs no a-task; this machine runs .*a-task 1"),
+        ({}, {"a-task": "2"}, "runs a-task 2; this machine runs .*no a-task"),
     ],
 )
 def test_another_version_on_a_worker_is_refused(
@@ -152,8 +152,8 @@ def test_lost_workers_are_told_with_what_is_safe(local: Any) -> None:
 def test_nobody_waits_for_ever_for_a_worker(
     local: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cluster, "COMES_BACK_S", 0.3)
-    monkeypatch.setattr(cluster, "LOOKS_S", 0.1)
+    monkeypatch.setattr(cluster, "WORKER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(cluster, "POLL_S", 0.1)
     address = local.scheduler_address
 
     def lost() -> None:

@@ -134,7 +134,7 @@ def test_every_part_of_a_page_takes_text_for_text() -> None:
 
 def test_no_formula_is_read_in_a_figure() -> None:
     assert STYLE["text.parse_math"] is False
-    measured = strips.Measured(HOSTILE, HOSTILE, strips.np.ones((2, 1)))
+    measured = strips.StripPanel(HOSTILE, HOSTILE, strips.np.ones((2, 1)))
     drawing = strips.strip_panels([measured], [HOSTILE], "x", HOSTILE, 1)
     assert HOSTILE in Reader(drawing.svg).words
 

@@ -14,7 +14,7 @@ from labapp.representations import encodings, learners, networks, package
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Recipe
 from labapp.training import checkpoint
-from labapp.training.checkpoint import Making, Run
+from labapp.training.checkpoint import Provenance, Run
 
 CPU = torch.device("cpu")
 DSPRITES = {"dataset": "dsprites", "held_out": 10, "seed": 0}
@@ -110,12 +110,12 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(
     some = rows(recipe, 64)
     whole = learners.build(recipe, CPU)
     learn(whole, some, 0, 2)
-    making = Making(recipe.digest, "cpu", 1)
-    checkpoint.save(tmp_path, Run(whole, 2, 0.0), making)
+    provenance = Provenance(recipe.digest, "cpu", 1)
+    checkpoint.save(tmp_path, Run(whole, 2, 0.0), provenance)
     learn(whole, some, 2, 4)
 
     other = Run(learners.build(recipe, CPU))
-    checkpoint.restore(tmp_path, other, making)
+    checkpoint.restore(tmp_path, other, provenance)
     assert other.iteration == 2
     learn(other.learner, some, 2, 4)
     expected = whole.networks.state_dict()

@@ -256,8 +256,8 @@ def test_a_checkpoint_of_other_networks_is_refused(recipe_path: Path, tmp_path: 
     read = recipe.read(recipe_path)
     state = tmp_path / ".training/tiny/vae"
     wider = read.model_copy(update={"dimensions": 4})
-    making = checkpoint.Making(read.digest, "cpu", 1)
-    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), making)
+    provenance = checkpoint.Provenance(read.digest, "cpu", 1)
+    checkpoint.save(state, Run(learners.build(wider, torch.device("cpu"))), provenance)
     with pytest.raises(ModelError, match="cannot be read"):
         training.train(recipe_path, out=tmp_path, device="cpu")
     path = state / checkpoint.FILE

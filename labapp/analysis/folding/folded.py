@@ -19,7 +19,7 @@ from labapp.journal.integrity import check_chain
 from labapp.journal.opening import SessionPlace
 from labapp.journal.record import Record
 from labapp.journal.rows import Row
-from labapp.parallel.collector import collector_at_rest
+from labapp.parallel.long_work import gc_paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
     """
-    with collector_at_rest(), readable(str(place.path)):
+    with gc_paused(), readable(str(place.path)):
         # In a function of its own, whose events are gone before the collector looks for any.
         return _fold(place, withdrawn=withdrawn)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from labapp.report.page import Html, heading
 
 if TYPE_CHECKING:  # matplotlib is slow to load
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
 
 BOXES, PAIRS, CHANGES = "metrics", "differences", "changes"
 DIMENSIONS, RATINGS = "dimensions", "ratings"
@@ -18,7 +18,7 @@ class Drawings:
     """Those of one study and task by what they are of, each to be placed beside the table of its
     numbers; nothing where there is no figure. anchor: prefix of the page's ids."""
 
-    def __init__(self, plates: Mapping[str, Plate], anchor: str) -> None:
+    def __init__(self, plates: Mapping[str, ReportFigure], anchor: str) -> None:
         self._plates = plates
         self._anchor = anchor
 

@@ -24,7 +24,7 @@ from labapp.profiles.interactive_reconstruction.figures_ratings import ratings
 from labapp.profiles.interactive_reconstruction.groups import SCORE_METRICS
 from labapp.profiles.interactive_reconstruction.panels import blocks_of
 from labapp.profiles.interactive_reconstruction.results import Found
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
@@ -36,7 +36,7 @@ SINGLE = "single-dimension-"
 SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
 
 
-def plates(results: Sequence[Found]) -> list[Plate]:
+def plates(results: Sequence[Found]) -> list[ReportFigure]:
     """Every figure for which there are values, by study and task; for notebooks too. Their names
     begin with study and task."""
     tasks = dict.fromkeys((result.group.study, result.group.task) for result in results)
@@ -49,13 +49,13 @@ def plates(results: Sequence[Found]) -> list[Plate]:
     ]
 
 
-def by_kind(results: Sequence[Found]) -> Mapping[str, Plate]:
+def by_kind(results: Sequence[Found]) -> Mapping[str, ReportFigure]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
     drawn = {kind: draw(kind, results) for kind in _DRAW}
     return {kind: made for kind, made in drawn.items() if made is not None}
 
 
-def draw(kind: str, results: Sequence[Found]) -> Plate | None:
+def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
     """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
@@ -64,13 +64,13 @@ def draw(kind: str, results: Sequence[Found]) -> Plate | None:
         return _DRAW[kind](results)
 
 
-def _boxes(results: Sequence[Found]) -> Plate | None:
+def _boxes(results: Sequence[Found]) -> ReportFigure | None:
     blocks = blocks_of(results, _metrics(results))
     text = f"Metrics by model{_of(results)} (as the paper's Figures 6 and 8)"
     return boxes(blocks, _name(results, BOXES), text) if blocks else None
 
 
-def _pairs(results: Sequence[Found]) -> Plate | None:
+def _pairs(results: Sequence[Found]) -> ReportFigure | None:
     blocks = [
         block for block in blocks_of(results, _metrics(results)) if len(block.group.models) > 1
     ]
@@ -79,20 +79,20 @@ def _pairs(results: Sequence[Found]) -> Plate | None:
     return pairs(blocks, _name(results, PAIRS), text) if blocks else None
 
 
-def _changes(results: Sequence[Found]) -> Plate | None:
+def _changes(results: Sequence[Found]) -> ReportFigure | None:
     blocks = blocks_of(results, _metrics(results))
     text = f"Change over questions{_of(results)} (as the paper's Figure 10)"
     return change(blocks, _name(results, CHANGES), text)
 
 
-def _dimensions(results: Sequence[Found]) -> Plate | None:
+def _dimensions(results: Sequence[Found]) -> ReportFigure | None:
     if _reconstructs(results):
         return None
     text = f"Correctness by dial{_of(results)} (as the paper's Figure 7)"
     return dimensions([result.group for result in results], _name(results, DIMENSIONS), text)
 
 
-def _ratings(results: Sequence[Found]) -> Plate | None:
+def _ratings(results: Sequence[Found]) -> ReportFigure | None:
     if not blocks_of(results, RATED):
         return None
     text = f"Ratings by model{_of(results)} (as the paper's Figure 9)"
@@ -116,7 +116,7 @@ def _of(results: Sequence[Found]) -> str:
     return "" if _reconstructs(results) else f", {results[0].group.task.removeprefix(SINGLE)}"
 
 
-_DRAW: Mapping[str, Callable[[Sequence[Found]], Plate | None]] = {
+_DRAW: Mapping[str, Callable[[Sequence[Found]], ReportFigure | None]] = {
     BOXES: _boxes,
     PAIRS: _pairs,
     CHANGES: _changes,

@@ -19,8 +19,8 @@ from labapp.profiles.interactive_reconstruction.panels import (
     value_ticks,
 )
 from labapp.profiles.interactive_reconstruction.results import STARS, Compared, Group, Pair
-from labapp.report import fitting, kit
-from labapp.report.drawing import Plate
+from labapp.report import axis_names, kit
+from labapp.report.drawing import ReportFigure
 
 HEIGHT_IN = 1.7
 """Of an axis without brackets."""
@@ -30,7 +30,7 @@ INSET = 0.1
 """A bracket ends so far before the middle of its models, so that two may meet at one."""
 
 
-def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
+def boxes(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """Every metric by model, a block a data set. blocks: of one study and task."""
     layout = layout_of(blocks)
     most = [
@@ -43,7 +43,7 @@ def boxes(blocks: Sequence[Block], name: str, label: str) -> Plate:
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout.room, height)
     headed_by(figure, label, [block.group for block in blocks])
-    return Plate(name, figure, label, _caption(blocks))
+    return ReportFigure(name, figure, label, _caption(blocks))
 
 
 def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: float) -> None:
@@ -51,7 +51,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: floa
     wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
     values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
     counts = kit.strips(ax, values, joined=group.within)
-    fitting.names_below(ax, group.models, counts, block.edges, room)
+    axis_names.names_below(ax, group.models, counts, block.edges, room)
     kit.grid(ax)
     known = values[np.isfinite(values)]
     top = _scale(ax, metric, known, height, _height(group, compared.pairs))
@@ -71,7 +71,7 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     bottom = low - margin if metric.limits is not None or low < 0 else low
     ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=fitting.SMALL)
+    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     ax.spines["left"].set_bounds(bottom, high + margin)
     return top

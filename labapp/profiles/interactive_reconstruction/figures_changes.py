@@ -27,7 +27,7 @@ HEIGHT_IN = 1.5
 """Of an axis."""
 
 
-def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
+def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | None:
     """A panel a metric, in it the mean change with its standard error by model; None where stages
     are too short. blocks: of one study and task."""
     shown = []
@@ -55,7 +55,7 @@ def change(blocks: Sequence[Block], name: str, label: str) -> Plate | None:
         for ax, compared in zip(some, block.compared, strict=True):
             _panel(ax, block, values_of[compared.metric.column], compared.metric, layout.room)
     headed_by(figure, label, [block.group for block in kept])
-    return Plate(name, figure, label, _caption(shown))
+    return ReportFigure(name, figure, label, _caption(shown))
 
 
 def _by_model(block: Block, metric: Metric) -> list[Values]:
@@ -85,13 +85,13 @@ def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, roo
             ax.errorbar(place, own.mean(), yerr=error, color=INK, elinewidth=1.4, zorder=3)
         kit.diamond(ax, place, float(own.mean()), markersize=6, markerfacecolor=ACCENT)
     counts = [own.size for own in values]
-    fitting.names_below(ax, block.group.models, counts, block.edges, room)
+    axis_names.names_below(ax, block.group.models, counts, block.edges, room)
     ax.margins(y=0.12)
     if not any(np.any(own) for own in values):  # no change at all: an axis of its own
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
     ax.yaxis.set_major_formatter(FuncFormatter(_signed))
-    ax.tick_params(axis="y", labelsize=fitting.SMALL)
+    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
     kit.grid(ax)
 
 

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from labapp.figure_style import ACCENT, INK
 from labapp.profiles.interactive_reconstruction.panels import NAME_IN, headed_by, subfigures, titled
 from labapp.profiles.interactive_reconstruction.results import Group
-from labapp.report import fitting, kit
-from labapp.report.drawing import WIDTH_IN, Plate, model_names
+from labapp.report import axis_names, kit
+from labapp.report.drawing import WIDTH_IN, ReportFigure, model_names
 
 ROW_IN = 0.2
 """Height of a dial's row."""
@@ -60,7 +60,7 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
     return result
 
 
-def dimensions(groups: Sequence[Group], name: str, label: str) -> Plate | None:
+def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure | None:
     """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
     answered."""
     shown = [(group, dials_found) for group in groups if any(dials_found := _found(group))]
@@ -76,13 +76,15 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> Plate | None:
     for part, (group, dials_found) in zip(parts, shown, strict=True):
         across = min(len(group.models), ACROSS)
         rows = -(-len(group.models) // across)
-        grid = kit.used(list(part.subplots(rows, across, squeeze=False).flat), len(group.models))
+        grid = kit.hide_unused(
+            list(part.subplots(rows, across, squeeze=False).flat), len(group.models)
+        )
         dials = max(len(dial) for dial in dials_found)
         room = WIDTH_IN / across - SIDE_IN
         for ax, model, own in zip(grid, model_names(group.models), dials_found, strict=False):
-            _panel(ax, fitting.wrapped(model, room), own, dials)
+            _panel(ax, axis_names.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
-    return Plate(
+    return ReportFigure(
         name, figure, label, _caption([share for _, some in shown for own in some for share in own])
     )
 
@@ -121,7 +123,7 @@ def _panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     ax.set_xlim(-1, 101)
     ax.set_xticks([0, 25, 50, 75, 100])
     ax.set_xlabel("% correct", fontsize=8)
-    ax.tick_params(labelsize=fitting.SMALL)
+    ax.tick_params(labelsize=axis_names.SMALL)
 
 
 def _dial(share: Share) -> str:

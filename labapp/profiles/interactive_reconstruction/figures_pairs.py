@@ -20,8 +20,8 @@ from labapp.profiles.interactive_reconstruction.panels import (
     short,
 )
 from labapp.profiles.interactive_reconstruction.results import Compared
-from labapp.report import fitting, kit
-from labapp.report.drawing import Plate, model_names
+from labapp.report import axis_names, kit
+from labapp.report.drawing import ReportFigure, model_names
 
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
@@ -34,7 +34,7 @@ GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
 
 
-def pairs(blocks: Sequence[Block], name: str, label: str) -> Plate:
+def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A heat map a metric, a block a data set. blocks: of one study and task, of two models at
     least."""
     layout = layout_of(blocks, beside=_beside(blocks), least=CELL_IN)
@@ -44,21 +44,21 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> Plate:
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout)
     headed_by(figure, label, [block.group for block in blocks])
-    return Plate(name, figure, label, _caption(blocks))
+    return ReportFigure(name, figure, label, _caption(blocks))
 
 
 def _beside(blocks: Sequence[Block]) -> float:
     """Inches left of a heat map for the names of its rows."""
-    return max(fitting.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
+    return max(axis_names.width_in(name) for block in blocks for name in _rows(block)) + GAP_IN
 
 
 def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
     names = model_names(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
-        wrapped = [fitting.wrapped(name, float(room)) for name in names]
-        if all(line.count("\n") < 2 and fitting.width_in(line) <= room for line in wrapped):
-            return wrapped
+        lines = [axis_names.wrap(name, float(room)) for name in names]
+        if all(line.count("\n") < 2 and axis_names.width_in(line) <= room for line in lines):
+            return lines
     return list(names)
 
 
@@ -104,10 +104,10 @@ def _panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
 def _frame(ax: Axes, block: Block, layout: Layout) -> None:
     """Names on both sides, white lines between cells, dark ones between subgroups."""
     models = block.group.models
-    columns = fitting.names_of(models, layout.room, counted=False)
-    fitting.below(ax, columns.said, upright=columns.upright)
+    columns = axis_names.names_of(models, layout.room, counted=False)
+    axis_names.below(ax, columns.labels, upright=columns.upright)
     ax.set_yticks(range(len(models)), _rows(block))
-    ax.tick_params(length=0, labelsize=fitting.SMALL)
+    ax.tick_params(length=0, labelsize=axis_names.SMALL)
     for spine in ax.spines.values():
         spine.set_visible(False)
     for at in range(1, len(models)):

@@ -19,8 +19,8 @@ from labapp.profiles.interactive_reconstruction.panels import (
     value_ticks,
 )
 from labapp.profiles.interactive_reconstruction.results import Compared
-from labapp.report import fitting, kit
-from labapp.report.drawing import Plate
+from labapp.report import axis_names, kit
+from labapp.report.drawing import ReportFigure
 
 HEIGHT_IN = 1.4
 """Of an axis."""
@@ -30,7 +30,7 @@ BESIDE = 0.13
 """From a bar's middle to the line of its standard deviation, and the other way to the points."""
 
 
-def ratings(blocks: Sequence[Block], name: str, label: str) -> Plate:
+def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
     task."""
     layout = layout_of(blocks, most=4)
@@ -41,7 +41,7 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> Plate:
             _panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_scale(compared.metric)])
     headed_by(figure, label, [block.group for block in blocks])
-    return Plate(name, figure, label, _caption(blocks))
+    return ReportFigure(name, figure, label, _caption(blocks))
 
 
 def values_of(block: Block, compared: Compared) -> list[Values]:
@@ -97,9 +97,9 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
         shifts = kit.jitter(own.size, 0.11)
         kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
         kit.diamond(ax, place + BESIDE, middle)
-    fitting.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
+    axis_names.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=fitting.SMALL)
+    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
     kit.grid(ax)
 
 

@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from labapp.analysis.columns import Metric
 from labapp.figure_style import SECONDARY
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
-from labapp.report import fitting, kit
-from labapp.report.drawing import WIDTH_IN, headed
+from labapp.report import axis_names, kit
+from labapp.report.drawing import WIDTH_IN, add_heading
 from labapp.report.formats import decimal
 
 FEW = 4
@@ -58,7 +58,7 @@ class Layout:
 
     @property
     def room(self) -> float:
-        return self.width / (max(self.models, fitting.LEAST) + 0.2)
+        return self.width / (max(self.models, axis_names.LEAST) + 0.2)
 
 
 def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
@@ -118,7 +118,7 @@ def layout_of(
     across = [4, 2, 1] if metrics == 4 else list(range(min(most, max(metrics, 2)), 0, -1))
     if len(blocks) > 1 and models <= FEW:
         whole = Layout(min(max(metrics, 3), 5), models, beside)
-        fitted = [fitting.names_of(block.group.models, whole.room) for block in blocks]
+        fitted = [axis_names.names_of(block.group.models, whole.room) for block in blocks]
         if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
     layouts = [Layout(columns, models, beside) for columns in across]
@@ -133,13 +133,13 @@ def laid_out(
     rows = [-(-len(block.compared) // layout.columns) for block in blocks]
     totals = []
     for block, height, count in zip(blocks, heights, rows, strict=True):
-        labels = fitting.label_height(block.group.models, layout.room, counted=counted)
+        labels = axis_names.label_height(block.group.models, layout.room, counted=counted)
         totals.append((height + ABOVE_IN + labels) * count + NAME_IN * (len(blocks) > 1))
     figure, parts = subfigures([block.group.name for block in blocks], totals)
     result: list[list[Axes]] = []
     for part, block, count in zip(parts, blocks, rows, strict=True):
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
-        own = kit.used(every, len(block.compared))
+        own = kit.hide_unused(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
             titled(ax, compared.metric.title, compared.metric.unit)
         result.append(own)
@@ -176,7 +176,7 @@ def headed_by(figure: Figure, label: str, groups: Sequence[Group]) -> None:
     people = len({(group.study, who) for group in groups for who in group.values["participant"]})
     studies = ", ".join(dict.fromkeys(group.study for group in groups))
     programs = min(sum(group.simulated for group in groups), people)
-    headed(figure, label, studies, people, programs)
+    add_heading(figure, label, studies, people, programs)
 
 
 def edges_of(models: Sequence[str]) -> list[int]:

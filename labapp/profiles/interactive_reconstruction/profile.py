@@ -23,7 +23,7 @@ from labapp.report.formats import count
 from labapp.report.page import Html
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
 
 PAPER = "000"
 DEFINITIONS = {
@@ -77,7 +77,7 @@ class Comparisons:
         return [results for results in self.groups if results.group.study == study]
 
     @cached_property
-    def drawn(self) -> Mapping[tuple[str, str], Mapping[str, Plate]]:
+    def drawn(self) -> Mapping[tuple[str, str], Mapping[str, ReportFigure]]:
         """The figures by study and task, and by what they are of; drawn once for the page and the
         files. matplotlib is loaded here."""
         from labapp.profiles.interactive_reconstruction.figures import by_kind
@@ -151,7 +151,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
 
         yield from sections.of_study(study.counted, findings.of_study(study.name), drawn)
 
-    def plates(self, counted: Tables, findings: Comparisons) -> Iterator[Plate]:
+    def plates(self, counted: Tables, findings: Comparisons) -> Iterator[ReportFigure]:
         for drawn in findings.drawn.values():
             yield from drawn.values()
 

@@ -35,8 +35,8 @@ from labapp.profiles.interactive_reconstruction.figures_changes import changes
 from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
 from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
-from labapp.report import fitting
-from labapp.report.drawing import Plate, with_ids
+from labapp.report import axis_names
+from labapp.report.drawing import ReportFigure, with_ids
 from tests.helpers.compared import (
     DIALS,
     EXEMPLARS,
@@ -53,7 +53,7 @@ from tests.helpers.compared import (
 EIGHT = found_of(group_of(rated=True))
 
 
-def drawn(kind: str, *found: Found) -> Plate:
+def drawn(kind: str, *found: Found) -> ReportFigure:
     """One figure; of a study there are up to five."""
     made = draw(kind, found)
     assert made is not None
@@ -61,12 +61,12 @@ def drawn(kind: str, *found: Found) -> Plate:
 
 
 @cache
-def eight(kind: str) -> Plate:
+def eight(kind: str) -> ReportFigure:
     """Of `EIGHT`, drawn once for the tests that only look at it."""
     return drawn(kind, EIGHT)
 
 
-def panel(plate: Plate, title: str, block: int = 0) -> Axes:
+def panel(plate: ReportFigure, title: str, block: int = 0) -> Axes:
     """The panel of a metric; block: of which data set."""
     found = [ax for ax in plate.figure.axes if ax.get_title(loc="left") == title]
     return found[block]
@@ -77,7 +77,7 @@ def words(ax: Axes) -> list[str]:
 
 
 def stars_in(ax: Axes) -> list[str]:
-    return [said for said in words(ax) if said and set(said) == {"*"}]
+    return [text for text in words(ax) if text and set(text) == {"*"}]
 
 
 def points(ax: Axes, marker: str) -> list[float]:
@@ -126,7 +126,7 @@ def test_boxes_show_every_value_the_median_and_the_mean() -> None:
 
 
 def test_participants_are_joined_only_where_they_met_several_models() -> None:
-    def joined(plate: Plate) -> int:
+    def joined(plate: ReportFigure) -> int:
         ax = panel(plate, "Response time")
         segments = [
             segment
@@ -212,7 +212,7 @@ def test_heat_maps_are_row_minus_column_with_stars() -> None:
     expected = means.to_numpy()[:, None] - means.to_numpy()[None, :]
     np.fill_diagonal(expected, np.nan)
     np.testing.assert_allclose(shown, expected)
-    numbers = [said for said in words(ax) if said.startswith(("+", "−"))]
+    numbers = [text for text in words(ax) if text.startswith(("+", "−"))]
     assert len(numbers) == 6
     assert stars_in(ax) == ["***", "***"]
     places = {t.get_position() for t in ax.texts if t.get_text() == "***"}
@@ -359,11 +359,11 @@ def laid_out(figure: Figure) -> list[Axes]:
 
 
 def test_long_names_are_broken_where_they_have_joints() -> None:
-    assert fitting.wrapped("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
-    assert fitting.wrapped("factorvae", 0.1) == "factorvae"
-    assert "".join(fitting.wrapped(LONG[1], 0.5).split("\n")) == LONG[1]
-    assert fitting.names_of(["m/ae", "m/gt"], 0.5).upright is False
-    turned = fitting.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
+    assert axis_names.wrap("beta-vae-annealed", 0.6) == "beta-vae-\nannealed"
+    assert axis_names.wrap("factorvae", 0.1) == "factorvae"
+    assert "".join(axis_names.wrap(LONG[1], 0.5).split("\n")) == LONG[1]
+    assert axis_names.names_of(["m/ae", "m/gt"], 0.5).upright is False
+    turned = axis_names.names_of(["m/a_long_name_in_a_narrow_place", "m/gt"], 0.3)
     assert turned.upright
     assert turned.lines <= 2
 

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from labapp.analysis.inference import Values
 from labapp.figure_style import STYLE
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
@@ -41,11 +41,11 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def drawn() -> dict[str, Plate]:
+def drawn() -> dict[str, ReportFigure]:
     return by_name(FULL)
 
 
-def by_name(of: Found) -> dict[str, Plate]:
+def by_name(of: Found) -> dict[str, ReportFigure]:
     return {plate.name.removeprefix("unmasking-"): plate for plate in plates(of)}
 
 
@@ -92,7 +92,7 @@ def intervals(ax: Axes) -> Values:
     return np.array(ends).reshape(-1, 2)
 
 
-def test_every_figure_is_there_and_says_whose_it_is(drawn: dict[str, Plate]) -> None:
+def test_every_figure_is_there_and_says_whose_it_is(drawn: dict[str, ReportFigure]) -> None:
     assert tuple(drawn) == NAMES
     for name, plate in drawn.items():
         number = name[0]
@@ -119,7 +119,7 @@ def test_every_figure_is_there_and_says_whose_it_is(drawn: dict[str, Plate]) -> 
     ],
 )
 def test_lines_are_the_numbers(
-    drawn: dict[str, Plate], name: str, panel: int, frame: str, column: str, factor: int
+    drawn: dict[str, ReportFigure], name: str, panel: int, frame: str, column: str, factor: int
 ) -> None:
     given_ = getattr(FULL, frame)
     shown = curves(drawn[name].figure.axes[panel])
@@ -131,14 +131,14 @@ def test_lines_are_the_numbers(
         assert np.abs(np.log(x / own["percent"])).max() <= 0.05
 
 
-def test_intervals_are_drawn_from_end_to_end(drawn: dict[str, Plate]) -> None:
+def test_intervals_are_drawn_from_end_to_end(drawn: dict[str, ReportFigure]) -> None:
     ends = intervals(drawn["6-accuracy"].figure.axes[0])
     assert ends == pytest.approx(100 * FULL.accuracy[["low", "high"]].to_numpy())
     both = intervals(drawn["5-reaction-time"].figure.axes[1])
     assert both == pytest.approx(FULL.times[["median_low", "median_high"]].to_numpy())
 
 
-def test_ranks_stand_best_on_top_and_say_so(drawn: dict[str, Plate]) -> None:
+def test_ranks_stand_best_on_top_and_say_so(drawn: dict[str, ReportFigure]) -> None:
     first, second, third = drawn["8-ranks"].figure.axes
     assert first.get_ylabel() == "average rank, 1 = best"
     assert "Rank 1, on top, is best" in drawn["8-ranks"].caption
@@ -150,7 +150,7 @@ def test_ranks_stand_best_on_top_and_say_so(drawn: dict[str, Plate]) -> None:
             assert y == pytest.approx(own.loc[own["method"] == method, "rank"])
 
 
-def test_the_bias_is_of_the_whole_picture_first(drawn: dict[str, Plate]) -> None:
+def test_the_bias_is_of_the_whole_picture_first(drawn: dict[str, ReportFigure]) -> None:
     left, right = drawn["9-bias"].figure.axes
     own = FULL.bias.shares
     own = own[own["wrong"] == WHOLE]
@@ -161,27 +161,29 @@ def test_the_bias_is_of_the_whole_picture_first(drawn: dict[str, Plate]) -> None
     assert "on the left 4 images, on the right 2 to 5 images" in drawn["9-bias"].caption
 
 
-def test_counts_of_labels_stand_above_the_bars(drawn: dict[str, Plate]) -> None:
+def test_counts_of_labels_stand_above_the_bars(drawn: dict[str, ReportFigure]) -> None:
     said = [text.get_text() for text in drawn["3-confidence"].figure.axes[0].texts]
     for column in ("labels", "dont_know"):
         assert {f"{n:,}" for n in FULL.labels[column]} <= set(said)
 
 
-def test_the_axis_is_logarithmic_with_the_masks_as_ticks(drawn: dict[str, Plate]) -> None:
+def test_the_axis_is_logarithmic_with_the_masks_as_ticks(drawn: dict[str, ReportFigure]) -> None:
     by_mask = [plate.figure.axes for name, plate in drawn.items() if name != "9-bias-times"]
     for ax in [ax for panels in by_mask[:-1] for ax in panels if "logarithmic" in ax.get_xlabel()]:
         assert ax.get_xscale() == "log"
         assert tuple(ax.xaxis.get_majorticklocs()) == FULL.group.percents
 
 
-def test_methods_are_told_apart_without_colour(drawn: dict[str, Plate]) -> None:
+def test_methods_are_told_apart_without_colour(drawn: dict[str, ReportFigure]) -> None:
     for name in NAMES[3:7]:
         shown = named(drawn[name].figure.axes[-1]).values()
         assert len({(one.get_linestyle(), one.get_marker()) for one in shown}) == len(METHODS)
     assert len({(one.line, one.mark) for one in axes.LOOKS}) == len(axes.LOOKS)
 
 
-def test_a_fitted_function_runs_half_way_up_at_its_threshold(drawn: dict[str, Plate]) -> None:
+def test_a_fitted_function_runs_half_way_up_at_its_threshold(
+    drawn: dict[str, ReportFigure],
+) -> None:
     functions = [(x, y) for _, x, y in lines(drawn["psychometric"].figure.axes[0]) if x.size > 100]
     for (x, y), threshold in zip(functions, (18.0, 10.0, 13.0), strict=True):
         assert np.interp(np.log(threshold), np.log(x), y) == pytest.approx(50.0, abs=0.1)
@@ -246,7 +248,7 @@ def test_a_figure_says_where_no_person_took_part() -> None:
 
 
 def test_figures_are_saved_as_two_files_and_never_over_others(
-    drawn: dict[str, Plate], tmp_path: Path
+    drawn: dict[str, ReportFigure], tmp_path: Path
 ) -> None:
     saved = drawn["6-accuracy"].save(tmp_path)
     assert [path.name for path in saved] == [

@@ -17,7 +17,7 @@ from labapp.tasks.judging.report.lengths import of_set
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
 
 DEFINITIONS = {
     "Judged explanations": (
@@ -66,7 +66,7 @@ class JudgingReport(TaskReport[Findings]):
             return "", iter(())
         return "Judged explanations, all studies", sections.together(counted, findings, anchor)
 
-    def plates(self, counted: Tables, findings: Findings) -> Sequence[Plate]:
+    def plates(self, counted: Tables, findings: Findings) -> Sequence[ReportFigure]:
         if not findings.groups:
             return ()
         from labapp.tasks.judging.report.figures import plates

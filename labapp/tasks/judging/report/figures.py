@@ -14,7 +14,7 @@ from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.tables import Tables
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.groups import WHO, Group, per_session, plain
 from labapp.tasks.judging.report.opinions import least_accuracy, understandings
@@ -40,9 +40,9 @@ TITLES = {
 }
 
 
-def plates(counted: Tables, groups: Sequence[Group]) -> list[Plate]:
+def plates(counted: Tables, groups: Sequence[Group]) -> list[ReportFigure]:
     """Every figure for which there are values; counted: the tables of the sessions that count."""
-    makers: tuple[Callable[[], Plate | None], ...] = (
+    makers: tuple[Callable[[], ReportFigure | None], ...] = (
         lambda: accuracies(groups),
         lambda: by_rank(groups),
         lambda: beliefs(groups),
@@ -65,7 +65,7 @@ def _lengths(groups: Sequence[Group]) -> str:
     return "".join(told)
 
 
-def accuracies(groups: Sequence[Group]) -> Plate | None:
+def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
     """Item 1 by study, with what guessing gets."""
     shown = {
         name: [group for group in groups if plain(accuracy(group, name)).size] for name in RIGHT
@@ -86,7 +86,7 @@ def accuracies(groups: Sequence[Group]) -> Plate | None:
         ax.set_xlim(-2, 102)
     axes[-1].set_xlabel("% of photos")
     caption = f"{_READ} Dashed: guessing.{_lengths(groups)}"
-    return Plate("judging-accuracy", figure, "Accuracy by study", caption)
+    return ReportFigure("judging-accuracy", figure, "Accuracy by study", caption)
 
 
 def _printed(group: Group, name: str) -> paper.Published | None:
@@ -103,13 +103,13 @@ def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | No
     middle, width = mean(values), sd(values)
     if middle is not None:
         if width is not None:
-            kit.across(ax, [middle - width, middle + width], place)
+            kit.horizontal_interval(ax, [middle - width, middle + width], place)
         kit.diamond(ax, middle, place, markersize=6, markerfacecolor=INK)
     if printed is not None:
         below = place + 0.28
         if printed.sd is not None:
             ends = [printed.mean - printed.sd, printed.mean + printed.sd]
-            kit.across(ax, ends, below, color=SECONDARY, linewidth=1.2, ls=":")
+            kit.horizontal_interval(ax, ends, below, color=SECONDARY, linewidth=1.2, ls=":")
         ax.plot(printed.mean, below, "s", **_PRINTED)
 
 
@@ -122,7 +122,7 @@ def _sessions(group: Group) -> int:
     return int(group.photos.groupby(WHO).ngroups)
 
 
-def by_rank(groups: Sequence[Group]) -> Plate | None:
+def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     """Mean rating of rows by the model's rank (Figure 4)."""
     shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
     if not shown:
@@ -153,10 +153,12 @@ def by_rank(groups: Sequence[Group]) -> Plate | None:
         "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
     )
     caption += _lengths([group for group, _ in shown])
-    return Plate("judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption)
+    return ReportFigure(
+        "judging-ratings-by-rank", figure, "Mean rating by the model's rank", caption
+    )
 
 
-def beliefs(groups: Sequence[Group]) -> Plate | None:
+def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
     """Mean agreement of sessions over all photos, those the model has right, and wrong."""
     shown = [group for group in groups if group.photos["agreement"].notna().any()]
     if not shown:
@@ -177,10 +179,10 @@ def beliefs(groups: Sequence[Group]) -> Plate | None:
         ax.set_xlabel("1 incorrect – 4 correct")
     caption = f"{_READ} Dashed: the neutral 2.5; right of it predictions are believed."
     caption += _lengths(shown)
-    return Plate("judging-belief", figure, "Belief in predictions by study", caption)
+    return ReportFigure("judging-belief", figure, "Belief in predictions by study", caption)
 
 
-def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
+def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
     """Least accuracy of a black box at low, medium and high risk (Figure 5)."""
     shown = []
     for group in _one_a_study(groups):
@@ -201,7 +203,7 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> Plate | None:
         "Untouched sliders are included."
     )
     label = "Least accuracy of a black box that would be preferred, by risk"
-    return Plate("judging-trade-off", figure, label, caption)
+    return ReportFigure("judging-trade-off", figure, label, caption)
 
 
 def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
@@ -231,7 +233,7 @@ def _folded(name: str) -> str:
     return f"{first}-\n{rest}"
 
 
-def understanding(counted: Tables, groups: Sequence[Group]) -> Plate | None:
+def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
     """How well the model is thought to be understood, at three times (Table A1)."""
     shown = []
     for group in _one_a_study(groups):
@@ -249,7 +251,9 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> Plate | None:
         ax.set_xlim(0.8, 5.2)
         ax.set_xticks(range(1, 6))
         ax.set_xlabel("1 very poor – 5 very good")
-    return Plate("judging-understanding", figure, "Understanding as rated, at three times", _READ)
+    return ReportFigure(
+        "judging-understanding", figure, "Understanding as rated, at three times", _READ
+    )
 
 
 def _one_a_study(groups: Sequence[Group]) -> list[Group]:

@@ -26,7 +26,7 @@ from labapp.tasks.reconstruction.report.labels.results import Found, find
 from labapp.tasks.reconstruction.report.metrics import CALIBRATION_METRICS
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
 from itertools import accumulate
 
 from labapp.report.page import heading, paragraph
@@ -110,7 +110,7 @@ class ReconstructionReport(TaskReport[Found]):
         yield from courses(study.tables, study.anchor)
         yield from sections.of_study(study.name, findings)
 
-    def plates(self, counted: Tables, findings: Found) -> Sequence[Plate]:
+    def plates(self, counted: Tables, findings: Found) -> Sequence[ReportFigure]:
         if not findings.models:
             return ()
         from labapp.tasks.reconstruction.report.labels.figures import plates

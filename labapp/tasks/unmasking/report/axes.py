@@ -105,7 +105,7 @@ def line(
     at = np.asarray(x, float) * np.exp(place * APART)
     values = np.asarray(y, float)
     if low is not None and high is not None:
-        kit.upright(ax, at, low, high, look.colour)
+        kit.vertical_interval(ax, at, low, high, look.colour)
     style: dict[str, Any] = {
         "marker": look.mark,
         "color": look.colour,

@@ -21,7 +21,7 @@ from labapp.tasks.unmasking.report.results import Found, Group
 from labapp.tasks.unmasking.report.statistics import rows
 
 if TYPE_CHECKING:
-    from labapp.report.drawing import Plate
+    from labapp.report.drawing import ReportFigure
 
 DEFINITIONS = {
     "Unmasked images": (
@@ -85,7 +85,7 @@ class UnmaskingReport(TaskReport[tuple[Found, ...]]):
     def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
         yield from sections.of_study(study.name, findings, study.anchor)
 
-    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[Plate]:
+    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
         """Those of each group; their names tell groups apart where there are several."""
         from labapp.tasks.unmasking.report.figures import plates
 

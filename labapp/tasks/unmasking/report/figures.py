@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from labapp.figure_style import INK, STYLE
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes, figures_fits, figures_model
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.tasks.unmasking.report.results import Found
@@ -26,9 +26,9 @@ ROW = 7.5
 """Between the numbers above the bars, in percent of the axis."""
 
 
-def plates(result: Found, prefix: str = "unmasking") -> list[Plate]:
+def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
     """Every figure for which there are values; prefix: of their file names."""
-    makers: tuple[Callable[[Found, str], Plate | None], ...] = (
+    makers: tuple[Callable[[Found, str], ReportFigure | None], ...] = (
         confidence,
         confidence_by_method,
         reaction_times,
@@ -44,7 +44,7 @@ def plates(result: Found, prefix: str = "unmasking") -> list[Plate]:
         return [plate for make in makers if (plate := make(result, prefix)) is not None]
 
 
-def confidence(result: Found, prefix: str) -> Plate | None:
+def confidence(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
     counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
@@ -80,7 +80,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
         edgecolor=INK,
         linewidth=0.8,
     )
-    kit.upright(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
+    kit.vertical_interval(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
     ax.set_ylim(-2, 100 + 2.4 * ROW)
     ax.set_yticks(
         [*range(0, 101, 20), 100 + ROW, 100 + 2 * ROW],
@@ -91,7 +91,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
             ax.text(at, 100 + height, f"{n:,}", ha="center", va="center", fontsize=8.5)
 
 
-def confidence_by_method(result: Found, prefix: str) -> Plate | None:
+def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
     return _one(
         result,
@@ -105,7 +105,7 @@ def confidence_by_method(result: Found, prefix: str) -> Plate | None:
 
 def _one(
     result: Found, frame: pd.DataFrame, name: str, label: str, unit: str, caption: str
-) -> Plate | None:
+) -> ReportFigure | None:
     """A panel of shares by mask, a line a method."""
     if frame.empty or not (frame["n"] > 0).any():
         return None
@@ -118,7 +118,7 @@ def _one(
     return plate_of(result, name, figure, label, f"{caption} {AT_EACH_MASK} {INTERVAL}")
 
 
-def reaction_times(result: Found, prefix: str) -> Plate | None:
+def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
     times = result.times
     if times.empty or not times["mean"].notna().any():
@@ -144,7 +144,7 @@ def reaction_times(result: Found, prefix: str) -> Plate | None:
     )
 
 
-def accuracy(result: Found, prefix: str) -> Plate | None:
+def accuracy(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
     frame = result.accuracy

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from labapp.figure_style import SECONDARY
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import lines, plate_of, two
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Found
@@ -20,7 +20,7 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(result: Found, prefix: str) -> Plate | None:
+def psychometric(result: Found, prefix: str) -> ReportFigure | None:
     """The fitted functions of each method over the shares that they are fitted to."""
     pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
@@ -68,7 +68,7 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(result: Found, prefix: str) -> Plate | None:
+def thresholds(result: Found, prefix: str) -> ReportFigure | None:
     """The thresholds of each participant, joined over methods."""
     own = result.fits.own
     if not (own["why"] == "").any():
@@ -97,7 +97,7 @@ def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
     )
     values = wide.reindex(columns=list(methods)).to_numpy(float)
     shifts = kit.jitter(len(values), 0.12)
-    kit.joining(ax, values, shifts)
+    kit.join_participants(ax, values, shifts)
     names = []
     for place, name in enumerate(methods.values()):
         known = np.isfinite(values[:, place])

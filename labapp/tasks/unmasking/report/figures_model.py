@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from labapp.figure_style import INK, SECONDARY
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
 from labapp.tasks.unmasking.report.results import (
@@ -34,7 +34,7 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(result: Found, prefix: str) -> Plate | None:
+def model(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
     frame = result.model
@@ -62,7 +62,7 @@ def model(result: Found, prefix: str) -> Plate | None:
     )
 
 
-def ranks(result: Found, prefix: str) -> Plate | None:
+def ranks(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 8: average ranks of the methods by people and by the model."""
     overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
@@ -103,7 +103,7 @@ def _overall(ax: Axes, result: Found) -> None:
         if not own["rank"].notna().any():
             continue
         at = np.arange(len(methods)) + shift
-        kit.upright(ax, at, own["low"], own["high"], look.colour)
+        kit.vertical_interval(ax, at, own["low"], own["high"], look.colour)
         axes.marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
     kit.columns(ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=8)
     ax.set_title("All masks")
@@ -125,7 +125,7 @@ def _no_ranks(who: str) -> str:
     return "no annotations"
 
 
-def bias(result: Found, prefix: str) -> Plate | None:
+def bias(result: Found, prefix: str) -> ReportFigure | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
     shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
@@ -167,7 +167,7 @@ def _wrong_images(shares: pd.DataFrame) -> str:
     return ", ".join(result)
 
 
-def bias_times(result: Found, prefix: str) -> Plate | None:
+def bias_times(result: Found, prefix: str) -> ReportFigure | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
     times = result.bias.times
     if times.empty or not times["mean"].notna().any():
@@ -194,7 +194,7 @@ def _answers(ax: Axes, own: pd.DataFrame) -> None:
             value = float(row[kind])
             if np.isfinite(value):
                 ends = [float(row[f"{kind}_low"]), float(row[f"{kind}_high"])]
-                kit.across(ax, ends, place + shift, color=SECONDARY)
+                kit.horizontal_interval(ax, ends, place + shift, color=SECONDARY)
                 kit.diamond(ax, value, place + shift, markersize=5.5, markerfacecolor=face)
     counts = own["n"].fillna(0).astype(int)
     names = [f"{ANSWERS[str(answer)]}, n = {n:,}" for answer, n in counts.items()]

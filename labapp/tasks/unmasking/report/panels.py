@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from labapp.figure_style import SECONDARY
 from labapp.report import kit
-from labapp.report.drawing import Plate
+from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.results import Found
 from labapp.tasks.unmasking.report.words import annotations_of, of_people
@@ -21,7 +21,7 @@ HEIGHT_IN = 4.1
 
 def plate_of(
     result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
-) -> Plate:
+) -> ReportFigure:
     """The figure as a file of its own, which says above what it is of: the people, or else `of`."""
     figure.suptitle(
         f"{label} · {result.group.name}: {of or of_people(result.group)}",
@@ -31,7 +31,7 @@ def plate_of(
         fontweight="normal",
         color=SECONDARY,
     )
-    return Plate(name, figure, label, caption)
+    return ReportFigure(name, figure, label, caption)
 
 
 def two(result: Found) -> tuple[Figure, Sequence[Axes]]:

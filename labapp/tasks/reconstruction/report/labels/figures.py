@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
 from labapp.report import kit
-from labapp.report.drawing import Plate, headed
+from labapp.report.drawing import ReportFigure, add_heading
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model
 from labapp.tasks.reconstruction.report.labels.published import COVERED
@@ -20,12 +20,12 @@ SIDE_BY_SIDE = 3
 _HATCH = "////"
 
 
-def plates(result: Found) -> list[Plate]:
+def plates(result: Found) -> list[ReportFigure]:
     """A figure for each study with names and number of sliders, in the order of the tables."""
     return [plate for study in result.studies for plate in of_study(study, result)]
 
 
-def of_study(study: str, result: Found) -> list[Plate]:
+def of_study(study: str, result: Found) -> list[ReportFigure]:
     """Its figures; see `plates`."""
     models = result.of_study(study)
     return [
@@ -34,7 +34,7 @@ def of_study(study: str, result: Found) -> list[Plate]:
     ]
 
 
-def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> Plate:
+def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> ReportFigure:
     dials = max(len(model.dials) for model, _ in models)
     with mpl.rc_context(STYLE):
         height = 0.85 + 0.26 * dials
@@ -50,11 +50,11 @@ def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> Pla
             )
         )
         study = models[0][0].study
-        headed(figure, "Coverage of each dial", study, len(people), len(programs))
+        add_heading(figure, "Coverage of each dial", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
     agreed = "; in brackets names that every rater calls consistent" if result.ratings else ""
     hatched = any(effect.little for _, effects in models for effect in effects.of)
-    return Plate(
+    return ReportFigure(
         name,
         figure,
         f"Coverage of each dial: {shown}",

@@ -1,4 +1,4 @@
-"""Names along an axis of a figure, in lines that fit their place, or turned by a quarter."""
+"""Names along an axis of a figure: broken into lines that fit, or turned by 90 degrees."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from labapp.figure_style import HAIRLINE
 from labapp.report.drawing import model_names
 
 SMALL = 7.5
-"""Points of text below the smallest titles."""
+"""Font size of the names, in points."""
 LINE_IN, CLOSE_IN = 0.15, 0.13
-"""Height of a line of such text, and without the room between labels."""
+"""Height of a line of such text in inches, with and without the space between labels."""
 LEAST = 3
-"""An axis has places for so many models, so that of few none is drawn broad."""
+"""An axis has room for at least so many models: one or two are not drawn too wide."""
 THIN = "\N{THIN SPACE}"
 
 
 def width_in(text: str) -> float:
-    """Inches that the longest line of a small text takes."""
+    """Width of the longest line of a text in the size `SMALL`, in inches."""
     font = FontProperties(family="DejaVu Sans", size=SMALL)  # comes with matplotlib
     lines = text.split("\n")
     return (
@@ -32,8 +32,8 @@ def width_in(text: str) -> float:
     )
 
 
-def wrapped(name: str, room: float) -> str:
-    """A name in lines that fit so many inches, broken after its -, _, /, . and spaces; a piece that
+def wrap(name: str, room: float) -> str:
+    """A name broken into lines of at most `room` inches, after -, _, /, . and spaces. A piece that
     is longer has a line of its own."""
     lines = [""]
     for piece in re.findall(r"[^-_/. \n]*[-_/. \n]?", name):
@@ -44,50 +44,52 @@ def wrapped(name: str, room: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """Names of models for an axis, in lines; upright: turned by a quarter, where they are longer
-    than their place is wide."""
+class AxisNames:
+    """Names of models for an axis (`labels`), broken into lines. upright: they are turned by 90
+    degrees because they are too wide otherwise."""
 
-    said: tuple[str, ...]
+    labels: tuple[str, ...]
     upright: bool
 
     @property
     def lines(self) -> int:
-        """Of the one that has most."""
-        return max(name.count("\n") + 1 for name in self.said)
+        """Number of lines of the label with most lines."""
+        return max(name.count("\n") + 1 for name in self.labels)
 
 
-def names_of(models: Sequence[str], room: float, *, counted: bool = True) -> Names:
-    """Names that fit so many inches a model. counted: the n of each stands in a line below it."""
+def names_of(models: Sequence[str], room: float, *, counted: bool = True) -> AxisNames:
+    """Names for an axis with `room` inches for each model. counted: its n stands below it."""
     plain = [name.replace("\n", "") for name in model_names(models)]
-    level = [wrapped(name, room) for name in plain]
+    level = [wrap(name, room) for name in plain]
     if all(width_in(name) <= room for name in level):
-        return Names(tuple(level), upright=False)
-    # In as many lines beside each other as there is room for, and so no longer than they must be.
+        return AxisNames(tuple(level), upright=False)
+    # As many lines beside each other as there is room for, so that names are as short as can be.
     lines = max(int(room / CLOSE_IN) - counted, 1)
     for length in np.arange(0.6, 6.0, 0.2):
-        turned = [wrapped(name, float(length)) for name in plain]
+        turned = [wrap(name, float(length)) for name in plain]
         fits = all(width_in(name) <= length for name in turned)
         if fits and max(name.count("\n") + 1 for name in turned) <= lines:
-            return Names(tuple(turned), upright=True)
-    return Names(tuple(plain), upright=True)
+            return AxisNames(tuple(turned), upright=True)
+    return AxisNames(tuple(plain), upright=True)
 
 
 def label_height(models: Sequence[str], room: float, *, counted: bool = True) -> float:
-    """Inches below the axis that the names take, with n where they are counted."""
+    """Height that the names take below the axis, in inches, with the line for n if `counted`."""
     names = names_of(models, room, counted=counted)
     if names.upright:
-        return max(width_in(name) for name in names.said) + LINE_IN / 2
+        return max(width_in(name) for name in names.labels) + LINE_IN / 2
     return LINE_IN * (names.lines + counted)
 
 
 def names_below(
     ax: Axes, models: Sequence[str], counts: Sequence[int], edges: Sequence[int], room: float
 ) -> None:
-    """The models along the x axis, at 0, 1 …, with the n of each. edges: places before which a line
-    stands. room: inches a model."""
+    """Write the names of the models along the x axis, at 0, 1 …, each with its n.
+
+    edges: positions before which a vertical line is drawn. room: inches for each model.
+    """
     fitted = names_of(models, room)
-    labels = [f"{name}\nn{THIN}={THIN}{n}" for name, n in zip(fitted.said, counts, strict=True)]
+    labels = [f"{name}\nn{THIN}={THIN}{n}" for name, n in zip(fitted.labels, counts, strict=True)]
     below(ax, labels, upright=fitted.upright)
     beyond = 0.6 + max(LEAST - len(models), 0) / 2
     ax.set_xlim(-beyond, len(models) - 1 + beyond)
@@ -97,7 +99,7 @@ def names_below(
 
 
 def below(ax: Axes, labels: Sequence[str], *, upright: bool) -> None:
-    """Labels of the x axis at 0, 1 …; those turned by a quarter begin their lines at the axis."""
+    """Set the labels of the x axis, at 0, 1 …; upright ones end at the axis."""
     turned = 90 if upright else 0
     alike = "right" if upright else "center"
     ax.set_xticks(range(len(labels)), labels, rotation=turned, multialignment=alike, fontsize=SMALL)

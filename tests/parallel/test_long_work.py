@@ -1,18 +1,19 @@
-"""The end of the system or of the terminal ends long work as Ctrl-C does."""
+"""Long work: a signal ends it as Ctrl-C does; the cycle collector is paused and goes on."""
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 
 import pytest
 
-from labapp.parallel.stopping import stoppable
+from labapp.parallel.long_work import gc_paused, stoppable
 
 pytestmark = pytest.mark.usefixtures("signals_of_a_terminal")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_it_is_an_interruption_and_only_there(number: signal.Signals) -> None:
     assert signal.getsignal(number) == signal.SIG_DFL
 
@@ -44,3 +45,15 @@ def test_in_another_thread_nothing_is_changed() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.SIG_DFL]
+
+
+def test_the_collector_is_paused_and_goes_on_also_after_a_failure() -> None:
+    assert gc.isenabled()
+    with gc_paused():
+        assert not gc.isenabled()
+        with gc_paused():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    with pytest.raises(ValueError, match="failed"), gc_paused():
+        raise ValueError("failed")
+    assert gc.isenabled()
