@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from labapp.representations import card as cards
 from labapp.representations import distance, networks, package, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Architecture, Trained
+from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.space import Continuous, LatentSpace
-from labapp.representations.warmup import random_states
+from labapp.representations.timing import random_states
 from labapp.training import files
 
 Float32 = NDArray[np.float32]
@@ -57,7 +57,7 @@ def subjects(models: list[str]) -> Iterator[Subject]:
     if models:
         return
     for name, architecture in ARCHITECTURES.items():
-        if isinstance(architecture.source, Trained):
+        if isinstance(architecture.source, TrainedNetwork):
             network = architecture.source.decoder(DIMENSIONS)
             networks.initialise(network, torch.Generator().manual_seed(0))
             yield Subject(name, architecture, ANY, torch_backend.weights_of(network))

@@ -13,11 +13,11 @@ import argparse
 from collections.abc import Iterator
 
 from benchmarks.random_weights import random_decoder
-from labapp.representations import benching, package
-from labapp.representations.decoders import Decoder
+from labapp.representations import package, timing
+from labapp.representations.decoders import LoadedDecoder
 
 
-def _decoders(device: str | None, threads: int) -> Iterator[Decoder]:
+def _decoders(device: str | None, threads: int) -> Iterator[LoadedDecoder]:
     for name in package.list_packages():
         yield package.load_package(name, device, threads)
     for architecture in ("dsprites-conv", "mnist-conv", "mnist-infogan"):
@@ -35,7 +35,7 @@ def main() -> None:
         f"{'24 at once':>12}{'35 at once':>12}"
     )
     for decoder in _decoders(asked.device, asked.threads):
-        row = benching.bench(decoder, asked.n)
+        row = timing.bench(decoder, asked.n)
         print(
             f"{row['model']:<22}{row['device']:<8}{row['threads']:>8}"
             f"{row['median_ms']:>10.4f}{row['p95_ms']:>10.4f}{row['p99_ms']:>10.4f}"

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from labapp.metrics.helpers import BATCH, EPOCHS, HIDDEN
+from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN
 from labapp.metrics.nis import nis
 from labapp.metrics.ois import ois
 

@@ -7,9 +7,9 @@ import torch
 
 from labapp.errors import ModelError
 from labapp.representations import networks, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Trained
+from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.card import ModelCard, dials_over
-from labapp.representations.decoders import Decoder, percentiles_of
+from labapp.representations.decoders import LoadedDecoder, percentiles_of
 
 LATENTS = 1_000
 
@@ -21,7 +21,7 @@ def random_decoder(
     seed: int = 0,
     device: str | None = None,
     threads: int = 1,
-) -> Decoder:
+) -> LoadedDecoder:
     """A decoder that behaves as a loaded package does, with pictures that mean nothing.
 
     Parameters
@@ -34,14 +34,16 @@ def random_decoder(
     ------
     ModelError : an architecture without weights, or an unknown one.
     """
-    known = {name: one for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)}
+    known = {
+        name: one for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)
+    }
     if architecture not in known:
         raise ModelError(
             f"No architecture with weights is called {architecture!r}.",
             todo=f"Choose one of: {', '.join(known)}.",
         )
     made_by = known[architecture]
-    assert isinstance(made_by.source, Trained)
+    assert isinstance(made_by.source, TrainedNetwork)
     network = made_by.source.decoder(dimensions)
     networks.initialise(network, torch.Generator().manual_seed(seed))
     generator = np.random.default_rng(seed)
@@ -65,7 +67,7 @@ def random_decoder(
         device=chosen,
         threads=threads,
     )
-    return Decoder(
+    return LoadedDecoder(
         id=card.id,
         space=card.space,
         card=card,

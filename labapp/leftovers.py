@@ -16,8 +16,10 @@ import stat
 import sys
 import tempfile
 import time
+import uuid
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 OLD_S = 3600.0
@@ -51,6 +53,23 @@ def clear(folder: Path, name: re.Pattern[str], older_than_s: float = OLD_S) -> N
     for path in _children(folder):
         if name.fullmatch(path.name) and _untouched(path, older_than_s):
             _remove(path)
+
+
+@contextmanager
+def drafted(folder: Path) -> Iterator[Path]:
+    """A new folder, written whole or not at all.
+
+    Gives a draft beside `folder`, which gets its name at the end of the block, or is removed after
+    an error. Old drafts beside it are cleared. Raises OSError: `folder` cannot be written.
+    """
+    clear(folder.parent, DRAFT)
+    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _untouched(path: Path, for_s: float) -> bool:

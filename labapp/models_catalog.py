@@ -134,7 +134,7 @@ def train(
     UsageError : a device other than the CPU is named for a classifier.
     ModelError, DatasetError : the recipe cannot be trained.
     """
-    if not classifier_recipes.is_one(path):
+    if not classifier_recipes.is_classifier_recipe(path):
         from labapp.representations import training
 
         name = recipe.read(path).id  # a recipe that is refused shows no bar

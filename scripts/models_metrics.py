@@ -20,7 +20,7 @@ from labapp.metrics.evaluation.scores import compute_all
 from labapp.metrics.registry import METRICS
 from labapp.representations import card as cards
 from labapp.representations import package
-from labapp.representations.scored import encoded
+from labapp.representations.evaluation import labelled_encodings
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",
@@ -32,7 +32,7 @@ FILE = resources.models() / "metrics.json"
 
 def row(model: str, name: str) -> dict[str, Any]:
     """One metric's score and settings, as `labapp models evaluate` computes them."""
-    rows = encoded(model)
+    rows = labelled_encodings(model)
     assert rows is not None
     (found,) = compute_all(rows.codes, rows.factors, cut=True, settings=SETTINGS, names=[name])
     assert found.score is not None, found.reason

@@ -20,7 +20,7 @@ from labapp.figure_style import STYLE
 from labapp.metrics.information import mutual_information
 from labapp.representations import card as cards
 from labapp.representations import package
-from labapp.representations.scored import encoded
+from labapp.representations.evaluation import labelled_encodings
 from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}
@@ -30,7 +30,7 @@ FILE = resources.assets() / "readme" / "representations.png"
 
 def representation(model: str, title: str) -> Representation:
     """Its scores are those on its card."""
-    rows, root = encoded(model), resources.models()
+    rows, root = labelled_encodings(model), resources.models()
     measured = cards.read(package.find(model, root)).disentanglement
     assert rows is not None
     assert measured is not None

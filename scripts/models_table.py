@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from labapp import resources
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import package as classifiers
-from labapp.explanations.card import ByClass, ClassifierCard, CnnChecks, Tested
+from labapp.explanations.card import BirdTest, ClassifierCard, ClassTest, CnnChecks
 from labapp.metrics.registry import METRICS
 from labapp.representations import card as cards
 from labapp.representations import package
@@ -78,7 +78,7 @@ def _cells(name: str, values: Sequence[float | None]) -> str:
 
 def classifiers_table() -> str:
     """Markdown, a row a classifier of birds."""
-    rows = [_classifier(card, card.test) for card in _cards() if isinstance(card.test, Tested)]
+    rows = [_classifier(card, card.test) for card in _cards() if isinstance(card.test, BirdTest)]
     return "\n".join([*CLASSIFIERS_HEAD, *rows])
 
 
@@ -86,7 +86,7 @@ def faces_table() -> str:
     """Markdown, a row a class that a classifier of faces tells, and their weighted average."""
     rows = []
     for card in _cards():
-        if isinstance(card.test, ByClass):
+        if isinstance(card.test, ClassTest):
             for name, one in [*card.test.classes.items(), ("average", card.test.average)]:
                 shares = " | ".join(f"{share:.2f}" for share in (one.precision, one.recall, one.f1))
                 rows.append(f"| {name} | {shares} | {one.support} |")
@@ -140,7 +140,7 @@ def _row(card: ModelCard) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _classifier(card: ClassifierCard, test: Tested) -> str:
+def _classifier(card: ClassifierCard, test: BirdTest) -> str:
     cells = [
         f"`{card.recipe.id}`",
         f"{card.training.seconds / 60:.0f} min",

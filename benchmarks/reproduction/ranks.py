@@ -11,7 +11,7 @@ from scipy import stats
 
 from benchmarks.reproduction.printing import Table
 from labapp.metrics.evaluation.scores import compute_all
-from labapp.representations.scored import encoded
+from labapp.representations.evaluation import labelled_encodings
 from scripts import models_metrics
 
 Float64 = NDArray[np.float64]
@@ -26,7 +26,7 @@ LOWER_IS_BETTER = ("ois", "nis")
 def computed(model: str) -> dict[str, float]:
     """The scores of a model that is not shipped, as those of the shipped ones were computed; NaN
     where a metric does not apply."""
-    rows = encoded(model)
+    rows = labelled_encodings(model)
     if rows is None:
         raise SystemExit(f"{model} has no encodings and true factors: it cannot be measured.")
     settings = models_metrics.SETTINGS

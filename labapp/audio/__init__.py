@@ -1,7 +1,8 @@
-"""CAPTURED: the participant's voice, from the microphone to a WAV file on the session's clock.
+"""The participant's voice: from the microphone to a WAV file on the session's clock.
 
-While a session runs: portaudio -> devices -> capture (in a child: process) -> recorder, with
-sources to know the microphone, and track (timeline, level, writer) for the file. Afterwards:
-alignment and repair. Before it starts: check. No module here loads PortAudio when it is imported:
-a machine without sound must still open every window.
+Before a session, `check` listens to the microphone. While it runs, sound goes from `portaudio` and
+`devices` through `capture` (in a child process, see `process`) to `recorder`, which writes the file
+with `track` (`timeline`, `level`, `writer`); `sources` tells which microphone is behind a sound
+server. Afterwards, `alignment` and `repair` read the file. No module here loads PortAudio when it
+is imported: a machine without sound must still open every window.
 """

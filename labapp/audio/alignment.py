@@ -32,9 +32,14 @@ Anchor = tuple[int, float, int]
 class ClockFit:
     """How the frames of one segment lie on the session's clock.
 
-    nominal_rate and rate in frames per second of session time; offset_ns: session time of frame 0;
-    residual_ms: median absolute distance of the anchors used from the line; n_anchors: anchors
-    used; reason: empty, or why the nominal rate was used.
+    Attributes
+    ----------
+    nominal_rate, rate : frames per second of session time, as stated and as fitted.
+    offset_ns : session time of frame 0.
+    residual_ms : median absolute distance of the anchors used from the line.
+    n_anchors : number of anchors used.
+    used_nominal : whether the nominal rate was used in place of a fitted one.
+    reason : why it was used, else empty.
     """
 
     nominal_rate: int
@@ -53,8 +58,11 @@ class ClockFit:
 def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int] = ()) -> ClockFit:
     """Fit one segment.
 
-    anchors : in order of their frames. nominal_rate in Hz. breaks : frames at which the stream went
-    on after a gap (the start is one without being named).
+    Parameters
+    ----------
+    anchors : in order of their frames.
+    nominal_rate : in Hz.
+    breaks : frames at which the stream went on after a gap; the start need not be named.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether the sound of a block is what was written, by the hash that its event carries."""
+"""Checks a block of a sound file against the hash in its event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK = 1 << 20
 
 
 class Checksum(Protocol):
-    """Takes in bytes, and says whether they were those of the block."""
+    """Computes a checksum piece by piece, and compares it with that of the block."""
 
     def update(self, data: bytes, /) -> None: ...
     def fits(self) -> bool: ...
@@ -43,13 +43,15 @@ class _Crc32:
 
 
 def method(block: AudioBlock) -> str:
-    """What the block's sound is checked by, for people."""
+    """Name of the checksum that the block's event carries."""
     return "SHA-256" if block.sha256 or block.crc32 is None else "CRC-32"
 
 
 def fits(stream: IO[bytes], block: AudioBlock) -> bool | None:
-    """Whether the stream, which stands at the block's first byte, holds its sound; None where it
-    ends before. Read in pieces: a block can be hours of silence after a machine slept.
+    """Whether a stream holds the sound of a block; None if the stream ends before the block does.
+
+    stream : positioned at the block's first byte. It is read in pieces, because a block can be
+        hours of silence after a machine slept.
     """
     checksum: Checksum = _Sha256(block) if method(block) == "SHA-256" else _Crc32(block)
     left = (block.frames - block.first_frame) * FRAME_BYTES

@@ -27,9 +27,10 @@ from labapp.messages import Message
 
 SAMPLE_BYTES = 2
 LATENCY_S = 0.2
-"""Asked of the host: a recorder has no need to be quick, but must outlast a busy interpreter."""
+"""Latency that is asked of the host, in s: a recorder need not be quick, but must not lose sound
+while the interpreter is busy."""
 QUEUE_S = 60.0
-"""Sound the queue can hold while the writer waits for the disk."""
+"""Seconds of sound that the queue can hold while the writer waits for the disk."""
 
 
 class Packet(NamedTuple):

@@ -1,13 +1,12 @@
-"""Looking at the microphone without recording: the home's checklist and `labapp doctor`."""
+"""Listens to the microphone without recording, for the checklist and `labapp doctor`."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
+from contextlib import closing
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from labapp.audio import portaudio
 from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
-from labapp.audio.level import FLOOR_DBFS, Hearing, dbfs, hear
+from labapp.audio.level import FLOOR_DBFS, VoiceActivity, dbfs, hear
 from labapp.audio.process import open_input
 from labapp.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level, level_of
 from labapp.audio.track import mono
@@ -29,7 +28,7 @@ TONE_DBFS = -20.0
 class MicrophoneProbe:
     """Listens to a microphone for a meter; keeps nothing but the last `keep_s` seconds in memory.
 
-    Use as a context manager, or call `close`.
+    Call `close` at the end (or use `contextlib.closing`).
 
     Raises
     ------
@@ -51,7 +50,7 @@ class MicrophoneProbe:
         self._kept: deque[bytes] = deque()
         self._kept_frames = 0
         self._silent_after_s = silent_after_s
-        self._hearing = Hearing()
+        self._hearing = VoiceActivity()
         self._level = Level(rate=self.rate)
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="labapp-sound-probe", daemon=True)
@@ -69,17 +68,6 @@ class MicrophoneProbe:
         """Give the microphone back."""
         self._closing.set()
         self._thread.join(5.0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _run(self) -> None:
         stream = self._stream
@@ -120,7 +108,10 @@ class MicrophoneProbe:
 
 @dataclass(frozen=True, slots=True)
 class RecordTest:
-    """What a short recording heard. peak and loudest 50 ms in dBFS; zeros: every sample was 0."""
+    """What a test recording heard: its peak and its loudest 50 ms (`rms_dbfs`), in dBFS.
+
+    zeros : whether every sample was 0.
+    """
 
     device: str
     rate: int
@@ -139,15 +130,17 @@ def record_test(device: Device, seconds: float) -> RecordTest:
     AudioError : the microphone cannot be opened.
     DeviceGone : it gives no sound.
     """
-    with MicrophoneProbe(device, keep_s=seconds) as probe:
+    with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         samples = _wait_for(probe, seconds)
     return _summary(probe, samples)
 
 
 @dataclass(frozen=True, slots=True)
 class LoopbackCheck:
-    """Whether a tone played was heard. tone_dbfs and before_dbfs: level of the tone's frequency in
-    the recording while it played and before."""
+    """Whether a tone that was played was heard.
+
+    tone_dbfs, before_dbfs : level at the tone's frequency while it was played, and before.
+    """
 
     heard: bool
     tone_dbfs: float
@@ -166,7 +159,7 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
     DeviceGone : the microphone gives no sound.
     """
     sounddevice = portaudio.load()
-    with MicrophoneProbe(device, keep_s=seconds) as probe:
+    with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         before = tone_level(_wait_for(probe, seconds), probe.rate)
         length = np.arange(round((seconds + 1.0) * probe.rate))
         tone = 10 ** (TONE_DBFS / 20) * np.sin(2 * np.pi * TONE_HZ * length / probe.rate)

@@ -1,4 +1,4 @@
-"""Microphones: what there is, and how one is chosen by name."""
+"""The microphones of this machine, and how a microphone is chosen by name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ DEFAULT = "default"
 class Device:
     """A device that can record.
 
-    index is PortAudio's and only good until the next refresh; name and host_api last.
-    default_rate in Hz: the device's own, or behind PulseAudio and PipeWire that of the source, so
-    that nothing is resampled on the way. source and description name that source; both are empty
-    where the device is not behind a sound server.
+    Attributes
+    ----------
+    index : PortAudio's number, valid until the next refresh only.
+    name, host_api : what identifies the device for longer.
+    default_rate : the device's own rate in Hz; behind PulseAudio or PipeWire the rate of the
+        source, so that nothing is resampled on the way.
+    source, description : of the source behind a sound server; empty without one.
     """
 
     index: int
@@ -67,7 +70,7 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
             safe="Everything but sound works.",
             todo="Run `labapp doctor`, or record without sound (--audio off).",
         ) from error
-    server: sources.Source | None = None
+    server: sources.SoundSource | None = None
     server_asked = False
     devices = []
     for index, entry in enumerate(entries):

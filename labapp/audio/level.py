@@ -1,9 +1,12 @@
 """What the microphone hears: a pure fold over blocks of sound.
 
-heard: somebody speaks, or did a short while ago; silent: nobody has for a given time; zeros: every
-sample is exactly 0, which no microphone does (no permission, a muted device, a dead source) unless
-it has a noise gate, which does so between words;
-clipping: samples stand at full scale.
+Its states are
+
+* heard: somebody speaks, or spoke a short while ago;
+* silent: nobody has spoken for a given time;
+* zeros: every sample is exactly 0, because the permission is missing, the device is muted or the
+  source is dead; a microphone with a noise gate does so between words, too;
+* clipping: samples are at full scale.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ ENVELOPE_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class VoiceActivity:
     """The state of the fold; times are session times in ns, levels in dBFS.
 
     envelope: peaks of the last 100 blocks, 0 to 1, newest last.
@@ -64,13 +67,13 @@ def dbfs(amplitude: float) -> float:
 
 
 def hear(
-    before: Hearing,
+    before: VoiceActivity,
     samples: NDArray[np.int16],
     start_ns: int,
     rate: int,
     *,
     silent_after_s: float = 15.0,
-) -> Hearing:
+) -> VoiceActivity:
     """Take in one block of mono sound, about 50 ms of it.
 
     Parameters
@@ -127,7 +130,7 @@ def _clips(samples: NDArray[np.int16], peak: float) -> bool:
     return bool((runs >= CLIP_RUN).any())
 
 
-def _judge(hearing: Hearing, start_ns: int, silent_after_s: float) -> Hearing:
+def _judge(hearing: VoiceActivity, start_ns: int, silent_after_s: float) -> VoiceActivity:
     now = hearing.now_ns
     state, since = hearing.state, start_ns
     zeros = hearing.zeros_since_ns

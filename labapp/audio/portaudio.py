@@ -1,4 +1,4 @@
-"""The door to PortAudio: loaded when a device is first asked for, and not before."""
+"""Loads PortAudio, when a device is first needed and not before."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
 """The microphone in a process of its own.
 
-PortAudio is not to be trusted with a session. When its device dies at a bad moment, its ALSA part
-loops for ever in native code, at full load, writing to stderr a million times a second, and neither
-closing the stream nor ending the process gets past it (seen with 19.6.0 when PulseAudio ended
-before the first block). A process can be ended whatever it does. Besides, the callback then needs
-the lock of an interpreter that has nothing else to do, so that a busy window neither delays it nor
-is delayed by it.
+PortAudio could take a session down with it. When its device dies at a bad moment, its ALSA part
+loops for ever in native code, at full load, writing to stderr a million times a second; closing the
+stream or exiting normally does not end it (seen with 19.6.0 when PulseAudio ended before the first
+block). A child process can be killed whatever it does. Besides, its callback has an interpreter to
+itself: it neither delays a busy window nor is delayed by it.
 
 `time.perf_counter_ns` counts from the same moment in every process of a machine (Linux: monotonic
 clock, macOS: Mach time, Windows: performance counter), so packets need no translation.
@@ -129,8 +128,11 @@ def _write_packet(pipe: IO[bytes], packet: Packet) -> None:
 
 
 def _open(device: Device) -> PortAudioInput:
-    """Indexes belong to a process; the name is what lasts. At the rate that the device has now: one
-    that comes back may have another, which it alone can be opened at."""
+    """Open a device by its name, at the rate that it has now.
+
+    Indexes are valid in one process only, and a device that comes back may have another rate, the
+    only one at which it can be opened.
+    """
     match = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
     if match is None:
         raise DeviceGone(
@@ -149,8 +151,8 @@ def main(description: str) -> None:
     try:
         stream = _open(Device(**json.loads(description)))
     except AudioError as error:
-        told = {"what": error.what, "message": coded(error.what)}
-        out.write(json.dumps(told | {"safe": error.safe, "todo": error.todo}).encode())
+        answer = {"what": error.what, "message": coded(error.what)}
+        out.write(json.dumps(answer | {"safe": error.safe, "todo": error.todo}).encode())
         out.flush()
         return
     parent_gone = threading.Event()

@@ -16,7 +16,7 @@ from pathlib import Path
 from labapp.audio import sources
 from labapp.audio.capture import InputStream, OpenInput
 from labapp.audio.devices import Device
-from labapp.audio.level import FLOOR_DBFS, Hearing
+from labapp.audio.level import FLOOR_DBFS, VoiceActivity
 from labapp.audio.process import open_input
 from labapp.audio.sources import NoWatcher, PulseWatcher, SourceWatcher
 from labapp.audio.track import Emit, Outbox, Track
@@ -57,7 +57,7 @@ class Level:
     problem: str = ""
 
 
-def level_of(hearing: Hearing) -> Level:
+def level_of(hearing: VoiceActivity) -> Level:
     """The meter's view of what is heard, without a file."""
     return Level(
         state=hearing.state or "starting",
@@ -187,8 +187,8 @@ class Recorder:
             )
 
     def again(self) -> Recorder:
-        """A recorder like this one, for the next file of the segment: the next take, or this one
-        where it never began."""
+        """A recorder with the same settings for the next take of the segment, or for this take if
+        it never began."""
         return Recorder(
             self._folder,
             self._segment,

@@ -1,8 +1,8 @@
-"""A WAV file after a crash: made whole again, and checked against what the journal acknowledged.
+"""Repairs a WAV file after a crash, and checks it against the journal.
 
-A file that was cut off has a header that is up to a second old, more samples than the header
-says, and perhaps half a frame at its end. Repair sets the header from the file's length. It never
-shortens what a block event has acknowledged, and doing it twice changes nothing.
+A file that was cut off has a header that is up to a second old, more samples than the header says,
+and perhaps half a frame at its end. Repair sets the header from the file's length. It never removes
+sound that a block event has acknowledged, and repairing twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -129,8 +129,11 @@ def repair_wav(path: Path, rate: int, blocks: Iterable[AudioBlock] = ()) -> Repa
 
 
 def _refuse_foreign(path: Path, header: bytes) -> None:
-    """A header that was cut short, or is empty or all zeros (never reached the disk), is ours to
-    write again; anything else that is not a WAV of ours is not."""
+    """Raises RecordError for a file whose header is not one of labapp's.
+
+    A header that was cut short, or is empty or all zeros because it never reached the disk, is
+    accepted: it is written again.
+    """
     ours = wav_header(0, 0)
     if not header.strip(b"\0") or header[:4] == ours[:4][: len(header)]:
         return

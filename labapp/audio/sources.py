@@ -1,8 +1,8 @@
-"""Which microphone is really behind a PulseAudio or PipeWire device.
+"""Which microphone is behind a PulseAudio or PipeWire device.
 
-PortAudio sees one device, `pulse`; behind it the sound server chooses a source, and when that
-source is pulled out the server silently moves the stream to another one, or feeds it zeros. The
-only way to notice is to ask the server what our own stream records from.
+PortAudio sees a single device, `pulse`, for which the sound server chooses a source. When that
+source is unplugged, the server silently moves the stream to another source, or feeds it zeros. This
+is noticed only by asking the server which source the stream records from.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SourceWatcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SoundSource:
     """A source of the sound server. rate in Hz, 0 where unknown."""
 
     index: int
@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class SourceOutput:
     """A recording stream as the sound server sees it."""
 
     index: int
@@ -82,13 +82,13 @@ def pactl(*arguments: str) -> Any:
         return None
 
 
-def list_sources() -> list[Source] | None:
+def list_sources() -> list[SoundSource] | None:
     """Every source of the sound server; None where no server answers."""
     answer = pactl("list", "sources")
     return None if answer is None else [_source(entry) for entry in answer]
 
 
-def default_source() -> Source | None:
+def default_source() -> SoundSource | None:
     """The source that a new stream records from; None where no server answers."""
     info = pactl("info")
     if not isinstance(info, dict):
@@ -97,13 +97,13 @@ def default_source() -> Source | None:
     return next((s for s in list_sources() or [] if s.name == name), None)
 
 
-def recordings_of(pid: int) -> list[Recording] | None:
+def recordings_of(pid: int) -> list[SourceOutput] | None:
     """Recording streams of a process, oldest first; None where no server answers."""
     answer = pactl("list", "source-outputs")
     if answer is None:
         return None
     streams = [
-        Recording(int(entry["index"]), int(entry["source"]))
+        SourceOutput(int(entry["index"]), int(entry["source"]))
         for entry in answer
         if entry.get("properties", {}).get("application.process.id") == str(pid)
     ]
@@ -111,14 +111,14 @@ def recordings_of(pid: int) -> list[Recording] | None:
 
 
 def behind_sound_server(name: str, host_api: str) -> bool:
-    """Whether a PortAudio device may be a door to PulseAudio or PipeWire."""
+    """Whether a PortAudio device may stand for PulseAudio or PipeWire."""
     if host_api.casefold() == "pulseaudio":
         return True
     return host_api == "ALSA" and name.casefold() in {"pulse", "default", "pipewire"}
 
 
 class NoWatcher:
-    """For devices that are what they say: their stream itself ends when they go."""
+    """Watches nothing: for devices whose stream ends by itself when they are unplugged."""
 
     def follow(self, pid: int) -> None:
         pass
@@ -239,14 +239,14 @@ class PulseWatcher:
         pactl("move-source-output", str(ours.index), wanted)
 
 
-def _source(entry: dict[str, Any]) -> Source:
+def _source(entry: dict[str, Any]) -> SoundSource:
     rate = channels = 0
     for word in str(entry.get("sample_specification", "")).split():
         if word.endswith("Hz") and word[:-2].isdigit():
             rate = int(word[:-2])
         elif word.endswith("ch") and word[:-2].isdigit():
             channels = int(word[:-2])
-    return Source(
+    return SoundSource(
         index=int(entry["index"]),
         name=str(entry["name"]),
         description=str(entry.get("description", "")) or str(entry["name"]),

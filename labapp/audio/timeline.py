@@ -27,8 +27,12 @@ CATCH_UP_S = 0.005
 class PlacedPacket:
     """A packet that is ready to be written, and the silence that belongs before it.
 
-    lost: frames to fill with silence; cause: empty, or overflow, queue or stalled. An overflow that
-    the host reports although no time is missing has a cause and lost 0.
+    Attributes
+    ----------
+    frames : frames of the packet.
+    lost : frames to fill with silence before it.
+    cause : empty, or overflow, queue or stalled. If the host reports an overflow although no time
+        is missing, there is a cause, and `lost` is 0.
     """
 
     packet: Packet
@@ -37,7 +41,7 @@ class PlacedPacket:
     cause: str
 
 
-class Timeline:
+class PacketTimeline:
     """One stream from its start to its end.
 
     Parameters

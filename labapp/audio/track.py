@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.audio.capture import Packet
-from labapp.audio.level import Hearing, hear
-from labapp.audio.timeline import PlacedPacket, Timeline
+from labapp.audio.level import VoiceActivity, hear
+from labapp.audio.timeline import PacketTimeline, PlacedPacket
 from labapp.audio.writer import FRAME_BYTES, WavWriter
 from labapp.errors import LabappError
 from labapp.events import Payload
@@ -85,7 +85,7 @@ class Track:
     ) -> None:
         self.name = name
         self.rate = rate
-        self.hearing = Hearing()
+        self.hearing = VoiceActivity()
         self.lost_frames = 0
         self.last_sync_ns: int | None = None
         self.write_problem = ""
@@ -97,7 +97,7 @@ class Track:
         self._disk_low = False
         self._refused: tuple[int, int] | None = None
         self._channels = 1
-        self._timeline = Timeline(rate)
+        self._timeline = PacketTimeline(rate)
         self._resume_ns: int | None = None
         self._anchors: deque[tuple[int, float, int]] = deque()
         self._last_anchor_ns = 0
@@ -122,7 +122,7 @@ class Track:
     def begin_stream(self, channels: int) -> None:
         """A stream was opened; its first packet tells how much silence lies before it."""
         self._channels = channels
-        self._timeline = Timeline(self.rate, channels)
+        self._timeline = PacketTimeline(self.rate, channels)
 
     def end_stream(self) -> None:
         """The stream is gone; time runs on without sound."""
@@ -131,7 +131,7 @@ class Track:
         expected = self._timeline.expected_ns()
         if expected is not None:
             self._resume_ns = expected
-        self._timeline = Timeline(self.rate, self._channels)
+        self._timeline = PacketTimeline(self.rate, self._channels)
         self._unheard = b""
 
     def take(self, packets: list[Packet]) -> None:

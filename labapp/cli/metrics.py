@@ -11,8 +11,8 @@ from labapp.cli.options import Json
 from labapp.console import say, say_json
 
 if TYPE_CHECKING:
-    from labapp.metrics.evaluation.files import Table
-    from labapp.metrics.evaluation.scores import Outcome
+    from labapp.metrics.evaluation.files import NumberTable
+    from labapp.metrics.evaluation.scores import MetricOutcome
 
 ALL = "all"
 
@@ -90,19 +90,19 @@ def metrics(
     chosen = None if name == ALL else scores.find(name)
     settings = _settings(name, set_ or [])
     c, f = files.read(codes, "c"), files.read(factors, "z")
-    with folder.created(out):
+    with folder.new_folder(out):
         outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
         written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
         say_json(rows if chosen is None else rows[0])
     else:
-        from labapp.metrics.evaluation import words
+        from labapp.metrics.evaluation import terminal
 
         if chosen is None:
-            words.show_all(outcomes)
+            terminal.show_all(outcomes)
         else:
-            words.show_one(outcomes[0], c.names, f.names)
+            terminal.show_one(outcomes[0], c.names, f.names)
         for path in written:
             say(path)
 
@@ -112,23 +112,23 @@ def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
     from labapp.metrics.evaluation import scores
 
     if name == ALL:
-        return scores.parsed_all(texts)
-    return {name: scores.parsed(scores.find(name), texts)} if texts else {}
+        return scores.parse_all_settings(texts)
+    return {name: scores.parse_settings(scores.find(name), texts)} if texts else {}
 
 
 def _outcomes(
     name: str,
-    codes: Table,
-    factors: Table,
+    codes: NumberTable,
+    factors: NumberTable,
     seed: int,
     as_published: bool,
     cut: bool,
     settings: dict[str, dict[str, object]],
-) -> list[Outcome]:
+) -> list[MetricOutcome]:
     from labapp.metrics.evaluation import scores
-    from labapp.metrics.evaluation.console import watched
+    from labapp.metrics.evaluation.terminal import show_progress
 
-    with watched() as say:
+    with show_progress() as say:
         if name != ALL:
             metric = scores.find(name)
             score = scores.compute(
@@ -141,7 +141,7 @@ def _outcomes(
                 settings=settings.get(name),
                 say=say,
             )
-            return [scores.Outcome(metric, score)]
+            return [scores.MetricOutcome(metric, score)]
         return scores.compute_all(
             codes.values,
             factors.values,

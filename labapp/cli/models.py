@@ -12,7 +12,7 @@ from labapp.console import say, say_json
 from labapp.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from labapp.metrics.evaluation.scores import Outcome
+    from labapp.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
     help="Model packages: list, show, train, import-tfjs, evaluate, bench. "
@@ -166,7 +166,7 @@ def models_evaluate(
         )
     from labapp.metrics.evaluation import folder
 
-    with folder.created(out):
+    with folder.new_folder(out):
         if one_with_dials:
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
@@ -190,10 +190,10 @@ def models_bench(
     json_: Json = False,
 ) -> None:
     """Time single decodes. Example: labapp models bench sinelines/vae"""
-    from labapp.representations import benching
+    from labapp.representations import timing
     from labapp.representations.package import load_package
 
-    result = benching.bench(load_package(_model(model), device), n)
+    result = timing.bench(load_package(_model(model), device), n)
     if json_:
         say_json(result)
     else:
@@ -205,7 +205,7 @@ def _evaluate(
     model: str | Path, data: Path | None, out: Path | None, *, no_metrics: bool, json_: bool
 ) -> dict[str, Any]:
     """A model with dials. `out` is there already, and empty."""
-    from labapp.metrics.evaluation import words
+    from labapp.metrics.evaluation import terminal
     from labapp.representations import evaluation
 
     result = evaluation.evaluate(model, data_folder=data)
@@ -215,7 +215,7 @@ def _evaluate(
     if result["agrees"] and not no_metrics:
         outcomes = _outcomes(model, data, out)
         if outcomes and not json_:
-            words.show_all(outcomes)
+            terminal.show_all(outcomes)
         result["metrics"] = [outcome.to_json() for outcome in outcomes]
     return result
 
@@ -229,14 +229,14 @@ def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[
     return result
 
 
-def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Outcome]:
+def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
     from labapp.metrics.evaluation import folder
-    from labapp.metrics.evaluation.console import watched
     from labapp.metrics.evaluation.scores import compute_all
-    from labapp.representations.scored import encoded
+    from labapp.metrics.evaluation.terminal import show_progress
+    from labapp.representations.evaluation import labelled_encodings
 
-    rows = encoded(model, data_folder=data)
+    rows = labelled_encodings(model, data_folder=data)
     if rows is None:
         if out is not None:
             raise UsageError(
@@ -245,7 +245,7 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Ou
             )
         return []
     # For OIS and NIS: a model learnt its codes without concepts, and its factors are measurements.
-    with watched() as say:
+    with show_progress() as say:
         scores = compute_all(
             rows.codes,
             rows.factors,

@@ -31,13 +31,13 @@ def stimuli_list(json_: Json = False) -> None:
 
     Example: labapp stimuli list
     """
-    from labapp.stimuli import listing
+    from labapp.stimuli import library
 
-    rows = listing.rows()
+    rows = library.list_sets()
     if json_:
         say_json(rows)
     else:
-        for line in listing.lines(rows):
+        for line in library.list_lines(rows):
             say(line)
 
 
@@ -129,14 +129,14 @@ def stimuli_build(
 
     Example: labapp stimuli build --model my-faces/cnn --data my-images --id my-faces
     """
-    from labapp.explanations.building import console
+    from labapp.explanations.building import commands
 
-    if set_id is None and name is not None and name not in console.scored_sets():
-        console.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
-        done = console.build_with_progress(name, out, seed, model, data)
+    if set_id is None and name is not None and name not in commands.scored_sets():
+        commands.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
+        done = commands.build_with_progress(name, out, seed, model, data)
     else:
-        done = console.build_scored_with_progress(
-            console.scored_spec(
+        done = commands.build_scored_with_progress(
+            commands.scored_spec(
                 name, set_id, model, title=title, each=each, wrong=wrong, methods=methods
             ),
             out,
@@ -203,12 +203,12 @@ def stimuli_masks(
 
     Example: labapp stimuli masks my-set --out masked
     """
-    from labapp.stimuli import importing, masks
+    from labapp.stimuli import importing, mask_export
 
     masking = _masking(_percents(smallest, largest, count, listed), fill, sign)
-    written = masks.write(importing.load_any(name), masking, out)
+    written = mask_export.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
-    say(f"table:    {out / masks.TABLE}, its column logits to be filled in")
+    say(f"table:    {out / mask_export.TABLE}, its column logits to be filled in")
 
 
 def _percents(smallest: float, largest: float, count: int, listed: str | None) -> tuple[float, ...]:

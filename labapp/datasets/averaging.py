@@ -1,4 +1,4 @@
-"""Pictures brought to fewer pixels, each the mean of the area that it covers."""
+"""Pictures reduced to fewer pixels, each the mean of the area that it covers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Square pictures in fewer pixels.
+    """Reduce square pictures to fewer pixels by averaging areas.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Chance for the made data sets, from uniform numbers alone, which numpy promises to keep."""
+"""Random numbers for the painted data sets, made of uniform numbers alone: those are the same in
+every version of numpy."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class Draws:
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         return low + (high - low) * float(self._random())
 
-    def about(self, mean: float, sd: float) -> float:
-        """A normal number within 3 SD (Box and Muller), so that no limb flies off."""
+    def normal(self, mean: float, sd: float) -> float:
+        """A normal number, limited to 3 SD (Box and Muller)."""
         radius = math.sqrt(-2 * math.log(1 - self.uniform()))
         value = radius * math.cos(2 * math.pi * self.uniform())
         return mean + sd * min(max(value, -3.0), 3.0)

@@ -18,7 +18,7 @@ outermost positions of the centre."""
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class FactorGrid:
     """Every combination of evenly spaced factor values, the last factor running fastest.
 
     `sizes` are the numbers of values of the five factors, first and last at their `LIMITS`.
@@ -47,5 +47,5 @@ class Grid:
         return np.asarray(low + (high - low) * steps, dtype=np.float64)
 
 
-FULL = Grid()
+FULL = FactorGrid()
 """The grid of the published data set: 737,280 rows."""

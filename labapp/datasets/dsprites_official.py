@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from labapp.datasets.dsprites_grid import FULL, Grid
+from labapp.datasets.dsprites_grid import FULL, FactorGrid
 from labapp.datasets.dsprites_shapes import SIZE
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import DatasetError
@@ -41,7 +41,7 @@ class Official:
     """
 
     packed: NDArray[np.uint8]
-    grid: Grid
+    grid: FactorGrid
     grid_rows: Int64
 
     def __len__(self) -> int:
@@ -61,12 +61,12 @@ class Official:
         return Official(self.packed, self.grid, self.grid_rows[rows])
 
 
-def read(path: Path, grid: Grid = FULL) -> Official:
+def read(path: Path, grid: FactorGrid = FULL) -> Official:
     """All rows of the file, in its order.
 
     Parameters
     ----------
-    grid : what the file must hold; another than the published one only for files made up to test.
+    grid : what the file must hold; tests give a smaller grid than the published one.
 
     Raises
     ------
@@ -85,8 +85,8 @@ def read(path: Path, grid: Grid = FULL) -> Official:
     return Official(packed, grid, np.arange(grid.count))
 
 
-def _check_order(archive: zipfile.ZipFile, path: Path, grid: Grid) -> None:
-    """Whether rows show what the grid says they show."""
+def _check_order(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> None:
+    """Raise DatasetError unless the factors of the file's rows are those of the grid."""
     rows = np.arange(grid.count)
     shape = (grid.count, 1 + len(grid.sizes))
     for name, dtype, expected in (
@@ -100,7 +100,7 @@ def _check_order(archive: zipfile.ZipFile, path: Path, grid: Grid) -> None:
             raise _refused(f"{name} of {path} are not those of the published grid.")
 
 
-def _pictures(archive: zipfile.ZipFile, path: Path, grid: Grid) -> NDArray[np.uint8]:
+def _pictures(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> NDArray[np.uint8]:
     """The pictures, one bit a pixel."""
     packed = np.empty((grid.count, SIZE * SIZE // 8), dtype=np.uint8)
     with _array(archive, path, "imgs", (grid.count, SIZE, SIZE), np.dtype(np.uint8)) as stream:

@@ -4,8 +4,8 @@
       anger/       S005_001_00000011.png, ...
       happiness/   S010_006_00000015.png, ...
 
-Everything is read at once, so that a picture that cannot be used is told before anything is learned
-from the others, and so that all that is told of them is true of one state of the folder.
+Everything is read at once: a picture that cannot be used is reported before training begins, and
+all counts and hashes are of one state of the folder.
 """
 
 from __future__ import annotations
@@ -14,17 +14,24 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.datasets.averaging import average_blocks
 from labapp.datasets.dividing import Shares, divide_rows
-from labapp.datasets.picture_files import SUFFIXES, pixels
-from labapp.datasets.split import Float32, Int64
+from labapp.datasets.split import Float32, Int64, PartName
 from labapp.errors import DatasetError
+from labapp.reading import files as reading
+from labapp.reading import pictures
 
-PartName = Literal["train", "validation", "test"]
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
+LARGEST_BYTES = 40 * reading.MIB
 UNSEEN = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 """What file managers leave behind."""
 
@@ -119,10 +126,10 @@ def read(
             taken.append(picture)
     groups = [_prefix(folder / file) if by_prefix else file for file in files]
     parts = divide_rows(labels, groups, tuple(files_of_class), shares, seed, folder)
-    pictures, classes = np.stack(taken), np.array(labels, np.int64)
+    images, classes = np.stack(taken), np.array(labels, np.int64)
 
     def part(rows: Int64) -> FolderRows:
-        return FolderRows(pictures[rows], classes[rows], tuple(files[row] for row in rows))
+        return FolderRows(images[rows], classes[rows], tuple(files[row] for row in rows))
 
     train, validation, test = (part(rows) for rows in parts)
     return Folder(train, validation, test, tuple(files_of_class), hashes.hexdigest())
@@ -171,7 +178,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 
 def _prefix(path: Path) -> str:
-    """Whose picture it is."""
+    """The person that a picture shows, from the name of its file."""
     before, line, _ = path.name.partition("_")
     if not before or not line:
         raise DatasetError(
@@ -183,3 +190,55 @@ def _prefix(path: Path) -> str:
 
 def _hidden(path: Path) -> bool:
     return path.name.startswith(".") or path.name.lower() in UNSEEN
+
+
+def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.uint8]]:
+    """A file's content, and its picture: uint8, shape (channels, size, size).
+
+    The largest square about the middle, turned as the camera says; what is transparent is white;
+    grey is ITU-R 601 luma, and grey of 16 bits becomes 8.
+
+    Raises
+    ------
+    DatasetError : it cannot be read, is no picture of the `FORMATS`, has several pages or far too
+        many pixels, or is smaller than `size`.
+    """
+    try:
+        content = reading.content(path, LARGEST_BYTES)
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+        raise _refuse_picture(path, why, "Check it and its permissions.") from error
+    try:
+        image = pictures.decode_image(content, FORMATS)
+    except ValueError as error:
+        why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file: {error}"
+        raise _refuse_picture(path, why, "Save the one picture that counts again.") from error
+    whole = _square(image, channels)
+    if whole.shape[-1] < size:
+        raise _refuse_picture(
+            path,
+            f"is {image.width} × {image.height} pixels, less than the {size} that the network sees",
+            "Take a larger picture, or a smaller `size` in the recipe.",
+        )
+    return content, average_blocks(whole[None], size)[0]
+
+
+def _square(image: Image, channels: int) -> NDArray[np.uint8]:
+    """The middle of a picture: uint8, shape (channels, side, side)."""
+    from PIL import Image as images
+
+    if image.mode.startswith("I"):
+        deep = np.asarray(image).clip(0, 65_535)
+        image = images.fromarray((deep // 257).astype(np.uint8))
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        image = image.convert("RGBA")
+        image = images.alpha_composite(images.new("RGBA", image.size, "white"), image)
+    image = image.convert("L" if channels == 1 else "RGB")
+    side = min(image.size)
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    cut = np.asarray(image.crop((left, top, left + side, top + side)), np.uint8)
+    return cut[None] if channels == 1 else np.ascontiguousarray(cut.transpose(2, 0, 1))
+
+
+def _refuse_picture(path: Path, why: str, todo: str) -> DatasetError:
+    return DatasetError(f"The picture {path} {why}.", todo=todo)

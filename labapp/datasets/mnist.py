@@ -1,8 +1,8 @@
 """MNIST: handwritten digits from the IDX files of LeCun, Cortes and Burges, read from a folder.
 
 The files are not shipped: a folder with `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`
-(and, for the full data set, their `train-` companions), gzipped or not, is given by who trains.
-Hashes of these files are of their contents unpacked: there is more than one way to gzip them.
+(and, for the full data set, their `train-` companions), gzipped or not, must be given for training.
+Hashes are those of the unpacked contents, because the same file can be gzipped in several ways.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _read(folder: Path, part: Part) -> tuple[DigitRows, dict[str, str]]:
 
 
 def split_test_digits(folder: Path, *, held_out: int, seed: int) -> Split:
-    """The 10,000 digits of the test files, divided: what is trained on them is not the paper's.
+    """The 10,000 digits of the test files, divided; the paper trains on the other 60,000.
 
     Raises DatasetError as `read`, ValueError when `held_out` leaves nothing on one side.
     """
@@ -128,8 +128,8 @@ def _idx(
     header = np.frombuffer(content[: 4 * (1 + len(shape))], ">u4")
     if len(content) != length or [int(n) for n in header] != [magic, *shape]:
         raise DatasetError(
-            f"{path} is not MNIST's {name}: its header or its size is another "
-            f"({shape[0]} entries belong there).",
+            f"{path} is not MNIST's {name}: its header or its size differs "
+            f"({shape[0]} entries are expected).",
             safe=_SAFE,
             todo="Take a fresh copy of the file.",
         )

@@ -1,8 +1,8 @@
 """Vector shapes to pixels and label maps, by Qt's raster engine: no window, no application.
 
-The only module outside the faces that imports PySide6, and only when something is painted.
-Shapes are in units that make the picture 100 wide and 100 high, x to the right and y down, so
-that the same shapes make a picture of any size.
+It is the only module outside windows and screens that imports PySide6, and it does so only when
+something is painted. A picture is 100 units wide and high, x to the right and y down, so that the
+same shapes make a picture of any size.
 """
 
 from __future__ import annotations

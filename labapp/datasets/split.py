@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
+PartName = Literal["train", "validation", "test"]
+PARTS: tuple[PartName, ...] = get_args(PartName)
+"""Parts of a data set that is divided in three, by name."""
 CHUNK = 500
-"""Rows at a time where all of them are gone through."""
+"""Rows that are computed at a time."""
 
 
 class Rows(Protocol):
@@ -56,10 +59,13 @@ class ArrayRows:
 class Split:
     """A data set, divided.
 
-    `factor_names` names the columns of the factors. `generative` says that the factors made the
-    instances and are all there is to them, so that a representation can be measured against them;
-    the digits of MNIST are labels only. `files`: SHA-256 of what was read from files, by their
-    published names; empty where the data set is computed.
+    Attributes
+    ----------
+    factor_names : names of the columns of the factors.
+    generative : whether the instances are a function of the factors, so that representations can be
+        measured against them; the digits of MNIST are labels only.
+    files : SHA-256 of the files that were read, by their published names; empty if the data set is
+        computed.
     """
 
     train: Rows
@@ -95,3 +101,19 @@ def check(count: int, held_out: int) -> None:
     """Raises ValueError when `held_out` of `count` rows leave nothing on one side."""
     if not 0 < held_out < count:
         raise ValueError(f"held_out must lie between 1 and {count - 1}, found {held_out}")
+
+
+def part_sizes(
+    train: int, validation: int, test: int, *, seed: int, of: str
+) -> dict[PartName, int]:
+    """Numbers of pictures in the three parts of a painted data set, for each of its `of`.
+
+    Raises ValueError: a part would be empty, or the seed is negative.
+    """
+    counts: dict[PartName, int] = {"train": train, "validation": validation, "test": test}
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must have a picture of each {of} or more, found {count}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, found {seed}")
+    return counts

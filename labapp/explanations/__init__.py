@@ -1,1 +1,1 @@
-"""Image classifiers and their explanations; the one that builds stimulus sets from them."""
+"""Image classifiers, their explanations, and the stimulus sets that are built from both."""

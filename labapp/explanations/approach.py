@@ -1,8 +1,8 @@
-"""What a method is to training and loading: a module with these three functions.
+"""What training and loading need of a method: a module with these three functions.
 
 network(recipe)               an untrained network, the same for the same recipe
-phases(recipe, network, data) what it goes through to learn
-checks(recipe, network, data) the block of the card that is the method's own
+phases(recipe, network, data) the phases of its training
+checks(recipe, network, data) the method's own block of the card
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeVar
 from torch import nn
 from torch.nn import functional
 
-from labapp.explanations.fitting import Phase, Step, adamw, one_cycle
+from labapp.explanations.fitting import Phase, PhaseStep, adamw, one_cycle
 from labapp.explanations.methods import METHODS, Checks
-from labapp.explanations.photos import SHIFT, Batches, Parts, painted
+from labapp.explanations.photos import SHIFT, Batches, DataParts, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 
@@ -24,9 +24,10 @@ DataT = TypeVar("DataT", contravariant=True)
 
 
 class Approach(Protocol[DataT]):
-    """A method, and the kind of data that it learns. Its network takes pictures, float32 from 0 to
-    1 of shape (n, channels, size, size), and gives a score for each class, shape (n, classes): the
-    greatest is the prediction.
+    """The module of a method, for the kind of data that it learns.
+
+    Its network takes pictures, float32 from 0 to 1 of shape (n, channels, size, size), and gives a
+    score for each class, shape (n, classes). The class of the greatest score is the prediction.
     """
 
     def network(self, recipe: ClassifierRecipe) -> nn.Module: ...
@@ -42,23 +43,23 @@ def approach(name: str) -> Approach[Any]:
     return module
 
 
-def classifying(
+def classification_phase(
     recipe: ClassifierRecipe,
     network: nn.Module,
-    data: Parts,
+    data: DataParts,
     *,
     augmented: bool = True,
     shift: int = SHIFT,
 ) -> Phase:
-    """Learning to tell the classes: cross-entropy of the scores, after the recipe's schedule.
+    """The phase that learns to classify: cross-entropy of the scores, by the recipe's schedule.
 
     augmented, shift : see `photos.Batches`.
     """
     schedule = recipe.schedule
-    photos = painted(data.train)
+    photos = load_photos(data.train)
     batches = Batches(photos, schedule.batch, recipe.seed, augmented=augmented, shift=shift)
 
-    def loss(step: Step) -> Losses:
+    def loss(step: PhaseStep) -> Losses:
         pictures, labels = batches.take(step.number, step.random)
         scores = network(pictures)
         right = (scores.argmax(1) == labels).float().mean()
@@ -76,7 +77,7 @@ def classifying(
 def one_off_phase(name: str, do: Callable[[], None]) -> Phase:
     """A phase of one step without descent; see `fitting.Phase`."""
 
-    def loss(_step: Step) -> Losses:
+    def loss(_step: PhaseStep) -> Losses:
         do()
         return {}
 

@@ -1,7 +1,7 @@
-"""The networks: a residual one whose map is looked through, and a bag of bounded patches.
+"""The backbones of the classifiers of birds: a residual network, and a bag of bounded patches.
 
-Both take pictures float32 from 0 to 1, shape (n, 3, size, size), and normalise them themselves. A
-zero at the edge, which convolutions pad with, is then the grey that the pictures have on average.
+Both take pictures, float32 from 0 to 1, shape (n, 3, size, size), and normalise them. The zeros
+with which convolutions pad the edges then stand for the mean grey of the pictures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 CHANNELS = 128
-"""Of both networks' last map."""
+"""Channels of the last map of both networks."""
 
 MEAN, SD = 0.43, 0.15
 
@@ -22,7 +22,8 @@ NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
 def begin(build: Callable[[], NetworkT], seed: int) -> NetworkT:
-    """A network with the first weights of this seed, laid out as CPUs convolve fastest."""
+    """Build a network with initial weights drawn by a seed, in the memory layout in which CPUs
+    convolve fastest."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = build()
@@ -34,11 +35,12 @@ def normalised(pictures: Tensor) -> Tensor:
     return (pictures - MEAN) / SD
 
 
-class Residual(nn.Module):
+class ResidualBackbone(nn.Module):
     """conv 5x5 / 2, conv 3x3 / 2, then two residual blocks of 64 and 128 channels, the second / 2.
 
-    Of 96 pixels it makes a map of 12 x 12; a position of it sees 49 pixels, or 33 where the last
-    convolution is 1x1: what a position stands for is then nearer to it, at the price of accuracy.
+    A picture of 96 pixels gives a map of 12 x 12. A position of the map sees 49 pixels, or 33 if
+    the last convolution is 1x1: a position then stands for a smaller region, at the cost of
+    accuracy.
     """
 
     stride = 8
@@ -73,7 +75,7 @@ class ResidualBlock(nn.Module):
         return out
 
 
-class Bag(nn.Module):
+class BagBackbone(nn.Module):
     """conv 5x5 / 2, conv 3x3 / 2, then bottlenecks of 1x1, 3x3 and 1x1 convolutions.
 
     A position of its map, 24 x 24 of 96 pixels, sees `field` pixels and no more: 9 of the stem, and
@@ -122,16 +124,16 @@ class Bottleneck(nn.Module):
         return out
 
 
-class Pooled(nn.Module):
-    """A classifier: a network's map averaged over its positions, and a linear head.
+class PooledClassifier(nn.Module):
+    """A classifier: a backbone's map averaged over its positions, and a linear head.
 
-    As the head is linear, a score is the mean over positions of what the head says of each.
+    As the head is linear, a score is the mean of the head's outputs at the single positions.
     """
 
-    def __init__(self, backbone: Residual | Bag, classes: int) -> None:
+    def __init__(self, backbone: ResidualBackbone | BagBackbone, classes: int) -> None:
         super().__init__()
         self.backbone = backbone
-        channels = backbone.channels if isinstance(backbone, Bag) else CHANNELS
+        channels = backbone.channels if isinstance(backbone, BagBackbone) else CHANNELS
         self.head = nn.Linear(channels, classes)
 
     def forward(self, pictures: Tensor) -> Tensor:

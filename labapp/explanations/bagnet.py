@@ -1,7 +1,7 @@
-"""BagNet (Brendel and Bethge 2019): a score is the mean of what small patches speak for.
+"""BagNet (Brendel and Bethge 2019): a score is the mean of the evidence of small patches.
 
-The evidence map of a species is the linear head applied at each position of the last map. Nothing
-beyond a position's patch reaches it, so the map is not an account of the decision but the decision.
+The evidence map of a species is the linear head applied at each position of the last map. A
+position sees nothing beyond its patch, and the score is exactly the mean of the map.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from torch.nn import functional
 from labapp.datasets.birds.dataset import Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float32
-from labapp.errors import ModelError
 from labapp.explanations import measuring
-from labapp.explanations.approach import classifying
-from labapp.explanations.backbones import Bag, Pooled, begin, normalised
+from labapp.explanations.approach import classification_phase
+from labapp.explanations.backbones import BagBackbone, PooledClassifier, begin, normalised
 from labapp.explanations.card import BagnetChecks
-from labapp.explanations.classifier import Classifier
+from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.fitting import Phase
 from labapp.explanations.methods import Bagnet
-from labapp.explanations.photos import UInt8, as_input, painted
+from labapp.explanations.photos import UInt8, as_input, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 
 CHUNK = 50
@@ -32,21 +31,21 @@ CHUNK = 50
 POINTED = 200
 """Test pictures on which the explanations are measured."""
 PERCENTILE = 99.0
-"""Of the absolute evidence: what lies beyond has the strongest colour."""
+"""Percentile of the absolute evidence beyond which all values have the strongest colour."""
 
 
-def network(recipe: ClassifierRecipe) -> Pooled:
+def network(recipe: ClassifierRecipe) -> PooledClassifier:
     method = recipe.method
     assert isinstance(method, Bagnet)
-    return begin(lambda: Pooled(Bag(method.field), SPECIES), recipe.seed)
+    return begin(lambda: PooledClassifier(BagBackbone(method.field), SPECIES), recipe.seed)
 
 
 def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
-    return [classifying(recipe, network, data)]
+    return [classification_phase(recipe, network, data)]
 
 
 def evidence(model: Classifier, pictures: UInt8) -> Float32:
-    """What each patch speaks for.
+    """The evidence of each patch for each species.
 
     pictures : uint8, shape (n, 3, size, size).
 
@@ -59,21 +58,21 @@ def evidence(model: Classifier, pictures: UInt8) -> Float32:
     ------
     ModelError : the model is of another method.
     """
-    network, _ = _bag(model)
+    network = network_of(model, "bagnet", PooledClassifier)
     return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
 
 
 def symmetric_range(maps: Float32) -> Float32:
     """The evidence that gets the strongest colour, for or against: float32, shape (n,).
 
-    One for all species of a picture, so that those shown beside each other can be compared.
+    It is the same for all species of a picture, so that their maps can be compared.
     """
     return np.percentile(np.abs(maps.reshape(len(maps), -1)), PERCENTILE, axis=1).astype(np.float32)
 
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetChecks:
-    assert isinstance(network, Pooled)
-    photos = painted(data.test, POINTED)
+    assert isinstance(network, PooledClassifier)
+    photos = load_photos(data.test, POINTED)
     maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalised(inputs)))
     with torch.inference_mode():
         scores = network(as_input(photos.pictures)).numpy()
@@ -91,7 +90,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetC
     )
 
 
-def seen(network: Pooled, picture: UInt8) -> tuple[int, int]:
+def seen(network: PooledClassifier, picture: UInt8) -> tuple[int, int]:
     """Height and width of the field in which a pixel changes what the middle position says.
 
     picture : uint8, shape (1, 3, size, size). Lines of pixels are changed one at a time.
@@ -115,19 +114,9 @@ def seen(network: Pooled, picture: UInt8) -> tuple[int, int]:
     return extent[0], extent[1]
 
 
-def _bag(model: Classifier) -> tuple[Pooled, Bag]:
-    network = model.network
-    if not isinstance(network, Pooled) or not isinstance(network.backbone, Bag):
-        raise ModelError(
-            f"Class evidence is what a BagNet has; {model.card.id} is another kind.",
-            todo="Name a model whose method is bagnet.",
-        )
-    return network, network.backbone
-
-
-def _evidence(network: Pooled, x: Tensor) -> Tensor:
+def _evidence(network: PooledClassifier, x: Tensor) -> Tensor:
     """The head at each position, of pictures that are normalised already: (n, 20, h, w)."""
-    assert isinstance(network.backbone, Bag)
+    assert isinstance(network.backbone, BagBackbone)
     features = network.backbone.of_normalised(x)
     head = network.head
     return functional.conv2d(features, head.weight[:, :, None, None], head.bias)

@@ -1,7 +1,7 @@
 """The card of a classifier: classifier.yaml of a package, checked when it is read.
 
-It holds the whole recipe, so that what was done can be done again, and what was measured on the
-weights as they are kept. Nothing here needs torch.
+It holds the whole recipe, so that the training can be repeated, and what was measured with the
+weights as they are stored. Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ CARD = "classifier.yaml"
 WEIGHTS = "weights.safetensors"
 
 VISIBLE = 0.6
-"""Share of a mark's place from which it counts as visible."""
+"""Least share of a mark's area that must be seen for the mark to count as visible."""
 HUNDRED = 100
-"""Test pictures in each of the stretches whose hits the card counts."""
+"""Number of successive test pictures over which the card counts hits."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Made(Part):
-    """How the weights came about. `phases`: steps by name; `seconds` over all restarts."""
+class TrainingRecord(Part):
+    """How the weights were trained. `phases`: steps by name; `seconds`: over all restarts."""
 
     recipe_sha256: str = Field(pattern=SHA256_PATTERN)
     phases: dict[str, int] = Field(min_length=1)
@@ -40,8 +40,8 @@ class Made(Part):
     versions: dict[str, str]
 
 
-class Tested(Part):
-    """How it does on the test part, which learned or chose nothing.
+class BirdTest(Part):
+    """Performance on the test part, which was used neither for training nor for any choice.
 
     Attributes
     ----------
@@ -64,15 +64,13 @@ class Tested(Part):
     decidable: Share
 
     @model_validator(mode="after")
-    def _consistent(self) -> Tested:
+    def _consistent(self) -> BirdTest:
         _adds_up(self)
         return self
 
 
 class ClassNumbers(Part):
-    """Of the pictures called so, the share that are (`precision`); of those that are, the share
-    called so (`recall`); their harmonic mean; and how many there are (`support`).
-    """
+    """Precision, recall, F1 and support of one class, as scikit-learn computes them."""
 
     precision: Share
     recall: Share
@@ -80,12 +78,12 @@ class ClassNumbers(Part):
     support: int = Field(ge=0)
 
 
-class ByClass(Part):
-    """How it does on the test part, where classes have neither genus nor marks.
+class ClassTest(Part):
+    """Performance on the test part, for classes that have neither genus nor marks.
 
     `classes` by name, in the order of the scores, and their `average` weighted by support, as in
     table 2 of Biessmann and Refiano (2019). `confusion`: pictures of each class (row) called each
-    class (column). `hits` as for `Tested`.
+    class (column). `hits` as for `BirdTest`.
     """
 
     pictures: int = Field(ge=1)
@@ -97,7 +95,7 @@ class ByClass(Part):
     errors: int = Field(ge=0)
 
     @model_validator(mode="after")
-    def _consistent(self) -> ByClass:
+    def _consistent(self) -> ClassTest:
         _adds_up(self)
         rows = [sum(row) for row in self.confusion]
         if rows != [class_.support for class_ in self.classes.values()]:
@@ -108,7 +106,7 @@ class ByClass(Part):
         return self
 
 
-def _adds_up(test: Tested | ByClass) -> None:
+def _adds_up(test: BirdTest | ClassTest) -> None:
     right = sum(test.hits)
     if right != test.pictures - test.errors:
         raise ValueError(
@@ -119,13 +117,13 @@ def _adds_up(test: Tested | ByClass) -> None:
 
 
 def _kind_of_test(test: object) -> str:
-    """Which of the two a block of a card is meant to be."""
-    by_class = isinstance(test, ByClass) or (isinstance(test, dict) and "classes" in test)
+    """Tag of the model for the `test` block of a card."""
+    by_class = isinstance(test, ClassTest) or (isinstance(test, dict) and "classes" in test)
     return "classes" if by_class else "birds"
 
 
 Test = Annotated[
-    Annotated[Tested, Tag("birds")] | Annotated[ByClass, Tag("classes")],
+    Annotated[BirdTest, Tag("birds")] | Annotated[ClassTest, Tag("classes")],
     Discriminator(_kind_of_test),
 ]
 
@@ -250,7 +248,7 @@ class ClassifierCard(Part):
 
     card: Literal[1]
     recipe: ClassifierRecipe
-    training: Made
+    training: TrainingRecord
     parts: dict[Literal["train", "validation", "test"], dict[str, int]] | None = None
     validation_accuracy: Share
     test: Test

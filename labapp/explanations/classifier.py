@@ -1,19 +1,23 @@
-"""A trained classifier, ready: what it says of pictures."""
+"""A trained classifier and its predictions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
 from labapp.datasets.split import Float32, Int64
+from labapp.errors import ModelError
 from labapp.explanations.card import ClassifierCard
 from labapp.explanations.photos import UInt8, as_input
 
 CHUNK = 100
 """Pictures at a time."""
+
+NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,3 +53,14 @@ def scores(network: nn.Module, pictures: UInt8) -> Float32:
         return np.concatenate(
             [network(as_input(pictures[at : at + CHUNK])).numpy() for at in starts]
         )
+
+
+def network_of(model: Classifier, method: str, kind: type[NetworkT]) -> NetworkT:
+    """The network of a classifier of this method. Raises ModelError: it is of another method."""
+    actual = model.card.recipe.method.name
+    if actual != method or not isinstance(model.network, kind):
+        raise ModelError(
+            f"{model.card.id} is a {actual}; its answers cannot be explained by {method}.",
+            todo=f"Name a model whose method is {method}.",
+        )
+    return model.network

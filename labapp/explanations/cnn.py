@@ -1,9 +1,8 @@
-"""A small convolutional classifier whose every layer the explanations of pixels can go through.
+"""A small convolutional classifier that explanations of pixels can propagate through.
 
-Four convolutions with ReLU and two poolings, then one linear layer, about what the network has
-that Biessmann and Refiano (2019) explained. There is no normalisation,
-neither of the input nor over batches, and nothing after the scores; each ReLU is a module of its
-own, used once.
+It has four convolutions with ReLU, two poolings and one linear layer, much like the network that
+Biessmann and Refiano (2019) explained. Neither the input nor batches are normalised, nothing
+follows the scores, and each ReLU is a module of its own that is used once.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from torch import nn
 
 from labapp.datasets.faces.dataset import FaceRows
 from labapp.datasets.faces.parameters import CLASSES
-from labapp.explanations.approach import classifying
+from labapp.explanations.approach import classification_phase
 from labapp.explanations.backbones import begin
 from labapp.explanations.card import CnnChecks, Cue
 from labapp.explanations.classifier import scores
 from labapp.explanations.fitting import Phase
 from labapp.explanations.methods import Cnn
-from labapp.explanations.photos import Parts, Photos, PictureRows, painted
+from labapp.explanations.photos import DataParts, Photos, PictureRows, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 
 KERNELS = (5, 3, 3, 3)
 """Width and height of the four convolutions; a pooling halves what the second and fourth give."""
 CHANNELS = (8, 8, 16, 16)
 SHIFTED = 24
-"""Training pictures are moved by one pixel in so many, at most."""
+"""Training pictures are shifted by at most their size divided by this number."""
 
 
 def network(recipe: ClassifierRecipe) -> nn.Sequential:
@@ -62,15 +61,15 @@ def layers(channels: int, size: int, classes: int) -> nn.Sequential:
     )
 
 
-def phases(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> list[Phase]:
+def phases(recipe: ClassifierRecipe, network: nn.Module, data: DataParts) -> list[Phase]:
     method = recipe.method
     assert isinstance(method, Cnn)
     shift = recipe.data.size // SHIFTED
-    return [classifying(recipe, network, data, augmented=method.augmented, shift=shift)]
+    return [classification_phase(recipe, network, data, augmented=method.augmented, shift=shift)]
 
 
-def checks(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> CnnChecks:
-    train, test = painted(data.train), painted(data.test)
+def checks(recipe: ClassifierRecipe, network: nn.Module, data: DataParts) -> CnnChecks:
+    train, test = load_photos(data.train), load_photos(data.test)
     right = scores(network, train.pictures).argmax(1) == train.labels
     return CnnChecks(
         method="cnn",
@@ -81,7 +80,8 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Parts) -> CnnChec
 
 
 def _cues(network: nn.Module, test: Photos[PictureRows]) -> dict[str, Cue] | None:
-    """What the cues of faces do: glasses and dark hair, which speak for anger in training alone."""
+    """Accuracy with and against the cues of faces, glasses and dark hair, which go with anger in
+    the training pictures alone."""
     if not isinstance(test.rows, FaceRows):
         return None
     right = scores(network, test.pictures).argmax(1) == test.labels

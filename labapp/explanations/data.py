@@ -1,10 +1,13 @@
-"""What classifiers learn from, as it stands in recipes and cards.
+"""The data that classifiers learn from, as recipes and cards state them.
 
 Nothing here needs torch.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, ClassVar, Literal
 
@@ -58,9 +61,8 @@ class BirdsData(Part):
 class FacesData(Part):
     """Schematic faces of each class in each part; `size` is what the network sees, in pixels.
 
-    `noise`: spread of the chance in each action of a face. `cue`: share of the angry training faces
-    that wear glasses and have dark hair, and of the happy ones that do not; half of them in the
-    other parts. See `datasets.faces.chance`.
+    `noise`: SD of the random part of each action of a face. `cue`: share of angry training faces
+    with glasses, and with dark hair; see `datasets.faces.chance`.
     """
 
     channels: ClassVar[int] = 1
@@ -169,7 +171,8 @@ class FolderData(Part):
         return rows
 
     def known(self, folder: Folder) -> FolderData:
-        """The same with what was read: classes and hash, and of the folder its name."""
+        """The same data with the classes and the hash of the folder that was read; of its path, the
+        name alone is left."""
         return self.model_copy(
             update={
                 "folder": PurePath(self.folder).name or self.folder,
@@ -180,3 +183,16 @@ class FolderData(Part):
 
 
 Data = Annotated[BirdsData | FacesData | FolderData, Field(discriminator="dataset")]
+
+
+def ids_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Ids of a model's classes in manifests and tables: `Anger (CK+)` becomes anger-ck."""
+    plain = [_plain(name) for name in names]
+    return tuple(
+        id_ if id_ and plain.count(id_) == 1 else f"class-{n}" for n, id_ in enumerate(plain, 1)
+    )
+
+
+def _plain(name: str) -> str:
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", ascii_).strip("-._").lower()[:100]

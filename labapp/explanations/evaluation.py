@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from labapp.explanations import measuring, package
-from labapp.explanations.card import ByClass, Tested
-from labapp.explanations.photos import painted
+from labapp.explanations.card import BirdTest, ClassTest
+from labapp.explanations.photos import load_photos
 
 TOLERANCE = 3
-"""Pictures in each thousand whose prediction rounding on another machine may turn."""
+"""Pictures in each thousand whose prediction may change by rounding on another machine."""
 
 
 def evaluate(
     model: str | Path, root: Path | None = None, *, data_folder: Path | None = None
 ) -> dict[str, Any]:
-    """The whole test part painted, or read, and classified again.
+    """Classify the whole test part again.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def evaluate(
     DatasetError : the folder's pictures are not those it was trained on.
     """
     classifier = package.load(model, root=root)
-    photos = painted(classifier.card.recipe.data.load(data_folder).test)
+    photos = load_photos(classifier.card.recipe.data.load(data_folder).test)
     predicted = classifier.predicted(photos.pictures)
-    computed = measuring.measured(photos, predicted, classifier.names)
+    computed = measuring.test_result(photos, predicted, classifier.names)
     stated = classifier.card.test
     return {
         "model": classifier.card.id,
@@ -65,8 +65,8 @@ def table(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _plain(tested: Tested | ByClass) -> dict[str, Any]:
-    return tested.model_dump(mode="json", exclude={"pictures", "hits"})
+def _plain(bird_test: BirdTest | ClassTest) -> dict[str, Any]:
+    return bird_test.model_dump(mode="json", exclude={"pictures", "hits"})
 
 
 def _flat(numbers: dict[str, Any]) -> dict[str, float]:
@@ -85,15 +85,15 @@ def _cell(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4f}"
 
 
-def _agree(computed: Tested | ByClass, stated: Tested | ByClass) -> bool:
+def _agree(computed: BirdTest | ClassTest, stated: BirdTest | ClassTest) -> bool:
     if computed.pictures != stated.pictures:
         return False
     allowed = max(TOLERANCE * stated.pictures / 1_000, 1)
     apart = sum(abs(a - b) for a, b in zip(computed.hits, stated.hits, strict=True))
-    if isinstance(computed, ByClass) or isinstance(stated, ByClass):
+    if isinstance(computed, ClassTest) or isinstance(stated, ClassTest):
         return (
-            isinstance(computed, ByClass)
-            and isinstance(stated, ByClass)
+            isinstance(computed, ClassTest)
+            and isinstance(stated, ClassTest)
             and apart <= allowed
             and _moved(computed.confusion, stated.confusion) <= allowed
         )
@@ -104,5 +104,5 @@ def _agree(computed: Tested | ByClass, stated: Tested | ByClass) -> bool:
 
 
 def _moved(first: list[list[int]], other: list[list[int]]) -> float:
-    """Pictures that are in another cell of the second table, where both have the same rows."""
+    """Number of pictures that are in another cell of the second confusion matrix."""
     return float(np.abs(np.subtract(first, other)).sum() / 2)

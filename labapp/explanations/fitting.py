@@ -1,11 +1,10 @@
-"""Learning in phases, which a method lists: so many steps of descent, or a one-off phase without
-any.
+"""Training in the phases that a method lists: phases of gradient descent, and one-off phases.
 
-A run is a function of the network's first weights, the phases and the seed: whatever a step draws
-comes from (seed, number of the step). All it has learned is in the network's parameters and
-buffers and in the optimisers, so that, killed at any moment, it goes on from its last checkpoint
-and ends with the very weights of a run that was left alone. What a phase finds out besides
-must therefore be kept in buffers.
+A run is a function of the network's initial weights, the phases and the seed: random numbers of a
+step come from (seed, number of the step). Its whole state is in the network's parameters and
+buffers and in the optimisers. So a run that is killed goes on from its last checkpoint and ends
+with the same weights as a run that was never interrupted; anything else that a phase finds out must
+be stored in buffers.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ CHECKPOINT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """`number` of `steps` in its phase, from 0, and the chance it may use."""
+class PhaseStep:
+    """Step `number` of `steps` in its phase, from 0, and its source of random numbers."""
 
     number: int
     steps: int
@@ -58,7 +57,7 @@ class Phase:
 
     name: str
     steps: int
-    loss: Callable[[Step], Losses]
+    loss: Callable[[PhaseStep], Losses]
     optimiser: Optimizer | None = None
     rate: Callable[[float], float] = constant
     rates: tuple[float, ...] = field(init=False)
@@ -70,7 +69,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class _Learner:
-    """What a checkpoint keeps."""
+    """The state that a checkpoint saves."""
 
     networks: nn.Module
     phases: Sequence[Phase]
@@ -115,7 +114,7 @@ def fit(
         phase = phases[index]
         number = iteration - ends[index] + phase.steps
         random = np.random.default_rng([seed, iteration])
-        losses = _step(network, phase, Step(number, phase.steps, random))
+        losses = _step(network, phase, PhaseStep(number, phase.steps, random))
         last = number == phase.steps - 1
         if last and phase.optimiser is not None:
             phase.optimiser.state.clear()
@@ -135,7 +134,7 @@ def fit(
     return run.seconds
 
 
-def _step(network: nn.Module, phase: Phase, step: Step) -> Losses:
+def _step(network: nn.Module, phase: Phase, step: PhaseStep) -> Losses:
     if phase.optimiser is None:
         network.eval()
         with torch.no_grad():

@@ -1,7 +1,7 @@
-"""What the explained model makes of masked pictures: no human in the loop (paper 004, section 4).
+"""What the explained model predicts for masked pictures (paper 004, section 4).
 
-The model is given the very bytes that people see, brought to the size that it takes by the mean of
-whole blocks. Nothing here imports torch before a model is asked.
+The model is given the pixels that people see, reduced to its size by the mean of whole blocks.
+torch is not imported before a model is used.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from labapp.errors import StimuliError
 from labapp.explanations import card as cards
 from labapp.explanations import package
 from labapp.explanations.card import CARD, WEIGHTS, ClassifierCard
-from labapp.explanations.scored import ids_of
-from labapp.stimuli import masked
+from labapp.explanations.data import ids_of
+from labapp.stimuli import masked_pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
@@ -39,11 +39,11 @@ DIGITS = 4
 def outputs(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """What the set's model makes of a photo masked by a method's scores: its logits, in the order
-    of the classes, for each percentage of the masking.
+    """Logits of the set's model for a photo masked by a method's scores, in the order of the
+    classes, for each percentage of the masking.
 
-    Where the set names no model, or one that is not installed, it is what the set itself says of
-    its masked photos, if it does.
+    If the set names no model, or a model that is not installed, the outputs that the set itself
+    states for its masked photos, if it does.
 
     Raises
     ------
@@ -54,23 +54,20 @@ def outputs(
     if (folder := _model_of(stimulus_set)) is None:
         return recorded_outputs(stimulus_set, masking, photo, method)
     model = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
-    files = masked.file_stamps(stimulus_set, photo, method)
-    return _asked(
-        _Question(
-            stimulus_set.sha256, files, masking, photo.id, method, folder, model, stimulus_set
-        )
+    files = masked_pictures.file_stamps(stimulus_set, photo, method)
+    return _logits(
+        _Query(stimulus_set.sha256, files, masking, photo.id, method, folder, model, stimulus_set)
     )
 
 
 def installed(stimulus_set: StimulusSet) -> bool:
-    """Whether the set names a model that is there to be asked."""
+    """Whether the set names a model that is installed."""
     return _model_of(stimulus_set) is not None
 
 
 def refuse_another(stimulus_set: StimulusSet) -> None:
-    """Raises StimuliError where `outputs` would, for the model that is installed is another one
-    than the set was made with; by the model's card alone, without loading it. ModelError: the card
-    is damaged."""
+    """Raises StimuliError if the installed model is not the one that the set was made with, by its
+    card alone, without loading it. ModelError: the card is damaged."""
     if (folder := _model_of(stimulus_set)) is not None:
         _refuse_another(stimulus_set, cards.read(folder))
 
@@ -82,9 +79,11 @@ def _model_of(stimulus_set: StimulusSet) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What decides the answer, and the set to look it up in. files, written: when what is masked,
-    and the model, were last written."""
+class _Query:
+    """What the logits depend on: a key of the cache, and the set.
+
+    files, written : when the files that are masked, and the model, were last written.
+    """
 
     manifest_sha256: str
     files: tuple[object, ...]
@@ -97,12 +96,12 @@ class _Question:
 
 
 @lru_cache(maxsize=1024)
-def _asked(question: _Question) -> tuple[Logits, ...]:
+def _logits(question: _Query) -> tuple[Logits, ...]:
     stimulus_set, masking = question.found, question.masking
     classifier = _loaded(question.model, question.written)
     _refuse_another(stimulus_set, classifier.card)
     pictures = [
-        masked.picture(
+        masked_pictures.picture(
             stimulus_set,
             MaskedRef(
                 stimulus_set.id,
@@ -115,7 +114,7 @@ def _asked(question: _Question) -> tuple[Logits, ...]:
         )
         for percent in masking.percents
     ]
-    seen = np.stack([as_seen(picture, classifier) for picture in pictures])
+    seen = np.stack([model_input(picture, classifier) for picture in pictures])
     return tuple(
         tuple(round(float(logit), DIGITS) for logit in logits) for logits in classifier.scores(seen)
     )
@@ -144,7 +143,7 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
         )
 
 
-def as_seen(picture: UInt8, classifier: Classifier) -> UInt8:
+def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
     """A picture as the model takes it: uint8, shape (channels, size, size).
 
     picture : uint8, shape (height, width) or (height, width, 3).

@@ -19,35 +19,37 @@ from labapp.datasets.split import Float32, Float64, Int64
 from labapp.explanations.card import (
     HUNDRED,
     VISIBLE,
-    ByClass,
+    BirdTest,
     ClassNumbers,
+    ClassTest,
     Pointing,
-    Tested,
 )
 from labapp.explanations.photos import Photos
 
 CELL = 1 / 12
-"""How near a peak must come to a mark, as a share of the picture: a cell of a 12 x 12 map."""
+"""How near to a mark a peak must be, as a share of the picture: a cell of a 12 x 12 map."""
 
 
-def measured(photos: Photos[Any], predicted: Int64, names: Sequence[str]) -> Tested | ByClass:
+def test_result(
+    photos: Photos[Any], predicted: Int64, names: Sequence[str]
+) -> BirdTest | ClassTest:
     """The card's numbers: of birds with genera and marks, of others by class.
 
     names : of all classes, in the order of their numbers.
     """
     if isinstance(photos.rows, BirdRows):
-        return tested(photos, predicted)
-    return tested_classes(photos.labels, predicted, names)
+        return bird_test(photos, predicted)
+    return class_test(photos.labels, predicted, names)
 
 
-def tested(photos: Photos[BirdRows], predicted: Int64) -> Tested:
+def bird_test(photos: Photos[BirdRows], predicted: Int64) -> BirdTest:
     """The card's numbers from what was predicted of each picture."""
     right = predicted == photos.species
     genus_right = predicted // SISTERS == photos.genus
     errors = int((~right).sum())
     usable = np.flatnonzero(~right & genus_right)
     visible = [deciding_visibility(photos.rows.bird(int(row))) >= VISIBLE for row in usable]
-    return Tested(
+    return BirdTest(
         pictures=len(photos),
         accuracy=_share(right),
         genus_accuracy=_share(genus_right),
@@ -60,7 +62,7 @@ def tested(photos: Photos[BirdRows], predicted: Int64) -> Tested:
     )
 
 
-def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> ByClass:
+def class_test(labels: Int64, predicted: Int64, names: Sequence[str]) -> ClassTest:
     """The card's numbers of classes that are told apart by their name alone.
 
     labels, predicted : classes from 0, shape (n,); names : of all classes, in that order.
@@ -73,7 +75,7 @@ def tested_classes(labels: Int64, predicted: Int64, names: Sequence[str]) -> ByC
     averaged = precision_recall_fscore_support(
         labels, predicted, labels=every, average="weighted", zero_division=0
     )
-    return ByClass(
+    return ClassTest(
         pictures=len(labels),
         accuracy=_share(right),
         classes={name: _numbers(*column) for name, column in zip(names, scored.T, strict=True)},

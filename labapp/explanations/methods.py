@@ -1,6 +1,6 @@
-"""The methods of explanation: what a recipe says of each, and where the rest of it is.
+"""The methods of explanation: their settings in recipes, and where their code is.
 
-Nothing here needs torch.
+Nothing here needs torch before pixels are scored.
 """
 
 from __future__ import annotations
@@ -8,13 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, model_validator
 
+from labapp.datasets.split import Int64
 from labapp.discovery import Catalogue, load
+from labapp.errors import ModelError
 from labapp.plugins.open_union import OpenUnion, one_of
 from labapp.representations.data import Part
+
+if TYPE_CHECKING:
+    from labapp.explanations.classifier import Classifier
+    from labapp.explanations.photos import UInt8
 
 
 class MethodSettings(Part):
@@ -200,11 +208,13 @@ _ALL = (
     ),
     ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
     # As paper 004, figure 1, calls them.
-    ExplanationMethod("gradient", scores=f"{HERE}.scores:gradient", label="Gradient"),
+    ExplanationMethod("gradient", scores=f"{HERE}.pixel_scores:gradient", label="Gradient"),
     ExplanationMethod(
-        "guided_backprop", scores=f"{HERE}.scores:guided_backprop", label="Guided backpropagation"
+        "guided_backprop",
+        scores=f"{HERE}.pixel_scores:guided_backprop",
+        label="Guided backpropagation",
     ),
-    ExplanationMethod("lrp", scores=f"{HERE}.scores:lrp", label="LRP"),
+    ExplanationMethod("lrp", scores=f"{HERE}.pixel_scores:lrp", label="LRP"),
 )
 
 
@@ -254,3 +264,29 @@ def _checks() -> TypeAdapter[Any]:
 
 Method = Annotated[MethodSettings, OpenUnion(settings_classes, _settings)]
 Checks = Annotated[MethodChecks, OpenUnion(checks_classes, _checks)]
+
+SCORINGS = ("gradient", "guided_backprop", "lrp")
+"""The methods of paper 004."""
+
+
+def scorings() -> tuple[str, ...]:
+    """The methods that score pixels, those of packages too."""
+    return tuple(name for name, method in METHODS.items() if method.scores)
+
+
+def score_pixels(
+    method: str, classifier: Classifier, pictures: UInt8, classes: Int64
+) -> NDArray[np.float32]:
+    """What a method gives the pixels of pictures, see `ExplanationMethod.scores`.
+
+    Raises ModelError where it cannot explain the classifier, or gives what are no scores.
+    """
+    scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
+    shape = (len(pictures), *pictures.shape[-2:])
+    if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():
+        raise ModelError(
+            f"The method {method!r} of {METHODS.package(method)} gives no score for each pixel of "
+            f"{classifier.card.id}: {scores.dtype} of shape {scores.shape} for {shape}.",
+            todo="Ask the authors of the package to mend it.",
+        )
+    return scores.astype(np.float32)

@@ -8,8 +8,6 @@ Listing packages and reading cards leave torch alone.
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,16 +89,9 @@ def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) ->
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})
-    leftovers.clear(folder.parent, leftovers.DRAFT)
-    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    try:
-        with files.writing(folder):
-            draft.mkdir(parents=True)
-            (draft / WEIGHTS).write_bytes(content)
-            (draft / CARD).write_text(document.dump(card), encoding="utf-8")
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with files.writing(folder), leftovers.drafted(folder) as draft:
+        (draft / WEIGHTS).write_bytes(content)
+        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
     return folder
 
 

@@ -1,20 +1,75 @@
-"""Prototypes against the places of pictures: how far, and which place of which picture is nearest.
+"""Prototypes and the patches of pictures: how far they are from each other, which patch is nearest,
+and which patches prototypes are initialised with.
 
 ProtoPNet pushes and ProtoTree projects its prototypes on the nearest patches of training pictures.
-From then on a prototype is a place in a known picture and can be shown.
+From then on a prototype is a patch of a known picture and can be shown.
+
+Prototypes are initialised with patches for which the plain classifier's linear head finds most
+evidence. A network that sees 49 pixels from every position can tell a bird from the grass beside
+it: of prototypes that were initialised at random and pushed, two thirds lay off the bird.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+
+from labapp.explanations.backbones import ResidualBackbone
+from labapp.explanations.photos import Photos, as_input
 
 Int64 = NDArray[np.int64]
+
+CHUNK = 100
+"""Pictures at a time."""
+SHARE = 0.1
+"""The share of a picture's positions, those with the most evidence, that are candidates."""
+
+
+class PrototypeNetwork(nn.Module):
+    """A network that compares the positions of a map with prototypes.
+
+    Parameters
+    ----------
+    backbone : gives the map.
+    add_on : layers between the backbone and the prototypes.
+    prototypes : their first values, (P, D).
+    """
+
+    def __init__(
+        self, backbone: ResidualBackbone, add_on: nn.Sequential, prototypes: Tensor
+    ) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.add_on = add_on
+        self.prototypes = nn.Parameter(prototypes)
+
+    def latent(self, pictures: Tensor) -> Tensor:
+        """The map that is compared with prototypes, (n, D, h, w), of pictures (n, 3, s, s)."""
+        latent: Tensor = self.add_on(self.backbone(pictures))
+        return latent
+
+    def squared_distances(self, pictures: Tensor) -> Tensor:
+        """Squared distance of every position to every prototype, (n, P, h, w).
+
+        float64 in evaluation mode: with float32, a patch would have a distance from itself.
+        """
+        latent: Tensor = self.latent(pictures)
+        prototypes: Tensor = self.prototypes
+        if not self.training:
+            latent, prototypes = latent.double(), prototypes.double()
+        return squared_distances(latent, prototypes)
+
+
+def in_chunks(network: Callable[[Tensor], Tensor], photos: Photos[Any]) -> Iterator[Tensor]:
+    """What a network gives for photos, `CHUNK` at a time."""
+    for start in range(0, len(photos), CHUNK):
+        yield network(as_input(photos.pictures[start : start + CHUNK]))
 
 
 def squared_distances(latent: Tensor, prototypes: Tensor) -> Tensor:
@@ -92,3 +147,33 @@ def nearest_patches(
     if (rows < 0).any():
         raise ValueError("a prototype has no training picture of a class it may take")
     return Patches(rows.numpy(), cells.numpy(), vectors, best)
+
+
+def strongest(features: Tensor, head: Tensor, labels: Tensor) -> Tensor:
+    """The positions that speak most for a picture's own class.
+
+    features : the map that `head` averages, (n, C, h, w); head : its weights, (classes, C).
+    Returns numbers of positions, h * w in a row, int64, shape (n, a tenth of h * w).
+    """
+    evidence = torch.einsum("nc,nchw->nhw", head[labels], features).flatten(1)
+    return evidence.topk(max(1, round(SHARE * evidence.shape[1])), dim=1).indices
+
+
+def first_prototypes(
+    latent: Tensor, chosen: Tensor, labels: Tensor, classes: int, each: int, *, seed: int
+) -> Tensor:
+    """Centres of the clusters that the chosen patches of each class fall into.
+
+    latent : (n, D, h, w), what prototypes are compared with; chosen : (n, k) positions.
+    Returns (classes * each, D), those of a class together.
+    """
+    from sklearn.cluster import KMeans  # a second to import, and only learning needs it
+
+    at = chosen[:, None, :].expand(-1, latent.shape[1], -1)
+    patches = latent.flatten(2).gather(2, at).transpose(1, 2).double().numpy()
+    result = []
+    for class_ in range(classes):
+        own = patches[labels.numpy() == class_].reshape(-1, latent.shape[1])
+        clusters = KMeans(each, n_init=3, random_state=seed).fit(own)
+        result.append(torch.from_numpy(clusters.cluster_centers_))
+    return torch.cat(result)

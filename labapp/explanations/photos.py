@@ -1,7 +1,7 @@
 """The pictures that classifiers learn from and are measured on.
 
-A part is painted once and kept in memory as bytes, which is what a picture file holds: a classifier
-says of a picture read from a PNG file exactly what it says of the one painted.
+A part is painted once and kept in memory as bytes, like the pixels of a picture file: a classifier
+gives the same scores for a painted picture and for the same picture read from a PNG file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PictureRows(Protocol):
         ...
 
 
-class Parts(Protocol):
+class DataParts(Protocol):
     """The three parts of a data set."""
 
     @property
@@ -82,7 +82,7 @@ class Photos(Generic[RowsT]):
         return self.labels // SISTERS
 
 
-def painted(rows: RowsT, count: int | None = None) -> Photos[RowsT]:
+def load_photos(rows: RowsT, count: int | None = None) -> Photos[RowsT]:
     """The first `count` pictures of a part, by default all: 400 birds a second at 96 px.
 
     They are kept: the next call for the same rows gives the same pictures.

@@ -76,11 +76,11 @@ class ClassifierRecipe(Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything it says that decides the weights (not of id, title and
-        notes, nor of where a folder of pictures lies).
+        """SHA-256 of all fields that decide the weights: not id, title and notes, nor where a
+        folder of pictures lies.
 
-        Of what it says, not of what it leaves to a default: a setting that recipes learn later, and
-        a default that changes, leave the digest of an old card's recipe as it was.
+        Fields left to their default do not count, so that a new setting, or a changed default,
+        leaves the digest of an old card's recipe as it was.
         """
         deciding = self.model_dump_json(
             exclude={"id": True, "title": True, "notes": True, "data": {"folder"}},
@@ -90,14 +90,14 @@ class ClassifierRecipe(Part):
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     def of(self, data: object) -> ClassifierRecipe:
-        """The same recipe with what was found in a folder of pictures; else as it is."""
+        """The same recipe with the classes and hash of the folder of pictures, if it uses one."""
         if not isinstance(data, Folder) or not isinstance(self.data, FolderData):
             return self
         known = self.model_copy(update={"data": self.data.known(data)})
         return type(self).model_validate(known.model_dump())
 
     def whole(self) -> ClassifierRecipe:
-        """The same recipe with every default said, as a card keeps it."""
+        """The same recipe with every default written out, as on a card."""
         return type(self).model_validate(self.model_dump())
 
 
@@ -106,7 +106,7 @@ def read(path: Path) -> ClassifierRecipe:
     return document.read(path, "recipe", ClassifierRecipe).whole()
 
 
-def is_one(path: Path) -> bool:
+def is_classifier_recipe(path: Path) -> bool:
     """Whether the recipe in `path` is a classifier's, right or wrong, by the keys that only those
     have."""
     try:

@@ -1,8 +1,8 @@
-"""Where in a picture a prototype is: boxes around a place of a map.
+"""Where in a picture a prototype is: boxes around a position of a map.
 
 A box is left, top, right, bottom as shares of the picture, 0 to 1, so that it fits the same bird
-painted at any size. Maps are those of the networks, whose position i looks at the surroundings of
-pixel i * stride, not of the middle of an i-th cell; they are enlarged with that in mind.
+painted at any size. Position i of a network's map is centred on pixel i * stride, not on the middle
+of an i-th cell; maps are enlarged accordingly.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from scipy import ndimage
 from labapp.datasets.split import Float32, Float64
 
 PERCENTILE = 95.0
-"""Of a ProtoPNet's map, what is above belongs to the region (Chen et al. 2019, section 2.3)."""
+"""Percentile of a ProtoPNet's map above which a pixel belongs to the region (Chen et al. 2019,
+section 2.3)."""
 FAINT = 0.02
-"""Of a map that is 1 in a single cell, what is above belongs to the cell."""
+"""Value above which a pixel belongs to a cell, in an enlarged map that is 1 in that cell alone."""
 COARSE = 7
 """Cells across the maps of the published ProtoTree (Nauta et al. 2021)."""
 SHARPNESS = -0.75

@@ -1,36 +1,48 @@
-"""The residual classifier, explained by GradCAM."""
+"""The residual classifier and its explanation, GradCAM (Selvaraju et al. 2017).
+
+GradCAM shows where raising the channels of the last map would raise the score of a species: the
+channels are weighted by the mean gradient of the score, before any softmax, and added up; what
+speaks against the species is dropped. All maps of a picture are put on one scale, as in HIVE, so
+that the maps of several species can be compared.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from torch import nn
+import torch
+from captum.attr import LayerGradCam
+from torch import Tensor, nn
 
 from labapp.datasets.birds.dataset import Birds
 from labapp.datasets.birds.species import SPECIES
-from labapp.explanations import gradcam, measuring
-from labapp.explanations.approach import classifying
-from labapp.explanations.backbones import Pooled, Residual, begin
+from labapp.datasets.split import Float32
+from labapp.explanations import measuring
+from labapp.explanations.approach import classification_phase
+from labapp.explanations.backbones import PooledClassifier, ResidualBackbone, begin
 from labapp.explanations.card import GradcamChecks
+from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.fitting import Phase
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import UInt8, as_input, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 
+CHUNK = 50
+"""Pictures at a time."""
 POINTED = 200
 """Test pictures on which the explanations are measured."""
 
 
-def network(recipe: ClassifierRecipe) -> Pooled:
-    return begin(lambda: Pooled(Residual(), SPECIES), recipe.seed)
+def network(recipe: ClassifierRecipe) -> PooledClassifier:
+    return begin(lambda: PooledClassifier(ResidualBackbone(), SPECIES), recipe.seed)
 
 
 def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
-    return [classifying(recipe, network, data)]
+    return [classification_phase(recipe, network, data)]
 
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> GradcamChecks:
-    assert isinstance(network, Pooled)
-    photos = painted(data.test, POINTED)
-    maps, scores = gradcam.of_network(network, photos.pictures)
+    assert isinstance(network, PooledClassifier)
+    photos = load_photos(data.test, POINTED)
+    maps, scores = of_network(network, photos.pictures)
     chosen = scores.argmax(1)
     own = maps[np.arange(len(maps)), chosen]
     birds = [photos.rows.bird(row) for row in range(len(photos))]
@@ -41,3 +53,62 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Gradcam
         ),
         sisters=measuring.sisters(maps, chosen),
     )
+
+
+def gradcam(model: Classifier, pictures: UInt8) -> Float32:
+    """The maps of all species on the picture's common scale.
+
+    pictures : uint8, shape (n, 3, size, size).
+
+    Returns
+    -------
+    float32 from 0 to 1, shape (n, 20, size / 8, size / 8): 0 and 1 are the least and the greatest
+    value over all species of that picture. Position (i, j) is centred on pixel (8 i, 8 j).
+
+    Raises
+    ------
+    ModelError : the model is of another method.
+    """
+    network = network_of(model, "resnet", PooledClassifier)
+    maps, _ = of_network(network, pictures)
+    return scaled(maps)
+
+
+def scaled(maps: Float32) -> Float32:
+    """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
+    low = maps.min((1, 2, 3), keepdims=True)
+    span = maps.max((1, 2, 3), keepdims=True) - low
+    result: Float32 = (maps - low) / np.where(span > 0, span, 1)
+    return result
+
+
+class _Classification(nn.Module):
+    """The network behind its last map, which is its input: the map is computed once for all
+    species rather than once for each.
+    """
+
+    def __init__(self, network: PooledClassifier) -> None:
+        super().__init__()
+        self.map = nn.Identity()
+        self.network = network
+
+    def forward(self, features: Tensor) -> Tensor:
+        return self.network.judged(self.map(features))
+
+
+def of_network(network: PooledClassifier, pictures: UInt8) -> tuple[Float32, Float32]:
+    """Maps (n, 20, h, w) as they are after the ReLU, and scores (n, 20)."""
+    judging = _Classification(network)
+    cam = LayerGradCam(judging, judging.map)
+    maps, scores = [], []
+    for start in range(0, len(pictures), CHUNK):
+        with torch.no_grad():
+            features = network.backbone(as_input(pictures[start : start + CHUNK]))
+            scores.append(network.judged(features).numpy())
+        features.requires_grad_()
+        of_batch: list[Tensor] = [
+            cam.attribute(features, target=species, relu_attributions=True)
+            for species in range(SPECIES)
+        ]
+        maps.append(torch.cat(of_batch, 1).detach().numpy())
+    return np.concatenate(maps), np.concatenate(scores)

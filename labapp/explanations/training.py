@@ -1,4 +1,4 @@
-"""From a classifier's recipe to its package, on the CPU: killed at any moment, it goes on."""
+"""Trains a classifier from its recipe into a package, on the CPU; a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from labapp.datasets.folder import Folder
 from labapp.explanations import fitting, measuring, package
 from labapp.explanations import recipe as recipes
 from labapp.explanations.approach import Approach, approach
-from labapp.explanations.card import ClassifierCard, Made
+from labapp.explanations.card import ClassifierCard, TrainingRecord
 from labapp.explanations.classifier import scores
 from labapp.explanations.data import FolderData
-from labapp.explanations.photos import Parts, painted
+from labapp.explanations.photos import DataParts, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.representations.torch_backend import weights_of
 from labapp.training import checkpoint
@@ -40,23 +40,11 @@ def train(
 
     Parameters
     ----------
-    out : where `<dataset>/<name>/` is written, and checkpoints under `.training/<dataset>/<name>/`
-        meanwhile; the user's models folder by default.
     data_folder : of a lab's own pictures, instead of the one that the recipe names.
-    resume : go on from a checkpoint of the same recipe; otherwise start afresh.
-    progress : see `fitting.fit`.
-    threads : CPU threads of torch, process-wide. Another number of threads rounds differently.
     checkpoint_s : seconds between two checkpoints.
 
-    Returns
-    -------
-    The package's folder.
-
-    Raises
-    ------
-    ModelError : the recipe is refused, the package exists, the checkpoint does not fit, the loss
-        is no longer finite, the disk refuses.
-    DatasetError : the lab's own pictures cannot be used; see `datasets.folder.read`.
+    The other parameters, the result and the errors are those of `representations.training.train`,
+    on the CPU.
     """
     recipe = recipes.read(recipe_path)
     out = resources.user_models() if out is None else out
@@ -81,7 +69,7 @@ def train(
         progress=progress,
         checkpoint_s=checkpoint_s,
     )
-    made = Made(
+    made = TrainingRecord(
         recipe_sha256=recipe.digest,
         phases={phase.name: phase.steps for phase in phases},
         seconds=round(seconds, 1),
@@ -94,17 +82,21 @@ def train(
 
 
 def _folder(recipe: ClassifierRecipe, path: Path, given: Path | None) -> Path | None:
-    """Where a lab's own pictures lie: as given, or from the folder of the recipe."""
+    """The folder of the lab's own pictures: the given one, or the one that the recipe names."""
     if given is not None or not isinstance(recipe.data, FolderData):
         return given
     return path.parent / recipe.data.folder
 
 
 def card_of(
-    recipe: ClassifierRecipe, made: Made, network: nn.Module, method: Approach[Any], data: Parts
+    recipe: ClassifierRecipe,
+    made: TrainingRecord,
+    network: nn.Module,
+    method: Approach[Any],
+    data: DataParts,
 ) -> ClassifierCard:
     """The card, all of it measured; the hash of the weights is set when they are written."""
-    validation, test = painted(data.validation), painted(data.test)
+    validation, test = load_photos(data.validation), load_photos(data.test)
     right = scores(network, validation.pictures).argmax(1) == validation.labels
     predicted = scores(network, test.pictures).argmax(1)
     return ClassifierCard(
@@ -113,7 +105,7 @@ def card_of(
         training=made,
         parts=data.counts if isinstance(data, Folder) else None,
         validation_accuracy=round(float(right.mean()), 4),
-        test=measuring.measured(test, predicted, recipe.data.names),
+        test=measuring.test_result(test, predicted, recipe.data.names),
         checks=method.checks(recipe, network, data),
         weights_sha256="0" * 64,
     )

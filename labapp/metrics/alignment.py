@@ -1,6 +1,6 @@
-"""Which code stands for which concept, where nothing said so when the codes were learnt.
+"""Alignment of codes with concepts, for codes that were learnt without concepts.
 
-Paper 001, A.5: greedy, by how well a helper network tells each concept from each code alone.
+Paper 001, A.5: greedy, by how well a helper network predicts each concept from each code alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
-from labapp.metrics.helpers import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
+from labapp.metrics.helper_networks import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import SEEDS, check_vectors, generator
 from labapp.metrics.score import JSON
 
@@ -94,7 +94,7 @@ def greedy(predictability: Float64) -> Int64:
 
 
 def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
-    """Refuses fewer codes than concepts and, where there must be as many, more.
+    """Refuse fewer codes than concepts, and with `exactly` also more.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""BetaVAE: can a linear classifier tell which factor a batch of pairs shares?
+"""BetaVAE: whether a linear classifier can tell which factor a batch of pairs shares.
 
 Higgins et al. (2017), as printed in paper 002, 3.1.1. (The paper says linear regressor; what
 predicts one of K factors is a classifier, and the released code has one.)
@@ -17,7 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from labapp.errors import MetricError
 from labapp.metrics.inputs import check_count, generator
-from labapp.metrics.sampling import Sampler, Source, fixed_factors, source
+from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -48,10 +48,10 @@ def betavae(
     the mean of |difference| of each code over the pairs, its class the factor. A linear classifier
     learns from `points` of them and is scored on `test_points` others.
 
-    The paper leaves open which. It is multinomial logistic regression with the penalty of the
-    released code (L2, C = 1). That each column of the points is first divided by its SD over the
-    points learnt from is ours: what a linear classifier can tell does not depend on the codes'
-    units, but what a penalised one learns of unscaled points does.
+    The paper does not say which classifier. Here it is multinomial logistic regression with the
+    penalty of the released code (L2, C = 1). Each column of the points is first divided by its SD
+    over the training points, which is not published: the units of the codes would otherwise decide
+    how much the penalty weighs.
 
     Codes that each mix two factors score nearly 1 (paper 002, Fact 3). A second copy of a code
     leaves the score (Fact 1 holds that it falls, but the classifier may use either). The same under
@@ -60,8 +60,8 @@ def betavae(
     Parameters
     ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant: the fixed-data
-        variant, in which pairs are rows (see `sampling.Rows`). A code that takes one value only
-        tells nothing.
+        variant, in which pairs are rows (see `sampling.RowSampler`). A code that takes one value
+        only tells nothing.
     sampler : instead of both, makes instances of any factors (see `sampling.Sampler`).
     batch : pairs in a batch, at least 1. 64 as in the large study of Locatello et al. (2019); paper
         002 has 128.
@@ -81,13 +81,14 @@ def betavae(
 
     Raises
     ------
-    MetricError : see `sampling.source`; a number or a seed outside its range; as published, a code
-        whose values are beyond 1e30 apart; or a classifier that does not settle.
+    MetricError : see `sampling.instance_source`; a number or a seed outside its range; as
+        published, a code whose values are beyond 1e30 apart; or a classifier that does not
+        converge.
     """
     for name, value in (("batch", batch), ("points", points), ("test_points", test_points)):
         check_count(name, value, 1)
     rng = generator(seed)
-    drawn = source(codes, factors, sampler, rng)
+    drawn = instance_source(codes, factors, sampler, rng)
     learn, label = _points(drawn, points, batch, rng)
     test, truth = _points(drawn, test_points, batch, rng)
     largest = np.max(learn, axis=0, initial=0.0)
@@ -128,7 +129,7 @@ def betavae(
 
 
 def _points(
-    drawn: Source, points: int, batch: int, rng: np.random.Generator
+    drawn: InstanceSource, points: int, batch: int, rng: np.random.Generator
 ) -> tuple[Float64, Int64]:
     """Mean absolute differences (points, C) and which factor was shared (points,)."""
     differences, shared = [], fixed_factors(drawn.factor_count, points, batch, rng)
@@ -157,7 +158,7 @@ def _classify(
             model.fit(learn, label)
         except ConvergenceWarning as unsettled:
             raise _refuse(
-                f"the classifier does not settle within {ITERATIONS} steps",
+                f"the classifier does not converge within {ITERATIONS} steps",
                 "Give the codes in units in which their values are of size 1 or so.",
             ) from unsettled
     return model.predict(learn), model.predict(test)

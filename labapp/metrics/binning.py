@@ -1,4 +1,4 @@
-"""Measurements cut into bins, for metrics that count."""
+"""Measurements divided into bins, for metrics that count values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Factors as concepts: columns of classes, and a division of the rows that parts no class off.
+"""Factors as concepts: columns of classes, and a division of the rows with every class on both
+sides.
 
 Paper 001, Definition 3.1: the annotations of concepts are discrete.
 """
@@ -32,7 +33,7 @@ class Concepts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Division:
+class RowDivision:
     """Row numbers, int64: `train`, four fifths of the rows in random order, and `test`."""
 
     train: Int64
@@ -67,7 +68,7 @@ def concepts(factors: Float64) -> Concepts:
     return Concepts(np.stack(labels, axis=1), tuple(classes))
 
 
-def divide_rows(targets: Concepts, rng: np.random.Generator) -> Division:
+def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
     A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that
@@ -81,7 +82,7 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> Division:
     tested = max(1, round(TEST_SHARE * rows))
     for _ in range(DRAWS):
         order = rng.permutation(rows)
-        division = Division(train=order[tested:], test=order[:tested])
+        division = RowDivision(train=order[tested:], test=order[:tested])
         lacking = _lacking(targets, division)
         if lacking is None:
             return division
@@ -92,7 +93,7 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> Division:
     )
 
 
-def _lacking(targets: Concepts, division: Division) -> int | None:
+def _lacking(targets: Concepts, division: RowDivision) -> int | None:
     """The first concept of which a class is on one side only."""
     for index, classes in enumerate(targets.classes):
         for side in (division.test, division.train):

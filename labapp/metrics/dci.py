@@ -75,9 +75,10 @@ def dci(
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
 
-    Raises ------ MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor;
-    a seed outside
-        its range; or nothing to predict varies among the training or the test rows.
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
+        outside its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

@@ -1,9 +1,8 @@
-"""DCIMIG: how much of the factors is known by codes that know of one factor alone.
+"""DCIMIG: how much information about the factors is in codes that inform about one factor alone.
 
-Sepliarskaia, Kiseleva and de Rijke (paper 002, 4.1). A code's gap is what it knows of the factor
-that it knows best, less what it knows of the next. A factor is credited with the largest gap among
-the codes that know it best, and the score is what all factors are credited with over their
-entropies.
+Sepliarskaia, Kiseleva and de Rijke (paper 002, 4.1). The gap of a code is its mutual information
+with its best factor minus that with its second best. Each factor gets the largest gap among the
+codes whose best factor it is. The score is the sum of these gaps over the sum of the entropies.
 """
 
 from __future__ import annotations

@@ -61,8 +61,10 @@ def explicitness(
         per_factor_train : the same on the half learnt from.
         train : mean of `per_factor_train`, NaN left out; NaN where no factor varies there.
 
-    Raises ------ MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies
-    in the scored half.
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored
+        half.
     """
     c, f = check_inputs(codes, factors)
     train, test = halves(len(c), seed)

@@ -1,4 +1,4 @@
-"""FactorVAE: does the code that varies least say which factor a batch shares?
+"""FactorVAE: whether the code that varies least tells which factor a batch shares.
 
 Kim and Mnih (2018), as printed in paper 002, 3.1.2.
 """
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
 from labapp.metrics.inputs import check_count, generator
-from labapp.metrics.sampling import Sampler, Source, fixed_factors, source
+from labapp.metrics.sampling import InstanceSource, Sampler, fixed_factors, instance_source
 from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
@@ -52,7 +52,7 @@ def factorvae(
     Parameters
     ----------
     codes, factors : real numbers, shapes (n, C) and (n, K), no factor constant, n more than
-        `batch`: the fixed-data variant, in which batches are rows (see `sampling.Rows`).
+        `batch`: the fixed-data variant, in which batches are rows (see `sampling.RowSampler`).
     sampler : instead of both, makes instances of any factors (see `sampling.Sampler`).
     batch : instances in a batch, at least 2. 64 as in the large study of Locatello et al. (2019);
         paper 002 has 128.
@@ -73,7 +73,8 @@ def factorvae(
 
     Raises
     ------
-    MetricError : see `sampling.source` and `sampling.Rows`; a number or a seed outside its range.
+    MetricError : see `sampling.instance_source` and `sampling.RowSampler`; a number or a seed
+        outside its range.
     """
     for name, value, least in (
         ("batch", batch, 2),
@@ -90,7 +91,7 @@ def factorvae(
             todo="Give an SD of 0 or more.",
         )
     rng = generator(seed)
-    drawn = source(codes, factors, sampler, rng)
+    drawn = instance_source(codes, factors, sampler, rng)
     sd = _sd(drawn.sample(spread_rows, rng))
     active = (sd > 0) & (sd >= limit)
     votes = np.zeros((len(sd), drawn.factor_count))
@@ -138,7 +139,7 @@ def _sd(codes: Float64) -> Float64:
 
 
 def _count(
-    drawn: Source,
+    drawn: InstanceSource,
     points: int,
     batch: int,
     sd: Float64,

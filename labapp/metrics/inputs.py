@@ -44,7 +44,7 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
 
 
 def check_rows(rows: int, least: int) -> None:
-    """Refuses fewer rows than a division into learning and scoring makes sense of.
+    """Refuse fewer rows than can be divided into training and test rows.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def check_rows(rows: int, least: int) -> None:
 
 
 def check_count(name: str, value: int, least: int) -> None:
-    """Refuses a setting that says how many, where it is below what makes sense.
+    """Refuse a number that is below its least value.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check_count(name: str, value: int, least: int) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuses what is no seed of numpy, torch and scikit-learn alike.
+    """Refuse a seed that numpy, torch or scikit-learn would not take.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def check_seed(seed: int) -> None:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Draws of a metric's own; equal seeds give equal ones.
+    """A random generator for a metric; equal seeds give equal numbers.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""MIG: by how much the best code of a factor knows more of it than the second best.
+"""MIG: how much more mutual information a factor's best code has with it than the second best.
 
 Chen et al. (2018), as printed in paper 002, 3.2.2: the mean over factors of
 (I_first - I_second) / H(factor).

@@ -1,4 +1,4 @@
-"""Modularity: how nearly each code tells of one factor alone (Ridgeway and Mozer, 2018)."""
+"""Modularity: how nearly each code informs about one factor alone (Ridgeway and Mozer, 2018)."""
 
 from __future__ import annotations
 

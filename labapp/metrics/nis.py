@@ -1,7 +1,8 @@
-"""NIS, the niche impurity score: what codes know together of concepts that none of them stands for.
+"""NIS, the niche impurity score: how well codes together predict concepts that none stands for.
 
-Paper 001, Definitions 3.3 to 3.6. One network predicts all concepts from all codes. The codes that
-correlate with a concept, its niche, are then taken away: how well can the rest predict it?
+Paper 001, Definitions 3.3 to 3.6. One network predicts all concepts from all codes. Then the codes
+that correlate with a concept, its niche, are masked, and the score is how well the others predict
+it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import Concepts, Division, concepts, divide_rows
+from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
 from labapp.metrics.inputs import check_count, check_vectors, generator
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
@@ -144,7 +145,7 @@ class _Predictor:
     """The network of all concepts, fitted, asked about the test rows without some codes."""
 
     def __init__(
-        self, codes: Float64, targets: Concepts, division: Division, hidden: int, state: int
+        self, codes: Float64, targets: Concepts, division: RowDivision, hidden: int, state: int
     ) -> None:
         train = division.train
         self._test = codes[division.test]

@@ -1,4 +1,5 @@
-"""OIS, the oracle impurity score: what single codes know of concepts that are not theirs.
+"""OIS, the oracle impurity score: how well single codes predict concepts that they do not stand
+for.
 
 Paper 001, Definitions 3.1 and 3.2: how well each concept can be predicted from each code alone,
 against how well it can be predicted from the other concepts themselves.
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.metrics.alignment import check_enough, greedy
 from labapp.metrics.concepts import concepts, divide_rows
-from labapp.metrics.helpers import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
+from labapp.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, PUBLISHED_BATCH, predictability
 from labapp.metrics.inputs import SEEDS, check_vectors, generator
 from labapp.metrics.score import Score
 

@@ -1,4 +1,4 @@
-"""R4: is there for each factor a code that predicts it, and that it predicts?
+"""R4: whether each factor has a code that predicts it and is predicted by it.
 
 Ross and Doshi-Velez (2021), as their released code and paper 001, A.1, describe it: the coefficient
 of determination, R^2, in both directions, and its geometric mean.
@@ -6,7 +6,6 @@ of determination, R^2, in both directions, and its geometric mean.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,6 +18,7 @@ from sklearn.model_selection import train_test_split
 from labapp.metrics.inputs import check_count, check_inputs, check_rows, generator
 from labapp.metrics.regressors import r2, standardise
 from labapp.metrics.score import Score
+from labapp.parallel.processes import cores
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -82,8 +82,10 @@ def r4(
     By default, divisions among whose test rows the target does not vary are left out; with none
     left, r is 0.
 
-    Raises ------ MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed
-    outside its range.
+    Raises
+    ------
+    MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed outside its
+        range.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
@@ -138,7 +140,7 @@ def _each(
     """The score of each source and target, in their order, on as many threads as the process has
     processors: a tree that grows needs no interpreter."""
     values = []
-    threads = ThreadPoolExecutor(_processors())
+    threads = ThreadPoolExecutor(cores())
     try:
         for value in threads.map(score, directions):
             values.append(value)
@@ -148,12 +150,6 @@ def _each(
         # Of an interrupted one, what has not begun is left.
         threads.shutdown(cancel_futures=True)
     return values
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _predictability(

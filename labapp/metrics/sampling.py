@@ -1,8 +1,8 @@
-"""Where BetaVAE and FactorVAE take instances from that share the value of one factor.
+"""Samples instances that share the value of one factor, for BetaVAE and FactorVAE.
 
 Both metrics are defined on a process that makes an instance of any factors and encodes it: a
-`Sampler`. Where there are only rows of codes and factors, `RowSampler` takes those that share the
-value, or nearly do, in its stead.
+`Sampler`. If there are only rows of codes and factors, `RowSampler` takes rows with the same value,
+or with values that are nearly the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 ROWS_AT_ONCE = 2**16
-"""How many rows of codes are held in memory at once, about."""
+"""Rows of codes that are in memory at once, approximately."""
 
 
 class Sampler(Protocol):
@@ -34,7 +34,7 @@ class Sampler(Protocol):
         draw for each row."""
 
 
-class Source(Protocol):
+class InstanceSource(Protocol):
     """What the metrics draw from; `name` stands in their settings."""
 
     name: str
@@ -53,20 +53,20 @@ class Source(Protocol):
         shape (len(fixed), batch, C)."""
 
 
-def source(
+def instance_source(
     codes: ArrayLike | None,
     factors: ArrayLike | None,
     sampler: Sampler | None,
     rng: np.random.Generator,
-) -> Source:
+) -> InstanceSource:
     """The sampler where one is given, else the rows.
 
     Raises
     ------
-    MetricError : both or neither are given; see `inputs.check_inputs` and `GivenSampler`.
+    MetricError : both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
     """
     if sampler is not None and codes is None and factors is None:
-        return GivenSampler(sampler, rng)
+        return CheckedSampler(sampler, rng)
     if sampler is None and codes is not None and factors is not None:
         return RowSampler(codes, factors)
     raise _refuse(
@@ -75,7 +75,7 @@ def source(
     )
 
 
-class GivenSampler:
+class CheckedSampler:
     """Draws from a `Sampler`, whose answers are checked.
 
     Raises

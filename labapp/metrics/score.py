@@ -1,5 +1,4 @@
-"""What every metric gives back: one number, the parts it was made from, the settings it was made
-with."""
+"""The result of every metric: a number, the parts it was made from, and the settings."""
 
 from __future__ import annotations
 

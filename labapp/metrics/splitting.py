@@ -11,7 +11,7 @@ Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 LEAST_ROWS = 10
-"""With fewer, a fifth of the rows is a single one, from which nothing can be learnt."""
+"""With fewer rows, a fifth of them is a single row, from which nothing can be learnt."""
 
 
 def halves(rows: int, seed: int) -> tuple[Int64, Int64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labapp.plugins.part import Target
 from labapp.representations.card import dataset_of
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.distance import DISTANCES
 from labapp.study import conditions, planner
 from labapp.study.assignment import generator
@@ -55,7 +55,7 @@ def targets_of(loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf) -> dic
     return targets
 
 
-def pairs_of(target: Target, decoder: Decoder, seed: int, n: int = PAIRS) -> Pairs:
+def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) -> Pairs:
     """Draw and decode n pairs as the questions of a stage are drawn."""
     rng = generator(seed, target.model, "pairs of a plan")
     sample = decoder.latents
@@ -83,4 +83,4 @@ def _two_by_two(
     return list(zip(x[::2], x[1::2], strict=True))
 
 
-DecoderOf = Callable[[str], Decoder]
+DecoderOf = Callable[[str], LoadedDecoder]

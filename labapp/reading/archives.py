@@ -19,11 +19,11 @@ from labapp.reading import files
 
 ENTRIES = 200_000
 DIRECTORY = 64 * files.MIB
-"""Bytes of the list of entries, which is read as a whole."""
+"""Most bytes of the list of entries, which is read as a whole."""
 FREE = 64 * files.MIB
-"""Bytes that may come out of any entry, however small it is packed."""
+"""Bytes that any entry may unpack to, however small it is packed."""
 RATIO = 200
-"""Beyond that, bytes that may come out of one packed byte."""
+"""Bytes that one packed byte may unpack to, beyond `FREE`."""
 LONGEST_NAME = 255
 """Bytes of a file's or folder's name, as file systems have it."""
 
@@ -58,8 +58,8 @@ def archive(path: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 
 def refuse_entries(opened: zipfile.ZipFile) -> None:
-    """Raises ValueError where an archive as a whole is not to be unpacked: by its names, or by how
-    much would come out of it."""
+    """Raises ValueError for an archive that must not be unpacked, because of the names of its
+    entries or because of how much they would unpack to."""
     entries = opened.infolist()
     names = [entry.filename for entry in entries]
     for name in names:
@@ -77,8 +77,8 @@ def refuse_entries(opened: zipfile.ZipFile) -> None:
 
 
 def refuse_bomb(entry: zipfile.ZipInfo) -> None:
-    """Raises ValueError for a file that is packed more tightly than real ones are, or in a way of
-    which it is not known beforehand how much comes out."""
+    """Raises ValueError for an entry that is packed more tightly than real files are, or by a
+    method of which the unpacked size is not known beforehand."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{_short(entry.filename)} is packed by a method that is not read")
     if entry.file_size > max(FREE, RATIO * entry.compress_size):

@@ -155,7 +155,7 @@ def _refuse_unfit(status: os.stat_result, largest: int | None) -> None:
 
 
 def _named(error: OSError) -> OSError:
-    """The same error with its name in it no longer: whoever tells it names the file."""
+    """The same error without the file's name, which the caller adds."""
     if error.errno == errno.ENAMETOOLONG:
         return UnreadableFileError(errno.ENAMETOOLONG, "its name is too long for a file")
     if error.errno == errno.ELOOP:

@@ -20,10 +20,10 @@ _BROKEN = (
 
 
 PIXELS = 25_000_000
-"""What is decoded at most: 100 MB, and as much again for each step of its preparation."""
+"""Most pixels that are decoded: 100 MB, and as much again for each step of the preparation."""
 
 
-class TooLarge(ValueError):
+class TooManyPixels(ValueError):
     """More pixels than are decoded. size: columns and rows."""
 
     def __init__(self, size: tuple[int, int]) -> None:
@@ -45,7 +45,7 @@ def decode_image(content: bytes, formats: Sequence[str], pixels: int = PIXELS) -
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(content), formats=tuple(formats))
             if image.width * image.height > pixels:
-                raise TooLarge(image.size)
+                raise TooManyPixels(image.size)
             if getattr(image, "n_frames", 1) > 1:
                 raise ValueError("it has several pages")
             kind = "JPEG" if image.format == "MPO" else image.format

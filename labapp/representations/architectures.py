@@ -1,7 +1,8 @@
-"""The one register of architectures: what a model package may name and what comes out of it.
+"""The registry of architectures that model packages may name.
 
-Listing and checking a package needs no torch; building a trained one does, and imports it then. A
-package adds one by an entry point of the group `labapp.decoders` that names an `Architecture`.
+Listing and checking a package needs no torch; building a trained decoder does, and imports it then.
+A package adds an architecture by an entry point of the group `labapp.decoders` that names an
+`Architecture`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Float32 = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class ClosedForm:
-    """An exact rule x(z) with its dials' limits and draws of its prior."""
+    """An exact formula x(z), with the names and limits of its dials and a sampler of its prior."""
 
     decode: Callable[[Float32], Float32]
     names: tuple[str, ...]
@@ -36,7 +37,7 @@ class ClosedForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedNetwork:
     """A network whose weights are learned."""
 
     decoder: Callable[[int], nn.Module]
@@ -44,12 +45,12 @@ class Trained:
     encoder: Callable[[int, bool], nn.Module] | None
     """(width, with a log-variance head) -> the encoder; None for a generator, which has none."""
     likelihood: Likelihood
-    """What a decoded x is of the data: the mean of a Gaussian, or Bernoulli probabilities."""
+    """How a decoded x is read: as the mean of a Gaussian, or as Bernoulli probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """How the decoder of a model package is made, from the name that its card has.
+    """How the decoder of a model package is built.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Architecture:
     name: str
     output_shape: tuple[int, ...]
     display: Display
-    source: ClosedForm | Trained
+    source: ClosedForm | TrainedNetwork
 
 
 def _sinelines_encoder(width: int, posterior: bool) -> nn.Module:
@@ -128,21 +129,23 @@ _ALL = (
         "sinelines-mlp",
         (sinelines.POINTS,),
         "series",
-        Trained(_sinelines_decoder, _sinelines_encoder, "gaussian"),
+        TrainedNetwork(_sinelines_decoder, _sinelines_encoder, "gaussian"),
     ),
     Architecture(
         "dsprites-conv",
         (64, 64),
         "image",
-        Trained(_dsprites_decoder, _dsprites_encoder, "bernoulli"),
+        TrainedNetwork(_dsprites_decoder, _dsprites_encoder, "bernoulli"),
     ),
     Architecture(
         "mnist-conv",
         (28, 28),
         "image",
-        Trained(_mnist_decoder, _mnist_encoder, "bernoulli"),
+        TrainedNetwork(_mnist_decoder, _mnist_encoder, "bernoulli"),
     ),
-    Architecture("mnist-infogan", (28, 28), "image", Trained(_mnist_generator, None, "bernoulli")),
+    Architecture(
+        "mnist-infogan", (28, 28), "image", TrainedNetwork(_mnist_generator, None, "bernoulli")
+    ),
 )
 
 ARCHITECTURES: Catalogue[Architecture] = Catalogue(

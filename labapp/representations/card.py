@@ -52,7 +52,7 @@ Dial = Annotated[ContinuousDial | DiscreteDial, Field(discriminator="type")]
 
 
 class Training(Part):
-    """How the weights came about. `seconds` is time spent training, over all restarts."""
+    """How the weights were trained. `seconds`: time spent training, over all restarts."""
 
     recipe_sha256: str = Field(pattern=SHA256_PATTERN)
     optimizer: Optimizer
@@ -65,7 +65,7 @@ class Training(Part):
 
 
 class Origin(Part):
-    """Where an imported model came from: the files read, name -> SHA-256."""
+    """The source of an imported model: the files read, name -> SHA-256."""
 
     format: Literal["tfjs"]
     files: dict[str, Sha256]
@@ -86,7 +86,7 @@ class HeldOutError(Part):
 
     @property
     def as_published(self) -> float | None:
-        """The number to set beside the paper's: sampled where there is a posterior."""
+        """The error to compare with the paper's: the sampled one, if there is a posterior."""
         ours = self.mean if self.sampled is None else self.sampled
         return self.published if ours is None else ours
 
@@ -126,10 +126,10 @@ class Disentanglement(Part):
 
 
 class CodeAgreement(Part):
-    """Do the values of a discrete code each draw one digit?
+    """Whether each value of a discrete code draws one digit.
 
-    Pictures of random codes are named by a classifier trained on the same digits; each value of
-    the code is matched with one digit, and `agreement` is the share of pictures of that digit.
+    A classifier trained on the same digits labels pictures of random codes. Each value of the code
+    is matched with one digit, and `agreement` is the share of pictures labelled as that digit.
     """
 
     pictures: int = Field(ge=1)

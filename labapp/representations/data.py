@@ -1,4 +1,4 @@
-"""Which instances a recipe learns from, and which are held out, as it stands in recipe and card."""
+"""The data that a model learns from, and what is held out, as recipes and cards state them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from labapp.errors import DatasetError
 
 
 class Part(BaseModel):
-    """A value that does not change and refuses keys that it does not know."""
+    """Base of the parts of recipes and cards: frozen, and without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,10 +36,6 @@ class SinelinesData(Part):
             raise ValueError(f"allowed: 1 to {count - 1}, below count")
         return value
 
-    @property
-    def described(self) -> str:
-        return f"{self.count:,} series of the prior, seed {self.seed}, {self.held_out:,} held out"
-
     def load(self, folder: Path | None = None) -> Split:
         """The series, divided; they need no folder."""
         return sinelines.split(count=self.count, held_out=self.held_out, seed=self.seed)
@@ -57,11 +53,6 @@ class DspritesData(Part):
     pictures: Literal["rendered", "official"] = "rendered"
     held_out: int = Field(ge=1, lt=dsprites.COUNT)
     seed: int = Field(ge=0)
-
-    @property
-    def described(self) -> str:
-        count = f"{dsprites.COUNT:,} {self.pictures} pictures"
-        return f"{count}, {self.held_out:,} held out, seed {self.seed}"
 
     def load(self, folder: Path | None = None) -> Split:
         """The pictures, divided.
@@ -98,15 +89,6 @@ class MnistData(Part):
         if self.digits == "all":
             return mnist.COUNTS["train"]
         return mnist.COUNTS["t10k"] - self.held_out
-
-    @property
-    def described(self) -> str:
-        if self.digits == "all":
-            return "60,000 digits of MNIST, its 10,000 test digits held out"
-        return (
-            f"{self.trained_on:,} of the 10,000 test digits of MNIST, "
-            f"the other {self.held_out:,} held out, seed {self.seed}"
-        )
 
     def load(self, folder: Path | None = None) -> Split:
         """The digits, divided. Raises DatasetError: no folder, or not MNIST in it."""

@@ -1,4 +1,4 @@
-"""What everything outside this folder sees of a model: a latent space and `decode`."""
+"""A loaded model as other rooms use it: a latent space and `decode`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,21 @@ def percentiles_of(latents: Float32) -> dict[int, Float32]:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoder:
+class Forward:
+    """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32.
+
+    `how` describes its arithmetic: "float32", or which weights are rounded and to what.
+    """
+
+    compute: Callable[[Float32], Float32]
+    how: str
+
+    def __call__(self, z: Float32) -> Float32:
+        return self.compute(z)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDecoder:
     """A loaded model.
 
     Attributes

@@ -1,4 +1,4 @@
-"""What is asked of a decoder while a session runs: pictures of dial states, and their distance."""
+"""Pictures of dial states and their distance from a target, as sessions need them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Array = NDArray[np.float32]
 
 
 class Decoder(Protocol):
-    """What the runner needs of a model (see representations.package)."""
+    """What a session needs of a model; see `decoders.LoadedDecoder` for the meaning of the
+    members."""
 
     @property
     def id(self) -> str: ...
@@ -34,7 +35,7 @@ class Decoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
+class TargetDistance:
     """How near a picture is to the target: alignment in 0..1, error as sum and mean."""
 
     alignment: float
@@ -55,7 +56,7 @@ def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -
     return x.reshape(len(rows), len(rows[0]), *x.shape[1:])
 
 
-def compare(distance: str, x: Array, target: Array) -> Measures:
+def compare(distance: str, x: Array, target: Array) -> TargetDistance:
     """Alignment and error of a picture against the target."""
     total, mean = squared_error(x, target)
-    return Measures(1.0 - DISTANCES[distance](x, target), total, mean)
+    return TargetDistance(1.0 - DISTANCES[distance](x, target), total, mean)

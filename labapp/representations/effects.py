@@ -1,9 +1,9 @@
 """How much each dial of a model changes what the decoder draws.
 
-Some dials of a model change next to nothing: a penalty on the total correlation switches dimensions
-off (paper 000, Table A.4, where they are shown in grey). The paper does not say how it found them.
-Here each dial is turned from its low to its high end while the others stay where held-out instances
-have them, and the two pictures are compared.
+Some dials of a model change almost nothing: a penalty on the total correlation switches dimensions
+off (paper 000, Table A.4, where they are grey). The paper does not say how it identified them. Here
+each dial is turned from its low to its high end while the others keep the values of held-out
+instances, and the two pictures are compared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.datasets.split import divide
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.distance import DISTANCES
 from labapp.representations.space import Continuous
 
@@ -29,16 +29,17 @@ ROWS = 200
 """Held-out instances, at most, on which the dials are turned."""
 ROWS_SEED = 0
 LITTLE = 0.05
-"""A dial has little effect when it changes less than this share of what the model's strongest dial
-does. Ours. Of the models shipped, the dials that the penalty switched off are at 0.013 or less, and
-the weakest of the others is at 0.14: any threshold in between tells the same ones apart."""
+"""A dial has little effect if it changes less than this share of what the model's strongest dial
+changes. The threshold is not published: in the shipped models, dials that the penalty switched off
+are at 0.013 or less and the weakest other dial is at 0.14, so any value in between selects the same
+dials."""
 
 _DISTANCE_OF = {"circles": "dsprites"}
 """Data sets whose distance has another name than theirs (A.2)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class DialEffect:
     """What one dial changes, on average over held-out instances.
 
     name : the representation's own name of the dimension.
@@ -71,7 +72,7 @@ class Effect:
         }
 
 
-def effects(decoder: Decoder, distance: str | None = None) -> tuple[Effect, ...]:
+def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEffect, ...]:
     """The effect of each dial, in the order of the dials.
 
     A slider is turned from percentile `LOW` to `HIGH` of the held-out split; of a choice every pair
@@ -96,14 +97,14 @@ def effects(decoder: Decoder, distance: str | None = None) -> tuple[Effect, ...]
     sizes = [change if far is None else far for far, change, _ in means]
     most = max(sizes) or 1.0
     return tuple(
-        Effect(dial.name, far, change, squares, size / most)
+        DialEffect(dial.name, far, change, squares, size / most)
         for dial, (far, change, squares), size in zip(
             decoder.space.dimensions, means, sizes, strict=True
         )
     )
 
 
-def _turned(decoder: Decoder, rows: Float32, number: int) -> list[tuple[Float32, Float32]]:
+def _turned(decoder: LoadedDecoder, rows: Float32, number: int) -> list[tuple[Float32, Float32]]:
     """Pairs of instances (n, *shape) between which one dial is turned."""
     dial = decoder.space.dimensions[number]
     if isinstance(dial, Continuous):

@@ -29,9 +29,9 @@ class Encodings:
 
 
 def of_held_out(recipe: Recipe, networks: nn.ModuleDict, data: Split) -> Encodings:
-    """What a trained learner's networks make of the held-out split, row for row.
+    """The encodings of the held-out split by a trained learner's networks, row for row.
 
-    InfoGAN encodes nothing: it gets `PRIOR_SAMPLE` seeded draws of its codes.
+    InfoGAN has no encoder: its latents are `PRIOR_SAMPLE` seeded draws of its codes.
     """
     objective = recipe.objective
     if isinstance(objective, InfoGan):

@@ -1,8 +1,10 @@
-"""`labapp models evaluate`: a card's numbers computed again, from the package and the data."""
+"""Computes the numbers of a model's card again, for `labapp models evaluate`, and gives its
+encodings beside the true factors to the metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,13 @@ from labapp.errors import DatasetError, ModelError
 from labapp.representations import measuring, package
 from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.effects import HIGH, LITTLE, LOW, effects
-from labapp.representations.measuring import Measured
-from labapp.representations.recipe import InfoGan, Published
+from labapp.representations.measuring import QualityMeasures
+from labapp.representations.recipe import InfoGan, PublishedScores
 
 Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
 
 TOLERANCE = 0.001
 """Relative difference from the card that rounding on another device or build explains."""
@@ -44,8 +47,8 @@ def evaluate(
     model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
     with mean and sampled error (None where there is no posterior) and, where they apply, nll,
     disentanglement and code_agreement as they stand in cards; published; "effects" of the dials
-    (see `effects.Effect`; on no card); "agrees": whether computed and card differ by no more than
-    rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
+    (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
+    than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
 
     Raises
     ------
@@ -54,11 +57,11 @@ def evaluate(
     """
     decoder = package.load_package(model, device, root=root, exact=True)
     card = decoder.card
-    data = held_data(card, data_folder)
+    data = held_out_data(card, data_folder)
     latents, spread = encodings(decoder, data), None
     if not isinstance(card.made_by.source, ClosedForm):
         spread = package.read_arrays(package.find(model, root), card).get("spread")
-    stated = Measured(
+    stated = QualityMeasures(
         card.held_out_error, card.held_out_nll, card.disentanglement, card.code_agreement
     )
     computed = measuring.measure(
@@ -77,7 +80,7 @@ def evaluate(
     }
 
 
-def held_data(card: ModelCard, folder: Path | None) -> Split:
+def held_out_data(card: ModelCard, folder: Path | None) -> Split:
     """The data that a model is measured on. Raises ModelError and DatasetError, see `evaluate`."""
     if card.data is None or (card.held_out_error is None and card.code_agreement is None):
         raise ModelError(
@@ -90,8 +93,8 @@ def held_data(card: ModelCard, folder: Path | None) -> Split:
     return data
 
 
-def encodings(decoder: Decoder, data: Split) -> Float32:
-    """What the model makes of the held-out rows, row for row; a closed form's are the factors.
+def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
+    """The model's encodings of the held-out rows, row for row; of a closed form, the factors.
 
     Raises
     ------
@@ -101,6 +104,41 @@ def encodings(decoder: Decoder, data: Split) -> Float32:
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
     _match(decoder, len(data.held))
     return decoder.latents
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledEncodings:
+    """Held-out rows of a model: `codes`, float64 (n, C), and `factors`, float64 (n, K), with the
+    names of their columns."""
+
+    codes: Float64
+    factors: Float64
+    code_names: tuple[str, ...]
+    factor_names: tuple[str, ...]
+
+
+def labelled_encodings(
+    model: str | Path, root: Path | None = None, data_folder: Path | None = None
+) -> LabelledEncodings | None:
+    """Codes and factors of the rows on which the card's disentanglement was measured; None if the
+    data have no true factors, or the model no encodings.
+
+    Raises
+    ------
+    ModelError, DatasetError : see `evaluate`.
+    """
+    decoder = package.load_package(model, "cpu", root=root)
+    card = decoder.card
+    data = held_out_data(card, data_folder)
+    if not data.generative or isinstance(card.objective, InfoGan):
+        return None
+    rows = measuring.measured_rows(data.held)
+    return LabelledEncodings(
+        codes=encodings(decoder, data)[rows].astype(np.float64),
+        factors=data.held.factors(rows),
+        code_names=tuple(dial.name for dial in card.dimensions),
+        factor_names=data.factor_names,
+    )
 
 
 def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
@@ -187,7 +225,7 @@ def _cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _match(decoder: Decoder, held: int) -> None:
+def _match(decoder: LoadedDecoder, held: int) -> None:
     if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
         raise ModelError(
             f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
@@ -196,16 +234,16 @@ def _match(decoder: Decoder, held: int) -> None:
         )
 
 
-def _published(stated: Measured) -> Published:
+def _published(stated: QualityMeasures) -> PublishedScores:
     error, measured = stated.held_out_error, stated.disentanglement
-    return Published(
+    return PublishedScores(
         error=None if error is None else error.published,
         mig=None if measured is None else measured.mig_published,
         dci=None if measured is None else measured.dci_published,
     )
 
 
-def _plain(measured: Measured) -> dict[str, Any]:
+def _plain(measured: QualityMeasures) -> dict[str, Any]:
     error, nll = measured.held_out_error, measured.held_out_nll
     rows: dict[str, Any] = {"mean": error and error.mean, "sampled": error and error.sampled}
     if nll is not None:
@@ -217,8 +255,8 @@ def _plain(measured: Measured) -> dict[str, Any]:
     return rows
 
 
-def _agree(computed: Measured, stated: Measured) -> bool:
-    """Whether all that the card states was found again; it may state less than is computed."""
+def _agree(computed: QualityMeasures, stated: QualityMeasures) -> bool:
+    """Whether the computed numbers agree with all that the card states."""
     if any(getattr(computed, name) is None for name, value in stated.fields().items() if value):
         return False
     agrees = True

@@ -10,9 +10,9 @@
   products and sums stay float32, so the layer is *the same* where the weights are float16 numbers
   to begin with (as shipped for MNIST) and has weights rounded to 11 bits elsewhere.
 
-Not taken: bfloat16, as fast but with weights, activations and results rounded to 8 bits (the large
-layer's error was 14 times float16's), and only with AVX-512; torch.jit's freezing, deprecated and
-of a tenth's gain.
+Rejected: bfloat16, which is as fast but rounds weights, activations and results to 8 bits (the
+large layer's error was 14 times that of float16) and needs AVX-512; torch.jit's freezing, which is
+deprecated and gains a tenth.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ LARGEST_HALF = 65_504.0
 
 
 def steps(layers: Sequence[Layer], *, sigmoid: bool, exact: bool) -> tuple[list[Step], str]:
-    """Functions to be applied one after the other, and in words how they compute.
+    """The layers as functions to apply one after the other, and a description of their arithmetic.
 
-    `sigmoid` stands behind the last layer; `exact` keeps the weights float32.
+    sigmoid : apply a sigmoid after the last layer. exact : keep all weights float32.
     """
     made: list[Step] = []
     halved: list[str] = []

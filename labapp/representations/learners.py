@@ -1,6 +1,6 @@
-"""One step of learning: a learner holds the networks and optimizers of an objective.
+"""Learners: the networks and optimizers of an objective, and a step of their training.
 
-Everything random in a step comes from the generator it is given, so that a step is a function of
+All random numbers of a step come from the generator it is given, so that a step is a function of
 the recipe and its number.
 """
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp.representations import networks, objectives
-from labapp.representations.architectures import ARCHITECTURES, Trained
+from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.objectives import Losses
 from labapp.representations.recipe import Ae, Gt, InfoGan, Optimizer, Recipe, classes_of
 
@@ -25,7 +25,7 @@ _DECAY_BEGINS = {"constant": 1.0, "cosine": 0.0, "late-cosine": 0.8}
 
 
 class Learner(Protocol):
-    """What the training loop drives and a checkpoint keeps."""
+    """What the training loop steps, and a checkpoint saves."""
 
     networks: nn.ModuleDict
     optimizers: list[torch.optim.Adam]
@@ -38,11 +38,11 @@ class Learner(Protocol):
 def build(recipe: Recipe, device: torch.device) -> Learner:
     """The learner of a recipe at its beginning, on `device`."""
     if isinstance(recipe.objective, InfoGan):
-        return Adversarial(recipe, recipe.objective, device)
-    return Autoencoding(recipe, device)
+        return InfoGanLearner(recipe, recipe.objective, device)
+    return AutoencoderLearner(recipe, device)
 
 
-class Autoencoding:
+class AutoencoderLearner:
     """Autoencoders of every kind, and a decoder alone on true factors."""
 
     def __init__(self, recipe: Recipe, device: torch.device) -> None:
@@ -78,11 +78,12 @@ class Autoencoding:
         return {"loss": total.detach(), **parts}
 
 
-class Adversarial:
-    """InfoGAN (Chen et al. 2016): discriminator and generator in turn, both for the information.
+class InfoGanLearner:
+    """InfoGAN (Chen et al. 2016): discriminator and generator take turns, and both maximise the
+    mutual-information bound.
 
-    The mutual-information bound of a code is the log-likelihood of the recogniser's guess at it:
-    a cross-entropy for the discrete code, half the squared error for the continuous ones.
+    The bound for a code is the log-likelihood of the recogniser's guess: a cross-entropy for the
+    discrete code, half the squared error for the continuous codes.
     """
 
     def __init__(self, recipe: Recipe, objective: InfoGan, device: torch.device) -> None:
@@ -140,9 +141,9 @@ class Adversarial:
         return -(self._objective.discrete * discrete + self._objective.continuous * continuous)
 
 
-def _source(recipe: Recipe) -> Trained:
+def _source(recipe: Recipe) -> TrainedNetwork:
     source = ARCHITECTURES[recipe.architecture].source
-    assert isinstance(source, Trained)
+    assert isinstance(source, TrainedNetwork)
     return source
 
 

@@ -26,7 +26,35 @@ def initialise(network: nn.Module, generator: torch.Generator) -> None:
                 nn.init.zeros_(module.bias)
 
 
-class MlpEncoder(nn.Module):
+class _Encoder(nn.Module):
+    """Hidden layers, and heads for the mean and, if there is a posterior, the log variance."""
+
+    mean: nn.Linear
+    log_variance: nn.Linear | None
+
+    def hidden(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        hidden = self.hidden(x)
+        spread = None if self.log_variance is None else self.log_variance(hidden)
+        return self.mean(hidden), spread
+
+
+class _PictureDecoder(nn.Module):
+    """Dense layers, deconvolutions, and a sigmoid for the pixels."""
+
+    dense: nn.Sequential
+    deconv: nn.Sequential
+
+    def logits(self, z: Tensor) -> Tensor:
+        return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
+
+    def forward(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(self.logits(z))
+
+
+class MlpEncoder(_Encoder):
     """Sinelines: 64 -> 256 -> 256 -> outputs, ReLU.
 
     `posterior` adds a head for the log variance; without it, `log_variance` is None.
@@ -40,10 +68,8 @@ class MlpEncoder(nn.Module):
         self.mean = nn.Linear(HIDDEN, width)
         self.log_variance = nn.Linear(HIDDEN, width) if posterior else None
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        hidden = self.body(x)
-        spread = None if self.log_variance is None else self.log_variance(hidden)
-        return self.mean(hidden), spread
+    def hidden(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.body(x))
 
 
 class MlpDecoder(nn.Module):
@@ -63,7 +89,7 @@ class MlpDecoder(nn.Module):
         return cast(Tensor, self.body(z))
 
 
-class DspritesEncoder(nn.Module):
+class DspritesEncoder(_Encoder):
     """dSprites: four 4 x 4 stride-2 convolutions of 32 channels, dense 256 and 256, ReLU.
 
     The network of Burgess et al. (2018) that paper 000 (4.2) names; x is (n, 64, 64).
@@ -86,13 +112,11 @@ class DspritesEncoder(nn.Module):
         self.mean = nn.Linear(256, width)
         self.log_variance = nn.Linear(256, width) if posterior else None
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        hidden = self.dense(self.conv(x.unsqueeze(1)))
-        spread = None if self.log_variance is None else self.log_variance(hidden)
-        return self.mean(hidden), spread
+    def hidden(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.dense(self.conv(x.unsqueeze(1))))
 
 
-class DspritesDecoder(nn.Module):
+class DspritesDecoder(_PictureDecoder):
     """dSprites: dense 256 and 512, then four 4 x 4 stride-2 deconvolutions from 4 x 4 x 32."""
 
     def __init__(self, width: int) -> None:
@@ -109,14 +133,8 @@ class DspritesDecoder(nn.Module):
             nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1),
         )
 
-    def logits(self, z: Tensor) -> Tensor:
-        return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
 
-    def forward(self, z: Tensor) -> Tensor:
-        return torch.sigmoid(self.logits(z))
-
-
-class MnistEncoder(nn.Module):
+class MnistEncoder(_Encoder):
     """MNIST: 4 x 4 stride-2 convolutions 64 and 128, dense 1024, each with batch norm and ReLU.
 
     x is (n, 28, 28).
@@ -139,13 +157,11 @@ class MnistEncoder(nn.Module):
         self.mean = nn.Linear(1024, width)
         self.log_variance = nn.Linear(1024, width) if posterior else None
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        hidden = self.body(x.unsqueeze(1))
-        spread = None if self.log_variance is None else self.log_variance(hidden)
-        return self.mean(hidden), spread
+    def hidden(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.body(x.unsqueeze(1)))
 
 
-class MnistDecoder(nn.Module):
+class MnistDecoder(_PictureDecoder):
     """MNIST: dense 1024 and 6272, then deconvolutions 64 and 1 from 7 x 7 x 128.
 
     Batch normalisation and leaky ReLU 0.2 after each but the last; a layer in front of batch
@@ -156,30 +172,24 @@ class MnistDecoder(nn.Module):
     def __init__(self, width: int, *, generator: bool = False) -> None:
         super().__init__()
 
-        def bend() -> nn.Module:
+        def activation() -> nn.Module:
             return nn.ReLU() if generator else nn.LeakyReLU(0.2)
 
         self.dense = nn.Sequential(
             nn.Linear(width, 1024, bias=False),
             nn.BatchNorm1d(1024),
-            bend(),
+            activation(),
             nn.Linear(1024, 6272, bias=False),
             nn.BatchNorm1d(6272),
-            bend(),
+            activation(),
         )
         self.deconv = nn.Sequential(
             nn.Unflatten(1, (128, 7, 7)),
             nn.ConvTranspose2d(128, 64, 4, stride=2, padding=1, bias=generator),
             nn.BatchNorm2d(64),
-            bend(),
+            activation(),
             nn.ConvTranspose2d(64, 1, 4, stride=2, padding=1),
         )
-
-    def logits(self, z: Tensor) -> Tensor:
-        return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
-
-    def forward(self, z: Tensor) -> Tensor:
-        return torch.sigmoid(self.logits(z))
 
 
 class MnistDiscriminator(nn.Module):

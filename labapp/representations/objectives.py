@@ -1,4 +1,4 @@
-"""What a representation learns by (paper 000, A.1.1), per instance and averaged over a batch.
+"""The objectives of representations (paper 000, A.1.1), per instance and averaged over a batch.
 
 The scale of the Gaussian likelihood. The paper calls the Sinelines loss a mean squared error and a
 Gaussian negative log-likelihood; its code takes the plain *sum* of squares over the 64 points. For

@@ -5,15 +5,13 @@
     latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
                           `spread`: standard deviations of the posteriors, where there are any
 
-Importing this module, listing packages and loading a closed form leave torch alone: the first
-trained decoder imports it.
+torch is imported with the first trained decoder, not before: importing this module, listing
+packages and loading a closed form do without it.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,7 +24,7 @@ from labapp.representations import card as cards
 from labapp.representations import document
 from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
-from labapp.representations.decoders import PERCENTILES, Decoder, percentiles_of
+from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.representations.recipe import ID_PATTERN
 from labapp.representations.space import Continuous
 from labapp.training import files
@@ -35,10 +33,11 @@ Float32 = NDArray[np.float32]
 
 PRIOR_SAMPLE = 5_000
 PRIOR_SEED = 0
-"""A model whose states are drawn from a prior gets this sample of it in `Decoder.latents`."""
+"""Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
+prior."""
 
 KINDS = {cards.CARD: "a decoder with dials", "classifier.yaml": "a classifier, without dials"}
-"""What a package is, by the name of its card's file."""
+"""Kinds of packages in words, by the name of the card's file."""
 
 _SAFE = "No model was loaded."
 
@@ -138,7 +137,7 @@ def load_package(
     *,
     root: Path | None = None,
     exact: bool = False,
-) -> Decoder:
+) -> LoadedDecoder:
     """A decoder, checked and ready.
 
     Parameters
@@ -167,7 +166,7 @@ def load_package(
     return _trained(folder, card, device, threads, exact)
 
 
-def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
+def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
     stray = [name for name in (files.WEIGHTS, files.LATENTS) if (folder / name).exists()]
     if stray or card.weights_sha256 or card.latents_sha256:
         raise ModelError(
@@ -177,7 +176,7 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
             todo="Take a fresh copy of the package.",
         )
     latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
-    return Decoder(
+    return LoadedDecoder(
         id=card.id,
         space=card.space,
         card=card,
@@ -191,7 +190,7 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Decoder:
 
 def _trained(
     folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool
-) -> Decoder:
+) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
@@ -207,7 +206,7 @@ def _trained(
     forward = torch_backend.build(
         card.made_by, card.space.width, weights, device=chosen, threads=threads, exact=exact
     )
-    return Decoder(
+    return LoadedDecoder(
         id=card.id,
         space=card.space,
         card=card,
@@ -287,24 +286,17 @@ def write_package(
             "latents_sha256": files.digest(contents[files.LATENTS]),
         }
     )
-    leftovers.clear(folder.parent, leftovers.DRAFT)
-    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    try:
-        with files.writing(folder):
-            draft.mkdir(parents=True)
-            for name, content in contents.items():
-                (draft / name).write_bytes(content)
-            (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with files.writing(folder), leftovers.drafted(folder) as draft:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        (draft / cards.CARD).write_text(document.dump(card), encoding="utf-8")
     return folder
 
 
 def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
     """Raises ModelError when there is something at `folder`, or when its id is taken.
 
-    A package in one of the folders where ids are looked up must not make another one's id name two.
+    In the folders where ids are looked up, two packages must not have the same id.
     """
     if folder.exists():
         raise ModelError(
@@ -318,8 +310,8 @@ def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
         taken := places(model, card=card)
     ):
         raise ModelError(
-            f"The id {model!r} is taken by the model in {taken[0]}; with another one in {root} "
-            "it would name two.",
+            f"The id {model!r} is taken by the model in {taken[0]}: another model in {root} would "
+            "have the same id.",
             safe="The model there was not touched, and nothing was written.",
             todo="Choose another id, or give an output folder of its own.",
         )

@@ -1,4 +1,4 @@
-"""Recipes: what `labapp models train` is told, as YAML (models/recipes/*.yaml).
+"""Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml).
 
 Nothing here needs torch, so that recipes and cards are read and refused at once.
 """
@@ -15,7 +15,7 @@ from labapp.datasets import mnist
 from labapp.documents import MODEL
 from labapp.naming import NotReserved
 from labapp.representations import document
-from labapp.representations.architectures import ARCHITECTURES, Trained
+from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
 from labapp.representations.data import Data, MnistData, Part
 
 ID_PATTERN = MODEL
@@ -103,7 +103,7 @@ class Optimizer(Part):
     precision: Literal["float32", "bfloat16"] = "float32"
 
 
-class Published(Part):
+class PublishedScores(Part):
     """What Table 2 of paper 000 says of the model that this recipe follows.
 
     `error` is the sum of squared errors, sampled from the posterior where there is one.
@@ -115,10 +115,10 @@ class Published(Part):
 
 
 class Recipe(Part):
-    """A model to train, whole: the same recipe on the same device gives the same weights.
+    """A model to train. The same recipe on the same device gives the same weights.
 
-    `dimensions` counts the continuous ones. `weights` is the type in which the package keeps them;
-    the errors on the card are those of the weights as they are kept.
+    `dimensions`: number of continuous dimensions. `weights`: type in which the package stores them;
+    the errors on the card are measured with the stored weights.
     """
 
     id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
@@ -132,7 +132,7 @@ class Recipe(Part):
     weights: Literal["float32", "float16"] = "float32"
     seed: int = Field(ge=0)
     checkpoint_iterations: int = Field(default=5_000, ge=1)
-    published: Published = Published()
+    published: PublishedScores = PublishedScores()
 
     @field_validator("architecture")
     @classmethod
@@ -140,7 +140,7 @@ class Recipe(Part):
         able = [
             name
             for name, architecture in ARCHITECTURES.items()
-            if isinstance(architecture.source, Trained)
+            if isinstance(architecture.source, TrainedNetwork)
         ]
         data = info.data.get("data")
         if data is not None:
@@ -152,7 +152,7 @@ class Recipe(Part):
     @model_validator(mode="after")
     def _go_together(self) -> Recipe:
         source = ARCHITECTURES[self.architecture].source
-        assert isinstance(source, Trained)
+        assert isinstance(source, TrainedNetwork)
         adversarial = isinstance(self.objective, InfoGan)
         if adversarial != (source.encoder is None):
             raise ValueError("the objective infogan and the architecture mnist-infogan go together")

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from labapp.errors import ModelError
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
-from labapp.representations.sheet_layout import Cell, Layout, Measures, lay_out
-from labapp.representations.sheets import Sheet, limits
+from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
+from labapp.representations.sheets import TraversalSheet, limits
 
 DPI = 144
 PX = 72 / DPI
-"""Points of a pixel: texts and lines are sized in pixels, as everything on a sheet."""
+"""Points in a pixel: sizes of texts and lines on a sheet are given in pixels."""
 MARGIN, HEAD, LINE = 32, 96, 22
 TITLE_PX, BODY_PX, SMALL_PX = 24, 18, 16
 LABEL, LABEL_GAP = 152, 16
@@ -39,20 +39,20 @@ FRAME = 0xDC
 
 
 def default_name(model: str) -> str:
-    """The file a sheet goes to where nothing else is said."""
+    """The default name of a sheet's file."""
     return f"{model.replace('/', '-')}-traversals.png"
 
 
-def draw(sheet: Sheet) -> bytes:
+def draw(sheet: TraversalSheet) -> bytes:
     """The sheet as a PNG file; the same bytes for the same sheet on the same installation."""
     stream = io.BytesIO()
     figure_of(sheet).savefig(stream, format="png", metadata={"Software": None})
     return stream.getvalue()
 
 
-def figure_of(sheet: Sheet) -> Figure:
+def figure_of(sheet: TraversalSheet) -> Figure:
     """The sheet as a figure. One coordinate of its axes is one pixel, y downwards."""
-    measures, layout = placed(sheet)
+    measures, layout = sheet_layout(sheet)
     width = round(layout.width) + 2 * MARGIN
     height = round(layout.height) + HEAD + 2 * MARGIN
     with mpl.rc_context(STYLE):
@@ -77,7 +77,7 @@ def figure_of(sheet: Sheet) -> Figure:
     return figure
 
 
-def write(sheet: Sheet, path: Path) -> Path:
+def write(sheet: TraversalSheet, path: Path) -> Path:
     """Draw a sheet into a new file.
 
     Raises
@@ -111,15 +111,15 @@ def write(sheet: Sheet, path: Path) -> Path:
     return path
 
 
-def placed(sheet: Sheet) -> tuple[Measures, Layout]:
-    """The sizes used on paper and where they put everything, below MARGIN and HEAD."""
+def sheet_layout(sheet: TraversalSheet) -> tuple[SheetSizes, SheetLayout]:
+    """The sizes of a sheet's parts and their layout, below MARGIN and HEAD."""
     if sheet.display == "series":
         width, height = CHART
     else:
         rows, columns = sheet.rows[0].instances.shape[2:]
         times = _magnification(columns)
         width, height = columns * times, rows * times
-    measures = Measures(
+    measures = SheetSizes(
         label=LABEL, cell_width=width, cell_height=height, marks=28, gap=4, group=28, row=14
     )
     return measures, lay_out(sheet, measures)
@@ -129,14 +129,14 @@ def _magnification(pixels: int) -> int:
     return max(1, -(-LEAST_SIDE // pixels))
 
 
-def _write_head(ax: Axes, sheet: Sheet, states: int, width: int) -> None:
+def _write_head(ax: Axes, sheet: TraversalSheet, states: int, width: int) -> None:
     room = width - 2 * MARGIN
     _write(ax, MARGIN, MARGIN, sheet.model, TITLE_PX, weight="bold", room=room)
     _write(ax, MARGIN, MARGIN + 32, sheet.title, BODY_PX, room=room)
     _write(ax, MARGIN, MARGIN + 58, sheet.about(states), SMALL_PX, color=SECONDARY, room=room)
 
 
-def _write_labels(ax: Axes, layout: Layout, cell_height: float) -> None:
+def _write_labels(ax: Axes, layout: SheetLayout, cell_height: float) -> None:
     for mark in layout.marks:
         x, y = MARGIN + mark.x, MARGIN + HEAD + mark.y
         _write(ax, x, y, mark.text, SMALL_PX, color=SECONDARY, align="center")

@@ -1,18 +1,25 @@
-"""Where everything on a traversal sheet goes: the same on paper and on the screen."""
+"""The layout of a traversal sheet, in a file and on the screen."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from labapp.representations.sheets import Float32, Sheet, Traversal
+from labapp.representations.sheets import Float32, Traversal, TraversalSheet
 from labapp.representations.space import Continuous
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
-    """Sizes in pixels. label: the column of the dials' names; marks: height of the column marks;
-    gap: between cells, also between rows' neighbours; group: between states; row: between rows."""
+class SheetSizes:
+    """Sizes in pixels.
+
+    Attributes
+    ----------
+    label : width of the column of the dials' names.
+    cell_width, cell_height : of an instance.
+    marks : height of the labels above the columns.
+    gap, group, row : space between cells, between states, and between rows.
+    """
 
     label: float
     cell_width: float
@@ -24,8 +31,8 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A word above a column: its middle, and the top of its line."""
+class ColumnLabel:
+    """A label above a column: x of its middle, y of its top."""
 
     x: float
     y: float
@@ -34,7 +41,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An instance and the corner where it begins."""
+    """An instance, with its left and top edge."""
 
     x: float
     y: float
@@ -42,25 +49,28 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """states: how many there is room for; labels: the top of each row."""
+class SheetLayout:
+    """Where everything on a sheet is.
+
+    states : number of states that fit. labels : top edge of each row.
+    """
 
     states: int
     width: float
     height: float
-    marks: tuple[Mark, ...]
+    marks: tuple[ColumnLabel, ...]
     labels: tuple[tuple[float, Traversal], ...]
     cells: tuple[Cell, ...]
 
 
-def lay_out(sheet: Sheet, measures: Measures, room: float = math.inf) -> Layout:
+def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf) -> SheetLayout:
     """Rows below each other, states side by side; marks above the first row of a kind.
 
     room : width that is not exceeded where that can be: states that do not fit are left out, but
         for the first.
     """
     m = measures
-    marks: list[Mark] = []
+    marks: list[ColumnLabel] = []
     labels: list[tuple[float, Traversal]] = []
     cells: list[Cell] = []
     y, marked, right, most = 0.0, "", m.label, 1
@@ -72,7 +82,7 @@ def lay_out(sheet: Sheet, measures: Measures, room: float = math.inf) -> Layout:
             y += m.row if marked else 0.0
             for state in range(states):
                 marks += [
-                    Mark(_x(row, m, state, column) + m.cell_width / 2, y, text)
+                    ColumnLabel(_x(row, m, state, column) + m.cell_width / 2, y, text)
                     for column, text in _marks(row).items()
                 ]
             y += m.marks
@@ -83,7 +93,7 @@ def lay_out(sheet: Sheet, measures: Measures, room: float = math.inf) -> Layout:
                 cells.append(Cell(_x(row, m, state, column), y, instance))
         right = max(right, _right(row, m, states))
         y += m.cell_height + m.row
-    return Layout(most, right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
+    return SheetLayout(most, right, y - m.row, tuple(marks), tuple(labels), tuple(cells))
 
 
 def _kind(row: Traversal) -> str:
@@ -91,13 +101,13 @@ def _kind(row: Traversal) -> str:
     return "continuous" if isinstance(row.dimension, Continuous) else f"{row.values}"
 
 
-def _states(row: Traversal, m: Measures, room: float) -> int:
+def _states(row: Traversal, m: SheetSizes, room: float) -> int:
     """How many states of a row fit, at least one."""
     there = len(row.instances)
     return max(n for n in range(1, there + 1) if n == 1 or _right(row, m, n) <= room)
 
 
-def _right(row: Traversal, m: Measures, states: int) -> float:
+def _right(row: Traversal, m: SheetSizes, states: int) -> float:
     return _x(row, m, states - 1, len(row.values) - 1) + m.cell_width
 
 
@@ -109,7 +119,7 @@ def _marks(row: Traversal) -> dict[int, str]:
     return {0: "Low", last: "High"} | ({last // 2: "Medium"} if last % 2 == 0 else {})
 
 
-def _x(row: Traversal, m: Measures, state: int, column: int) -> float:
+def _x(row: Traversal, m: SheetSizes, state: int, column: int) -> float:
     own = len(row.values)
     group = own * (m.cell_width + m.gap) - m.gap + m.group
     return m.label + state * group + column * (m.cell_width + m.gap)

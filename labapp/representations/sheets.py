@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.architectures import Display
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.space import Continuous, Dimension
 
 Float32 = NDArray[np.float32]
@@ -39,7 +39,7 @@ class Traversal:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TraversalSheet:
     """All dials of a model. sampling: where its states come from, as on the card."""
 
     model: str
@@ -58,7 +58,7 @@ class Sheet:
         )
 
 
-def traversals(decoder: Decoder, states: int = STATES, steps: int = STEPS) -> Sheet:
+def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS) -> TraversalSheet:
     """The sheet of a model, the same at each call.
 
     A continuous dial goes in linear steps from the middle of its 1st to 5th percentiles (Low) to
@@ -83,7 +83,7 @@ def traversals(decoder: Decoder, states: int = STATES, steps: int = STEPS) -> Sh
             values = tuple(map(float, np.linspace(0, dimension.k - 1, number).round().astype(int)))
         fitting = base[: max(1, columns // len(values))]
         rows.append(Traversal(dimension, values, _turned(decoder, fitting, index, values)))
-    return Sheet(
+    return TraversalSheet(
         model=decoder.id,
         title=decoder.card.title,
         display=decoder.card.display,
@@ -92,14 +92,16 @@ def traversals(decoder: Decoder, states: int = STATES, steps: int = STEPS) -> Sh
     )
 
 
-def _linear(decoder: Decoder, index: int, dimension: Continuous, steps: int) -> tuple[float, ...]:
+def _linear(
+    decoder: LoadedDecoder, index: int, dimension: Continuous, steps: int
+) -> tuple[float, ...]:
     at = {name: float(values[index]) for name, values in decoder.percentiles.items()}
     low, high = (at[1] + at[5]) / 2, (at[95] + at[99]) / 2
     return tuple(dimension.snap(float(value)) for value in np.linspace(low, high, steps))
 
 
 def _turned(
-    decoder: Decoder, base: list[tuple[float, ...]], index: int, values: tuple[float, ...]
+    decoder: LoadedDecoder, base: list[tuple[float, ...]], index: int, values: tuple[float, ...]
 ) -> Float32:
     """Instances with dial `index` at each value, decoded as one batch."""
     z = np.stack(

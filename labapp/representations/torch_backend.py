@@ -1,25 +1,32 @@
-"""Trained decoders in torch: the one module through which a loaded package reaches it.
+"""Trained decoders in torch; loaded packages use torch through this module alone.
 
-Decoding one z is so small a job that a second thread costs more than it brings: with two OpenMP
-threads on a busy machine the slowest decodes went from 2 ms to between 30 and 200. `build`
-therefore sets the *process-wide* number of torch's CPU threads, to 1 unless told otherwise.
+For decoding one z, a second thread costs more than it gains: with two OpenMP threads on a busy
+machine the slowest decodes took 30 to 200 ms in place of 2 ms. `build` therefore sets the
+*process-wide* number of torch's CPU threads, by default to 1.
 """
 
 from __future__ import annotations
 
+import threading
+from contextlib import AbstractContextManager
+from typing import cast
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from labapp.errors import ModelError
-from labapp.representations import cuda_decode, fast_decode, folding
-from labapp.representations.architectures import Architecture, Trained
-from labapp.representations.forward import Forward
+from labapp.representations import fast_decode, folding
+from labapp.representations.architectures import Architecture, TrainedNetwork
+from labapp.representations.decoders import Forward
 
 Float32 = NDArray[np.float32]
 
 DEVICES = ("cuda", "mps", "cpu")
+
+WARM_UPS = 3
+"""Runs before a CUDA graph is recorded: the first ones allocate memory and choose kernels."""
 
 
 def choose_device(configured: str | None = None) -> torch.device:
@@ -87,7 +94,7 @@ def build(
     if layers is not None:
         forward = _in_steps(architecture, layers, exact)
     elif device.type == "cuda":
-        recorded = cuda_decode.OneByOne(network.to(device), width, device)
+        recorded = CudaGraph(network.to(device), width, device)
         forward = Forward(lambda z: recorded(_tensor(z)).numpy(), "float32, one CUDA graph")
     else:
         forward = _as_trained(network, device)
@@ -112,7 +119,7 @@ def plain(
 
 
 def _network(architecture: Architecture, width: int, weights: dict[str, Float32]) -> nn.Module:
-    assert isinstance(architecture.source, Trained)
+    assert isinstance(architecture.source, TrainedNetwork)
     with torch.device("meta"):
         network = architecture.source.decoder(width)
     _check(architecture, network, weights)
@@ -138,7 +145,7 @@ def _as_trained(network: nn.Module, device: torch.device) -> Forward:
 
 
 def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bool) -> Forward:
-    assert isinstance(architecture.source, Trained)
+    assert isinstance(architecture.source, TrainedNetwork)
     sigmoid = architecture.source.likelihood == "bernoulli"
     steps, how = fast_decode.steps(layers, sigmoid=sigmoid, exact=exact)
     shape = architecture.output_shape
@@ -155,7 +162,7 @@ def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bo
 
 
 def _tried(architecture: Architecture, width: int, forward: Forward) -> Forward:
-    """The decoder, once it has decoded something."""
+    """The decoder, after a trial. Raises ModelError if the trial fails."""
     trial = forward(np.zeros((1, width), dtype=np.float32))
     if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():
         raise ModelError(
@@ -194,3 +201,43 @@ def _check(architecture: Architecture, network: nn.Module, weights: dict[str, Fl
         safe="No model was loaded.",
         todo="Check that model.yaml and decoder.safetensors come from the same package.",
     )
+
+
+class CudaGraph:
+    """A network on an NVIDIA card: at batch 1 as a recorded CUDA graph, else as it is.
+
+    A decoder of a dozen small kernels spends its time in launching them. A CUDA graph records the
+    launches once, with the memory they read and write, and replays them as one.
+
+    TF32, which keeps 11 bits of every factor, is switched off while the network runs, so that x
+    agrees with the CPU's.
+    """
+
+    def __init__(self, network: nn.Module, width: int, device: torch.device) -> None:
+        self._network = network
+        self._lock = threading.Lock()  # the graph's memory serves one decode at a time
+        with torch.cuda.device(device), torch.no_grad(), _full_precision():
+            self._z = torch.zeros(1, width, device=device)
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                for _ in range(WARM_UPS):
+                    network(self._z)
+            torch.cuda.current_stream().wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._x = cast(Tensor, network(self._z))
+
+    def __call__(self, z: Tensor) -> Tensor:
+        """x of z, both on the CPU; the result's memory is its own."""
+        if len(z) != 1:
+            with torch.no_grad(), _full_precision():
+                return cast(Tensor, self._network(z.to(self._z.device))).cpu()
+        with self._lock:
+            self._z.copy_(z)
+            self._graph.replay()
+            return self._x.cpu()
+
+
+def _full_precision() -> AbstractContextManager[None]:
+    return torch.backends.cudnn.flags(enabled=True, allow_tf32=False)

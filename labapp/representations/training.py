@@ -39,7 +39,7 @@ from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import Progress, StepResult, run_steps, versions
 
 Float32 = NDArray[np.float32]
-Kept = dict[str, NDArray[np.floating]]
+StoredWeights = dict[str, NDArray[np.floating]]
 
 # Streams of the recipe's seed; the numbers are part of what a recipe means.
 _ORDER, _NOISE = 0, 1
@@ -98,7 +98,7 @@ def train(
 
     of_held_out = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
-    kept = _kept(recipe, weights, state)
+    kept = _stored_weights(recipe, weights, state)
     card = _card(recipe, run, data, of_held_out, kept, chosen, threads)
     package.write_package(folder, card, kept, of_held_out.latents, of_held_out.spread)
     checkpoint.clear(state)
@@ -142,8 +142,8 @@ def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:
     return np.random.default_rng([recipe.seed, _ORDER, epoch]).permutation(rows)
 
 
-def _kept(recipe: Recipe, weights: dict[str, Float32], state: Path) -> Kept:
-    """The weights in the type in which the package keeps them."""
+def _stored_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:
+    """The weights in the type in which the package stores them."""
     with np.errstate(over="ignore"):
         kept = {name: values.astype(recipe.weights) for name, values in weights.items()}
     lost = [name for name, values in kept.items() if not np.isfinite(values).all()]
@@ -161,11 +161,11 @@ def _card(
     run: Run[Learner],
     data: Split,
     encodings: Encodings,
-    kept: Kept,
+    kept: StoredWeights,
     device: torch.device,
     threads: int,
 ) -> ModelCard:
-    """The card, all of it measured on the weights as they are kept."""
+    """The card, measured with the weights as they are stored."""
     architecture = ARCHITECTURES[recipe.architecture]
     card = ModelCard(
         card=1,

@@ -10,9 +10,9 @@ from pathlib import Path
 from labapp.events.lifecycle import DecoderWarmed
 from labapp.reading import files
 from labapp.representations.card import CARD
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.package import find, load_package
-from labapp.representations.warmup import warm_up
+from labapp.representations.timing import warm_up
 
 WARM_UP_DECODES = 50
 
@@ -21,7 +21,7 @@ WARM_UP_DECODES = 50
 class WarmDecoders:
     """Decoders by model id, and what the warm-up of each measured."""
 
-    decoders: dict[str, Decoder]
+    decoders: dict[str, LoadedDecoder]
     warmed: list[DecoderWarmed]
 
 
@@ -31,7 +31,7 @@ def load_warm(
     progress: Callable[[str], None] = lambda model: None,
 ) -> WarmDecoders:
     """Load and warm up models by id, one CPU thread each. Raises ModelError."""
-    decoders: dict[str, Decoder] = {}
+    decoders: dict[str, LoadedDecoder] = {}
     warmed = []
     for model in models:
         progress(model)

@@ -1,1 +1,1 @@
-"""Stimulus sets: what is judged in the tasks of the HIVE studies, as folders with a manifest."""
+"""Stimulus sets: photos with a model's predictions and explanations, as folders with a manifest."""

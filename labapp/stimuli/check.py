@@ -1,7 +1,7 @@
-"""Whether a stimulus set can be shown: every fault of it, by file and line or by its place.
+"""Checks whether a stimulus set can be shown, and lists all of its faults with their places.
 
-The schema says what a manifest may hold; this says whether its parts fit each other, and whether
-every picture is there and is what it is said to be.
+The schema says what a manifest may hold. This module checks whether its parts fit each other, and
+whether every picture is there and is what the manifest says.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from labapp.stimuli import check_pictures, check_scores
 from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
-from labapp.stimuli.check_pictures import Pictures
+from labapp.stimuli.check_pictures import PictureFiles
 from labapp.stimuli.library import named_path
 from labapp.stimuli.manifest import Manifest
-from labapp.stimuli.readable import Readable, readable
-from labapp.stimuli.sources import Loc, Source
+from labapp.stimuli.readable import ReadableSet, readable
+from labapp.stimuli.sources import Loc, SetSource
 
 MOST_ROWS = 10
 """Rows of a class, or steps, that the screens are made for."""
@@ -24,8 +24,8 @@ MOST_ROWS = 10
 
 @dataclass
 class CheckResult:
-    """What was found of a set. manifest, files: the set itself, where nothing is wrong with it;
-    files are the bytes of its pictures by name."""
+    """The faults and warnings of a set; and if it has no faults, its manifest and the bytes of its
+    pictures by name (`files`)."""
 
     manifest: Manifest | None = None
     faults: list[str] = field(default_factory=list)
@@ -33,8 +33,9 @@ class CheckResult:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def check(source: Source) -> CheckResult:
-    """All that is wrong with a set. What the schema refuses is told and left out of the rest."""
+def check(source: SetSource) -> CheckResult:
+    """Check a set. Photos and prototypes that the schema refuses are reported, and then left out of
+    the other checks."""
     out = CheckResult(faults=list(source.faults))
     if source.value is None:
         return out
@@ -42,7 +43,7 @@ def check(source: Source) -> CheckResult:
     out.faults += refused
     if stimulus_set is None:
         return out
-    picture_files = Pictures(source.folder)
+    picture_files = PictureFiles(source.folder)
     faults = [*_set_faults(stimulus_set), *check_pictures.faults(stimulus_set, picture_files)]
     if stimulus_set.manifest.kind == "scores":
         faults += check_scores.file_faults(stimulus_set, picture_files)
@@ -57,8 +58,8 @@ def check(source: Source) -> CheckResult:
 
 
 def inner_faults(manifest: Manifest) -> list[str]:
-    """All that does not fit together in a manifest that the schema accepts, its pictures aside."""
-    stimulus_set = Readable(
+    """Contradictions within a manifest that the schema accepts; its pictures are not looked at."""
+    stimulus_set = ReadableSet(
         manifest,
         tuple(range(len(manifest.photos))),
         tuple(range(len(manifest.prototypes))),
@@ -70,7 +71,7 @@ def inner_faults(manifest: Manifest) -> list[str]:
     return [f"{named_path(loc, value)}: {fault}" for loc, fault in faults]
 
 
-def _set_faults(stimulus_set: Readable) -> Iterator[Fault]:
+def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
     manifest = stimulus_set.manifest
     if manifest.kind == "heatmaps" and manifest.scale is None:
         yield ("scale",), "missing; heatmaps need one of positive, signed and ready"
@@ -98,7 +99,7 @@ def _set_faults(stimulus_set: Readable) -> Iterator[Fault]:
 
 
 def _again(what: str, ids: Iterable[tuple[Loc, str]]) -> Iterator[Fault]:
-    """Ids that are there already, where they are there again."""
+    """A fault for each id that was used before."""
     names: set[str] = set()
     for loc, name in ids:
         if name in names:
@@ -106,7 +107,7 @@ def _again(what: str, ids: Iterable[tuple[Loc, str]]) -> Iterator[Fault]:
         names.add(name)
 
 
-def _prototype_faults(stimulus_set: Readable) -> Iterator[Fault]:
+def _prototype_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
     manifest = stimulus_set.manifest
     classes = {class_.id for class_ in manifest.classes}
     places = (("prototypes", place) for place in stimulus_set.prototypes)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from labapp.stimuli.manifest import Box, FinalSteps, Manifest, Photo, Row
-from labapp.stimuli.readable import Readable
+from labapp.stimuli.readable import ReadableSet
 from labapp.stimuli.sources import PLACES, Loc
 
 Fault = tuple[Loc, str]
 
 
 def twice(values: Iterable[str]) -> list[str]:
-    """What is there more than once."""
+    """Values that occur more than once."""
     return [value for value, count in Counter(values).items() if count > 1]
 
 
@@ -25,7 +25,7 @@ def box_fault(box: Box | None) -> str | None:
     return f"the box {list(box)} is empty; write left, top, right, bottom as shares of the picture"
 
 
-def photo_faults(photo: Photo, stimulus_set: Readable) -> Iterator[Fault]:
+def photo_faults(photo: Photo, stimulus_set: ReadableSet) -> Iterator[Fault]:
     """Faults of a photo, each with its place within the photo."""
     manifest = stimulus_set.manifest
     classes = {class_.id for class_ in manifest.classes}

@@ -12,7 +12,7 @@ import numpy as np
 from labapp.errors import StimuliError
 from labapp.stimuli import pictures
 from labapp.stimuli.manifest import FinalSteps, Photo, Row
-from labapp.stimuli.readable import Readable
+from labapp.stimuli.readable import ReadableSet
 from labapp.stimuli.sources import PLACES, Loc
 
 Fault = tuple[Loc, str]
@@ -23,9 +23,14 @@ COLOURED = 8
 
 
 @dataclass
-class Pictures:
-    """The pictures of a set, each read once. files: the bytes of those that are files, and of score
-    files; flat: score files whose numbers are all the same."""
+class PictureFiles:
+    """The pictures of a set, each read once.
+
+    Attributes
+    ----------
+    files : the bytes of picture files and score files, by name.
+    flat : names of score files whose numbers are all the same.
+    """
 
     folder: Path
     files: dict[str, bytes] = field(default_factory=dict)
@@ -37,7 +42,7 @@ class Pictures:
     _means: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     def fault(self, ref: str) -> str | None:
-        """What is wrong with a picture; it is told at the first place that names it."""
+        """What is wrong with a picture; None if nothing is, or if it was reported before."""
         if ref in self._said:
             return None
         self._said[ref] = None
@@ -82,7 +87,7 @@ class Pictures:
         return self._means[ref]
 
     def content(self, ref: str) -> str:
-        """What tells a picture from others, whatever its name."""
+        """A text that is the same for the same picture under another name."""
         content = self.files.get(ref)
         return ref if content is None else hashlib.sha256(content).hexdigest()
 
@@ -91,7 +96,7 @@ def _mean(pixels: pictures.UInt8) -> tuple[float, ...]:
     return tuple(np.atleast_1d(pixels.mean((0, 1)) / 255).tolist())
 
 
-def faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fault]:
+def faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
     """Faults of all pictures of a set, each with its place."""
     manifest = stimulus_set.manifest
     for loc, ref in _named(stimulus_set):
@@ -119,8 +124,8 @@ def faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fault]:
                     yield (*loc, "heatmaps", place_of), f"{fault}, or scale: ready"
 
 
-def warnings(stimulus_set: Readable, picture_files: Pictures) -> Iterator[str]:
-    """What can be shown, but is hardly meant."""
+def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[str]:
+    """What can be shown, but is probably a mistake."""
     for ref, (width, height) in picture_files.sizes():
         if width * height > LARGE:
             yield (
@@ -142,7 +147,7 @@ def warnings(stimulus_set: Readable, picture_files: Pictures) -> Iterator[str]:
                 )
 
 
-def _named(stimulus_set: Readable) -> Iterator[tuple[Loc, str]]:
+def _named(stimulus_set: ReadableSet) -> Iterator[tuple[Loc, str]]:
     """Every picture that a set names, with its place."""
     manifest = stimulus_set.manifest
     for place, prototype in zip(stimulus_set.prototypes, manifest.prototypes, strict=True):

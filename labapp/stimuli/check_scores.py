@@ -10,9 +10,9 @@ import numpy as np
 from labapp.errors import StimuliError
 from labapp.stimuli import pictures, score_files
 from labapp.stimuli.check_photos import Fault, twice
-from labapp.stimuli.check_pictures import Pictures
+from labapp.stimuli.check_pictures import PictureFiles
 from labapp.stimuli.manifest import Manifest, Photo
-from labapp.stimuli.readable import Readable
+from labapp.stimuli.readable import ReadableSet
 from labapp.stimuli.sources import Loc
 
 OFF = 0.5
@@ -79,7 +79,7 @@ def _masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterator[Faul
         keys.add(key)
 
 
-def file_faults(stimulus_set: Readable, picture_files: Pictures) -> Iterator[Fault]:
+def file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
     """Faults of score files, each with its place; what can be read joins the files of the set."""
     grid: tuple[int, ...] | None = None
     for loc, photo in stimulus_set.every_photo():
@@ -116,8 +116,8 @@ def _shape(grid: tuple[int, ...]) -> str:
     return f"{grid[1]} × {grid[0]}"
 
 
-def warnings(manifest: Manifest, picture_files: Pictures) -> Iterator[str]:
-    """What can be shown, but is hardly meant."""
+def warnings(manifest: Manifest, picture_files: PictureFiles) -> Iterator[str]:
+    """What can be shown, but is probably a mistake."""
     for ref in picture_files.flat:
         yield f"all scores in {ref!r} are equal: its pixels are shown in an order by chance"
     if manifest.mean_level is None:

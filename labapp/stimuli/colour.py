@@ -1,8 +1,8 @@
 """Heatmaps in colour, over the photo they belong to.
 
-GradCAM is shown as its authors' code shows it, half photo and half colour; BagNet as its authors'
-does, the colours alone, with the photo's edges over them, which darken them by a quarter. All
-heatmaps of a photo are on one scale already: nothing is stretched here for one of them alone.
+As in their authors' code, GradCAM is shown as half photo and half colour, and BagNet as colours
+that the photo's edges darken by a quarter. All heatmaps of a photo are on one scale already, so
+none is rescaled here by itself.
 """
 
 from __future__ import annotations
@@ -37,12 +37,6 @@ def _tables() -> dict[str, UInt8]:
 def table(colour_map: ColourMap) -> UInt8:
     """The colours of 0 to 255: uint8, shape (256, 3). 128 is 0 of a signed heatmap."""
     return _tables()[colour_map]
-
-
-def colour_bar(colour_map: ColourMap, length: int, thickness: int) -> UInt8:
-    """The colours from the least, below, to the greatest: uint8, shape (length, thickness, 3)."""
-    places = np.linspace(255, 0, length).round().astype(np.intp)
-    return np.repeat(table(colour_map)[places][:, None], thickness, axis=1)
 
 
 def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> UInt8:

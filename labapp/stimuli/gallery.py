@@ -1,7 +1,7 @@
-"""The pictures of a session: kept in its folder under their SHA-256, and read from there alone.
+"""The pictures of a session: stored in its folder under their SHA-256, and read only from there.
 
-A session can so be shown again, and its stimuli checked, when the stimulus set is gone. Painted
-birds are kept in a cache besides: they are painted once on a machine and not once a session.
+So a session can be shown again, and its stimuli checked, when the stimulus set is gone. Painted
+birds are also stored in a cache: they are painted once on a machine, not once in every session.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from labapp import datasets, leftovers, resources
 from labapp.errors import StimuliError
 from labapp.events.stimuli import StimuliStored
 from labapp.reading import files as reading
-from labapp.stimuli import masked, masking, pictures
+from labapp.stimuli import masked_pictures, masking, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import MaskedRef
 from labapp.stimuli.pictures import UInt8
 
 FOLDER = "stimuli"
-"""Of a session's pictures, in its folder."""
+"""Name of the folder of pictures in a session's folder."""
 
 
 def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None) -> None:
@@ -43,7 +43,7 @@ def warm(refs: Iterable[str], progress: Callable[[int, int], None] | None = None
 def keep(
     stimulus_sets: Sequence[StimulusSet], refs: Iterable[str], folder: Path
 ) -> tuple[StimuliStored, ...]:
-    """Put pictures into `folder` (made if need be) under their SHA-256; what is there stays.
+    """Store pictures in `folder` under their SHA-256; files that are there already stay.
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
@@ -69,7 +69,7 @@ def keep(
 
 
 def _ending(ref: str) -> str:
-    """Of the file that a picture is kept in."""
+    """Ending of the file that a picture is stored in."""
     if masking.is_masked(ref):
         return ".png"
     return ".jpg" if pictures.is_bird(ref) else Path(ref).suffix.lower()
@@ -104,7 +104,7 @@ def _masked(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes]
         ) from error
     for place, stimulus_set in enumerate(stimulus_sets):
         if stimulus_set.id == wanted.stimuli:
-            return place, masked.png(stimulus_set, wanted)
+            return place, masked_pictures.png(stimulus_set, wanted)
     ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
     raise StimuliError(
         f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
@@ -133,7 +133,7 @@ def _bird_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def _painter() -> str:
-    """What the birds are painted with, so that a changed painter finds nothing in the cache."""
+    """A hash of the code that paints birds: when the code changes, the cache begins anew."""
     root = Path(next(iter(datasets.__path__)))
     sources = [*sorted((root / "birds").glob("*.py")), root / "painter.py", root / "outlines.py"]
     digest = hashlib.sha256()
@@ -157,12 +157,12 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class Gallery:
-    """The kept pictures of a session, read when they are asked for.
+    """The stored pictures of a session, read when they are needed.
 
     Parameters
     ----------
-    folder : where they are kept.
-    files : picture as the plan names it -> name of the file in the folder.
+    folder : where they are stored.
+    files : name of a picture in the plan -> name of its file in the folder.
     """
 
     def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
@@ -171,13 +171,13 @@ class Gallery:
 
     @classmethod
     def of(cls, folder: Path, stored: Iterable[StimuliStored]) -> Gallery:
-        """The gallery of what was kept."""
+        """The gallery of the pictures that events say were stored."""
         return cls(folder, {ref: name for stimuli in stored for ref, name in stimuli.files.items()})
 
     def rgb(self, ref: str) -> UInt8:
         """A picture: uint8, shape (height, width, 3), not to be written to.
 
-        Raises StimuliError where it was not kept, or the file is not what was kept.
+        Raises StimuliError: the picture was not stored, or its file has changed.
         """
         name = self._files.get(ref)
         if name is None:

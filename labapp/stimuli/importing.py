@@ -1,14 +1,11 @@
-"""Taking a stimulus set that was made elsewhere into the user's own folder."""
+"""Copies a stimulus set that was made elsewhere into the user's own folder."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from labapp import leftovers
 from labapp.errors import StimuliError
 from labapp.stimuli import library, sources
 from labapp.stimuli.check import CheckResult, check
@@ -17,7 +14,7 @@ from labapp.stimuli.manifest import Manifest
 
 
 def read_checked(folder: Path) -> CheckResult:
-    """The set in a folder with nothing wrong. Raises StimuliError with all that is wrong."""
+    """A set that has no faults. Raises StimuliError, which lists all faults."""
     result = check(sources.read(folder))
     if result.manifest is None:
         raise library.refusal(f"The stimulus set in {folder} cannot be shown", result.faults)
@@ -25,7 +22,7 @@ def read_checked(folder: Path) -> CheckResult:
 
 
 def load_any(reference: str) -> StimulusSet:
-    """A set by its id or folder; in a folder it may be in tables still, before it is imported.
+    """A set by its id or folder; the folder may also hold tables that are not imported yet.
 
     Raises StimuliError: there is none, or something is wrong with it.
     """
@@ -66,29 +63,15 @@ def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
 
     Raises StimuliError where the folder exists or cannot be written.
     """
-    if folder.exists():
-        raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
-        )
-    leftovers.clear(folder.parent, leftovers.DRAFT)
-    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
-    try:
+    with library.new_folder(folder) as draft:
         for name, content in {**files, MANIFEST: manifest_text(manifest)}.items():
             path = draft / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        draft.rename(folder)
-    except OSError as error:
-        raise StimuliError(
-            f"{folder} cannot be written: {error.strerror}.",
-            todo="Make room, or choose a folder that can be written.",
-        ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
 def manifest_text(manifest: Manifest) -> bytes:
-    """A manifest's bytes, without what is as it is by default."""
+    """The bytes of a manifest's file, without fields that have their default."""
     value = {"format": 1, **manifest.model_dump(mode="json", exclude_defaults=True)}
     return sources.dumped(value)

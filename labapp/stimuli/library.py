@@ -9,14 +9,15 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from labapp import resources
+from labapp import leftovers, resources
 from labapp.documents import fields_at
 from labapp.errors import StimuliError
 from labapp.reading import files
@@ -25,11 +26,11 @@ from labapp.stimuli.manifest import PATTERNS, Manifest
 
 MANIFEST = "manifest.json"
 HEADER = "set.json"
-"""Of a set of tables, beside which the tables lie."""
+"""File that describes a set made of tables; the tables lie beside it."""
 LARGEST = 32 * files.MIB
-"""Bytes of a manifest. That of a thousand photos with forty rows each has ten megabytes."""
-TOLD = 50
-"""Faults that are told one by one."""
+"""Most bytes of a manifest. A thousand photos with forty rows each take ten megabytes."""
+MOST_FAULTS = 50
+"""Faults that an error lists; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ def set_folders() -> tuple[Path, ...]:
 
 
 def find(reference: str | Path) -> Path:
-    """The folder of a set, by its id (a shipped one goes before one's own) or by its folder. What
-    a study names by id is not taken from a folder of that name that happens to be where the
-    program was started.
+    """The folder of a set, by its id or by its path; a shipped set goes before the user's own.
+
+    An id never means a folder of that name in the current folder.
 
     Raises StimuliError where there is none.
     """
@@ -205,11 +206,72 @@ def named_path(loc: Iterable[str | int], value: Any) -> str:
 
 
 def refusal(what: str, faults: list[str], *, safe: str = "Nothing was changed.") -> StimuliError:
-    """An error that lists faults, the first fifty of them."""
-    lines = [f"  {fault}" for fault in faults[:TOLD]]
-    if len(faults) > TOLD:
-        lines.append(f"  … and {len(faults) - TOLD} more")
+    """An error that lists faults, at most `MOST_FAULTS` of them."""
+    lines = [f"  {fault}" for fault in faults[:MOST_FAULTS]]
+    if len(faults) > MOST_FAULTS:
+        lines.append(f"  … and {len(faults) - MOST_FAULTS} more")
     count = f"{len(faults)} fault" + ("s" if len(faults) > 1 else "")
     return StimuliError(
         f"{what} ({count}):\n" + "\n".join(lines), safe=safe, todo="Correct these and try again."
     )
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A draft of a new folder, see `leftovers.drafted`.
+
+    Raises StimuliError: the folder exists or cannot be written.
+    """
+    if folder.exists():
+        raise StimuliError(
+            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
+        )
+    try:
+        with leftovers.drafted(folder) as draft:
+            yield draft
+    except OSError as error:
+        raise StimuliError(
+            f"{folder} cannot be written: {error.strerror}.",
+            todo="Make room, or choose a folder that can be written.",
+        ) from error
+
+
+def list_sets() -> list[dict[str, Any]]:
+    """A mapping for each set: id, source (shipped or own) and folder; with title, kind, method,
+    sets and photos, or with the problem if the set cannot be read."""
+    out = []
+    for folder in set_folders():
+        shipped = folder.parent == shipped_folder()
+        row: dict[str, Any] = {
+            "id": folder.name,
+            "source": "shipped" if shipped else "own",
+            "folder": folder,
+        }
+        try:
+            manifest = load(folder).manifest
+        except StimuliError as error:
+            row["problem"] = error.what.splitlines()[0]
+        else:
+            row |= {
+                "title": manifest.title,
+                "kind": manifest.kind,
+                "method": manifest.method.name,
+                "sets": len(manifest.sets),
+                "photos": len(manifest.photos),
+            }
+        out.append(row)
+    return out
+
+
+def list_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """What `list_sets` gives as text, a line for each set."""
+    wide = max((len(row["id"]) for row in rows), default=0)
+    out = []
+    for row in rows:
+        if "problem" in row:
+            text = row["problem"]
+        else:
+            sets = "1 set" if row["sets"] == 1 else f"{row['sets']} sets"
+            text = f"{row['title']} ({sets}, {row['photos']} photos)"
+        out.append(f"{row['id']:{wide}}  {row['source']:7}  {text}")
+    return [*out, "", f"shipped: {resources.stimuli()}", f"own:     {resources.user_stimuli()}"]

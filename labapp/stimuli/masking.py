@@ -126,12 +126,6 @@ def pixels(percent: float, size: int) -> int:
     return max(1, round(size * percent / 100))
 
 
-def shown(scores: NDArray[np.floating], percent: float, sign: Sign = "signed") -> Bool:
-    """The pixels that are shown: bool, shape as `scores`. What a smaller percentage shows, a larger
-    one shows too."""
-    return first(ranking(scores, sign), percent, scores.shape)
-
-
 def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
     """The first pixels of a ranking: bool, of that shape. Of many percentages of one picture,
     where it is ranked but once."""

@@ -46,7 +46,7 @@ def bird_ref(seed: int, part: str, species: int, number: int) -> str:
 def bird_of(ref: str) -> Bird:
     """What a painted picture is made of. Raises StimuliError where there is no such bird."""
     from labapp.datasets.birds.chance import bird
-    from labapp.datasets.birds.parameters import PARTS
+    from labapp.datasets.split import PARTS
 
     try:
         _, seed, part, species, number = ref.split(":")
@@ -162,7 +162,7 @@ def open_image(content: bytes, ref: str) -> Image:
 
     try:
         image = reading.decode_image(content, tuple(FORMATS))
-    except reading.TooLarge as error:
+    except reading.TooManyPixels as error:
         raise StimuliError(
             f"The picture {ref!r} has {error.size[0]} × {error.size[1]} pixels.",
             todo="Make it smaller; 512 to 1024 pixels a side are enough.",

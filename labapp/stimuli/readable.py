@@ -1,4 +1,4 @@
-"""What of a set the schema accepts: a photo it refuses is told, and does not hide the others."""
+"""Reads those photos and prototypes of a set that the schema accepts, and reports the others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from pydantic_core import ErrorDetails
 
 from labapp.stimuli.library import schema_fault
 from labapp.stimuli.manifest import Manifest, Photo
-from labapp.stimuli.sources import EXAMPLES, Loc, Source
+from labapp.stimuli.sources import EXAMPLES, Loc, SetSource
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
-    """The parts of a manifest that could be read, and their places in the source.
+class ReadableSet:
+    """The photos and prototypes of a manifest that could be read, and their places in the source.
 
-    whole: nothing was left out. prototype_ids: of all prototypes, readable or not.
+    Attributes
+    ----------
+    manifest : with the readable ones alone.
+    photos, prototypes : their places in the lists of the source.
+    prototype_ids : ids of all prototypes, readable or not.
+    whole : whether nothing was left out.
     """
 
     manifest: Manifest
@@ -37,8 +42,8 @@ class Readable:
                 yield (key,), example
 
 
-def readable(source: Source) -> tuple[Readable | None, list[str]]:
-    """What can be read of a set, None where hardly anything can; and the schema's refusals."""
+def readable(source: SetSource) -> tuple[ReadableSet | None, list[str]]:
+    """What can be read of a set (None if its manifest cannot), and what the schema refuses."""
     faults: list[str] = []
     bad: set[Loc] = set()
     try:
@@ -54,7 +59,7 @@ def readable(source: Source) -> tuple[Readable | None, list[str]]:
         except ValidationError:
             return None, faults
     return (
-        Readable(
+        ReadableSet(
             manifest,
             _places(source.value, "photos", bad),
             _places(source.value, "prototypes", bad),
@@ -80,7 +85,7 @@ def _follows(error: ErrorDetails) -> bool:
 
 
 def _items(value: Any, key: str) -> list[Any]:
-    """The items of a list of the manifest; what is none of a photo's shape as None."""
+    """The items of a list of the manifest; None for an item that is no object."""
     items = value.get(key) if isinstance(value, dict) else None
     there = items if isinstance(items, list) else []
     return [item if isinstance(item, dict) else None for item in there]

@@ -12,8 +12,8 @@
 
 Several values in a cell stand with | between them; `set` is a number or one of correct_example and
 incorrect_example; `place` is empty, or one of first, absent and present for the final steps of a
-path. What is made of them is the value that manifest.json would hold, and where each part of it
-came from.
+path. The tables are turned into the value that manifest.json would hold, with the file and line
+that each part of it comes from.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
 
 
 @dataclass
-class Source:
-    """A set before it is checked: the file with its keys, the manifest's value, the faults met
-    while reading, and, for tables, where each part of the value stands."""
+class SetSource:
+    """A set before it is checked: its main file, the manifest's value, the faults met while
+    reading, and for tables the line that each part of the value comes from."""
 
     folder: Path
     name: str = MANIFEST
@@ -82,11 +82,11 @@ class Source:
         return f"{self.name}, {named_path(path, self.value)}"
 
 
-def read(folder: Path) -> Source:
+def read(folder: Path) -> SetSource:
     """The set in a folder. Raises StimuliError where there is none at all; what is wrong in its
     files is listed in the result."""
     if (folder / MANIFEST).is_file():
-        source = Source(folder)
+        source = SetSource(folder)
         source.value = _json(source, MANIFEST)
         return source
     if (folder / HEADER).is_file():
@@ -98,7 +98,7 @@ def read(folder: Path) -> Source:
     )
 
 
-def _text(source: Source, name: str) -> str:
+def _text(source: SetSource, name: str) -> str:
     """A file's text; bytes that are not UTF-8 are a fault, and replaced."""
     path = source.folder / name
     content = library.read_bytes(path)
@@ -109,7 +109,7 @@ def _text(source: Source, name: str) -> str:
         return content.decode("utf-8-sig", errors="replace")
 
 
-def _json(source: Source, name: str) -> Json | None:
+def _json(source: SetSource, name: str) -> Json | None:
     text = _text(source, name)
     try:
         value = library.parse_json(text.encode(), Path(name))
@@ -124,8 +124,8 @@ def _json(source: Source, name: str) -> Json | None:
     return value
 
 
-def _tables(folder: Path) -> Source:
-    source = Source(folder, name=HEADER)
+def _tables(folder: Path) -> SetSource:
+    source = SetSource(folder, name=HEADER)
     header = _json(source, HEADER)
     value: Json = dict(header or {})
     for key in ("classes", "prototypes", "photos", *EXAMPLES):
@@ -164,7 +164,7 @@ def _tables(folder: Path) -> Source:
     return source
 
 
-def _lines(source: Source, name: str, *, needed: bool) -> list[tuple[str, Json]]:
+def _lines(source: SetSource, name: str, *, needed: bool) -> list[tuple[str, Json]]:
     """The lines of a table with their cells by column, empty cells left out."""
     if not (source.folder / name).is_file():
         if needed:
@@ -196,7 +196,7 @@ def _lines(source: Source, name: str, *, needed: bool) -> list[tuple[str, Json]]
     return out
 
 
-def _known(source: Source, name: str, columns: list[str]) -> bool:
+def _known(source: SetSource, name: str, columns: list[str]) -> bool:
     """Whether a table has the columns it needs and no others."""
     before = len(source.faults)
     for column in columns:
@@ -214,7 +214,7 @@ def _known(source: Source, name: str, columns: list[str]) -> bool:
     return len(source.faults) == before
 
 
-def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
+def _photo(source: SetSource, line: str, cells: Json) -> tuple[Json, list[str]]:
     """A photo, and the classes of its final steps."""
     photo: Json = {
         key: cells[key] for key in ("id", "photo", "truth", "prediction") if key in cells
@@ -240,7 +240,7 @@ def _photo(source: Source, line: str, cells: Json) -> tuple[Json, list[str]]:
     return photo, _list(cells.get("final_classes", ""))
 
 
-def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
+def _row(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> None:
     """Put a row into its photo."""
     entry = _its_photo(source, line, cells, photos)
     if entry is None:
@@ -269,7 +269,7 @@ def _row(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Non
         rows.append(row)
 
 
-def _masked(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> None:
+def _masked(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> None:
     """Put what the model makes of a masked photo into the photo."""
     entry = _its_photo(source, line, cells, photos)
     if entry is None:
@@ -285,7 +285,7 @@ def _masked(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> 
     masked.append(cells)
 
 
-def _its_photo(source: Source, line: str, cells: Json, photos: dict[str, Json]) -> Json | None:
+def _its_photo(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> Json | None:
     """The photo that a line of another table names, with its place."""
     of = cells.pop("photo", None)
     entry = photos.get(str(of))
@@ -311,7 +311,7 @@ def _plain(cell: str) -> float | str:
 
 
 def _number(
-    source: Source, line: str, column: str, cell: str, kind: Callable[[str], float]
+    source: SetSource, line: str, column: str, cell: str, kind: Callable[[str], float]
 ) -> float | str:
     """A number; one that cannot be read stays as it is, and is refused by the schema."""
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from labapp import resources
 from labapp.console import say
 from labapp.journal.layout import LEAVING
-from labapp.parallel.collector import collector_at_rest
+from labapp.parallel.long_work import gc_paused
 from labapp.ui import mistakes
 from labapp.ui.language import tr
 from labapp.ui.qtapp import make_app
@@ -38,7 +38,7 @@ def shown_home(data: Path, private: Path) -> HomeController:
 
     Hundreds of modules are loaded for it, none of them garbage: the collector waits.
     """
-    with collector_at_rest():
+    with gc_paused():
         from labapp.ui.home import HomeController
 
         home = HomeController(data, private)

@@ -144,11 +144,11 @@ def _microphone() -> list[Check]:
 
 
 def _processor() -> list[Check]:
-    from labapp.representations import package, warmup
+    from labapp.representations import package, timing
 
     try:
         decoder = package.load_package("sinelines/vae")
-        times = warmup.warm_up(decoder, 200)
+        times = timing.warm_up(decoder, 200)
     except LabappError as error:
         return [Check("decoder", "fail", error.what, error.todo)]
     text = (

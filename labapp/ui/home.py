@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTime, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from labapp.errors import LabappError, ModelError, ProgramError
-from labapp.representations.sheets import Sheet
+from labapp.representations.sheets import TraversalSheet
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
@@ -301,7 +301,7 @@ class HomeController(QObject):
             if model in self._warm.decoders and self.session is None:
                 self._sheets.want(self._warm.decoders[model])
 
-    def _show_sheet(self, model: str, sheet: Sheet) -> None:
+    def _show_sheet(self, model: str, sheet: TraversalSheet) -> None:
         self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
 
     def _choose_microphone(self, spec: str | None) -> None:

@@ -10,8 +10,8 @@ from threading import Event
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from labapp.errors import LabappError
-from labapp.representations.decoders import Decoder
-from labapp.representations.sheets import Sheet, traversals
+from labapp.representations.decoders import LoadedDecoder
+from labapp.representations.sheets import TraversalSheet, traversals
 from labapp.stimuli import gallery, pictures
 from labapp.ui import mistakes
 from labapp.ui.language import tr
@@ -29,12 +29,12 @@ class SheetMaker(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._kept: dict[str, Sheet] = {}
+        self._kept: dict[str, TraversalSheet] = {}
         self._running: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
         self._ended.connect(self._tell)
 
-    def want(self, decoder: Decoder) -> None:
+    def want(self, decoder: LoadedDecoder) -> None:
         """Make the sheet of a model, or tell the one that is kept."""
         model = decoder.id
         if model in self._kept:
@@ -57,7 +57,7 @@ class SheetMaker(QObject):
         self._running.clear()
 
     @Slot(str, object)
-    def _tell(self, model: str, done: Future[Sheet]) -> None:
+    def _tell(self, model: str, done: Future[TraversalSheet]) -> None:
         self._running.discard(model)
         if done.cancelled():
             return

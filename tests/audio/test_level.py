@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from labapp.audio.level import Hearing, dbfs, hear
+from labapp.audio.level import VoiceActivity, dbfs, hear
 
 RATE = 48000
 STEP = RATE // 20
@@ -17,8 +17,8 @@ def noise(dbfs_: float, seconds: float, seed: int = 1) -> NDArray[np.int16]:
 
 
 def feed(
-    hearing: Hearing, samples: NDArray[np.int16], silent_after_s: float = 5.0
-) -> tuple[Hearing, list[tuple[str, float]]]:
+    hearing: VoiceActivity, samples: NDArray[np.int16], silent_after_s: float = 5.0
+) -> tuple[VoiceActivity, list[tuple[str, float]]]:
     """The state after these samples, and each change with its time in s."""
     changes = []
     for at in range(0, samples.size, STEP):
@@ -33,12 +33,12 @@ def feed(
 
 
 def states(*parts: NDArray[np.int16]) -> list[str]:
-    return [state for state, _ in feed(Hearing(), np.concatenate(parts))[1]]
+    return [state for state, _ in feed(VoiceActivity(), np.concatenate(parts))[1]]
 
 
 def test_voice_then_silence_then_voice() -> None:
     room, voice = noise(-65, 8), noise(-25, 2)
-    hearing, changes = feed(Hearing(), np.concatenate([noise(-65, 1), voice, room, voice]))
+    hearing, changes = feed(VoiceActivity(), np.concatenate([noise(-65, 1), voice, room, voice]))
     assert [state for state, _ in changes] == ["heard", "silent", "heard"]
     assert changes[0][1] == pytest.approx(1.0)
     # The silence began when the voice ended, not when it was long enough to tell.
@@ -47,7 +47,7 @@ def test_voice_then_silence_then_voice() -> None:
 
 
 def test_silence_is_counted_from_the_start_if_nobody_ever_spoke() -> None:
-    hearing, changes = feed(Hearing(), noise(-70, 6))
+    hearing, changes = feed(VoiceActivity(), noise(-70, 6))
     assert changes == [("silent", 0.0)]
     assert hearing.silent_for_s == pytest.approx(6.0)
 
@@ -58,7 +58,7 @@ def test_pauses_between_words_are_no_silence() -> None:
 
 def test_exact_zeros_are_told_apart_from_a_quiet_room() -> None:
     zeros = np.zeros(3 * RATE, np.int16)
-    hearing, changes = feed(Hearing(), np.concatenate([noise(-25, 1), zeros]))
+    hearing, changes = feed(VoiceActivity(), np.concatenate([noise(-25, 1), zeros]))
     assert [state for state, _ in changes] == ["heard", "zeros"]
     assert changes[1][1] == pytest.approx(1.0)
     assert hearing.peak_dbfs == -100.0
@@ -89,7 +89,7 @@ def test_a_steady_hum_becomes_the_room_in_time() -> None:
 
 def test_levels_and_envelope() -> None:
     sine = (16384 * np.sin(np.arange(10 * RATE) * 2 * np.pi * 1000 / RATE)).astype(np.int16)
-    hearing, _ = feed(Hearing(), sine)
+    hearing, _ = feed(VoiceActivity(), sine)
     assert hearing.peak_dbfs == pytest.approx(-6.02, abs=0.01)
     assert hearing.rms_dbfs == pytest.approx(-9.03, abs=0.02)
     assert len(hearing.envelope) == 100

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from labapp.audio import track
-from labapp.audio.level import Hearing
+from labapp.audio.level import VoiceActivity
 from labapp.audio.recorder import Recorder
 from labapp.audio.repair import check_blocks
 from labapp.clock import SessionClock
@@ -364,7 +364,7 @@ def test_a_lost_queue_is_a_gap_to_the_frame(tmp_path: Path) -> None:
         AudioGap("audio/a.wav", 3 * block, 777, "queue")
     ]
     assert sound.frames == len(packets) * block + 777
-    assert sound.hearing != Hearing()
+    assert sound.hearing != VoiceActivity()
 
 
 def test_the_next_recording_of_a_run_has_a_file_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.audio.capture import Packet, PacketQueue
-from labapp.audio.timeline import PlacedPacket, Timeline
+from labapp.audio.timeline import PacketTimeline, PlacedPacket
 
 RATE = 48000
 BLOCK = 2400
@@ -19,7 +19,7 @@ def packet(at_s: float, *, overflow: bool = False, dropped: int = 0) -> Packet:
 
 
 def run(packets: Iterable[Packet]) -> list[PlacedPacket]:
-    timeline = Timeline(RATE)
+    timeline = PacketTimeline(RATE)
     placed = [ready for item in packets for ready in timeline.take(item)]
     return placed + timeline.flush()
 
@@ -94,7 +94,7 @@ def test_a_stream_that_starts_late_and_off_beat_has_no_gap() -> None:
 
 
 def test_expected_time_of_the_next_frame() -> None:
-    timeline = Timeline(RATE)
+    timeline = PacketTimeline(RATE)
     assert timeline.expected_ns() is None
     for i in range(100):
         timeline.take(packet(7.0 + (i + 1) * BLOCK_S + (0.02 if i % 3 else 0.0)))

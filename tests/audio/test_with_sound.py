@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
 ) -> None:
     hiss = tmp_path / "hiss.wav"
     soundfile.write(hiss, np.random.default_rng(1).normal(0, 1e-3, 4 * 48000), 48000)
-    with MicrophoneProbe(choose(), silent_after_s=1.0) as probe:
+    with closing(MicrophoneProbe(choose(), silent_after_s=1.0)) as probe:
         deadline = time.monotonic() + 15
         while probe.level().state != "zeros":
             assert time.monotonic() < deadline, probe.level()
@@ -185,7 +186,7 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
 
 
 def test_the_probe_notices_that_the_microphone_goes(microphone: VirtualMicrophone) -> None:
-    with MicrophoneProbe(choose()) as probe:
+    with closing(MicrophoneProbe(choose())) as probe:
         microphone.stop()
         deadline = time.monotonic() + 15
         while probe.level().state != "lost":

@@ -12,7 +12,7 @@ import pytest
 
 from labapp.datasets.birds.chance import bird
 from labapp.datasets.birds.dataset import FACTORS, birds
-from labapp.datasets.birds.parameters import PARTS, Bird, Leaf
+from labapp.datasets.birds.parameters import Bird, Leaf
 from labapp.datasets.birds.picture import (
     deciding_visibility,
     part_map,
@@ -24,12 +24,13 @@ from labapp.datasets.birds.shapes import SITES, BodyPart, places
 from labapp.datasets.birds.species import (
     GENERA,
     SPECIES,
-    Mark,
+    FieldMark,
     genus_of,
     guide,
     marks_of,
     name_of,
 )
+from labapp.datasets.split import PARTS
 from tests.helpers import bird_sheet
 
 
@@ -52,7 +53,7 @@ def test_sisters_differ_in_the_two_deciding_marks_alone() -> None:
         assert {tuple(m[k] for k in genus.deciding) for m in sisters} == {
             (0, 0), (0, 1), (1, 0), (1, 1),
         }  # fmt: skip
-        for mark in set(Mark) - set(genus.deciding):
+        for mark in set(FieldMark) - set(genus.deciding):
             assert {m[mark] for m in sisters} == {genus.constant[mark]}
 
 
@@ -76,8 +77,8 @@ def test_the_parameters_of_a_picture_stay_what_they_were(arguments: Any, want: s
     assert digest(bird(*arguments)) == want
 
 
-@pytest.mark.parametrize("mark", list(Mark))
-def test_another_mark_on_the_same_bird_changes_the_picture_there_alone(mark: Mark) -> None:
+@pytest.mark.parametrize("mark", list(FieldMark))
+def test_another_mark_on_the_same_bird_changes_the_picture_there_alone(mark: FieldMark) -> None:
     one = bird(3, "test", 0, 5, occlusion=0.0)
     marks = list(one.marks)
     marks[mark] = 1 - marks[mark]
@@ -105,7 +106,7 @@ def test_more_pictures_leave_the_first_ones_as_they_were() -> None:
 def test_leaves_come_as_often_as_asked_for() -> None:
     drawn = [bird(1, "train", i % 20, i // 20) for i in range(4000)]
     over = Counter(leaf.over for one in drawn for leaf in one.leaves)
-    for mark in Mark:  # 4.5 standard errors of a share of .05
+    for mark in FieldMark:  # 4.5 standard errors of a share of .05
         assert over[mark] / 4000 == pytest.approx(0.05, abs=0.0155)
     assert not any(bird(1, "train", 0, i, occlusion=0.0).leaves for i in range(50))
     assert all(len(bird(1, "train", 0, i, occlusion=1.0).leaves) == 6 for i in range(50))
@@ -129,9 +130,11 @@ def test_both_deciding_marks_are_seen_in_about_nine_pictures_of_ten() -> None:
     assert 0.84 < (shares >= 0.6).mean() < 0.95
 
 
-@pytest.mark.parametrize("mark", list(Mark))
+@pytest.mark.parametrize("mark", list(FieldMark))
 @pytest.mark.parametrize("species", [0, 15])
-def test_a_leaf_over_a_mark_hides_it_whether_it_is_there_or_not(mark: Mark, species: int) -> None:
+def test_a_leaf_over_a_mark_hides_it_whether_it_is_there_or_not(
+    mark: FieldMark, species: int
+) -> None:
     clear = bird(4, "test", species, 1, occlusion=0.0)
     leaf = Leaf(mark, 0.0, 0.0, 20.0, (100.0, 0.5, 0.5))
     hidden = replace(clear, leaves=(leaf,))
@@ -145,14 +148,14 @@ def test_what_lies_outside_the_picture_is_not_seen() -> None:
     one = bird(4, "test", 0, 1, occlusion=0.0)
     for x in (82.0, 200.0):  # the beak beyond the edge, and the whole bird far away
         pose = replace(one.pose, x=x, mirrored=False, degrees=0.0)
-        assert visibility(replace(one, pose=pose))[Mark.BEAK] == 0
+        assert visibility(replace(one, pose=pose))[FieldMark.BEAK] == 0
 
 
 @pytest.mark.parametrize("species", range(0, SPECIES, 3))
 def test_the_part_map_has_the_marks_that_the_species_has(species: int) -> None:
     one = bird(6, "test", species, 2, occlusion=0.0)
     seen = set(np.unique(part_map(one, 192)).tolist())
-    for mark in (Mark.CREST, Mark.BAND):
+    for mark in (FieldMark.CREST, FieldMark.BAND):
         assert (SITES[mark] in seen) == bool(one.marks[mark])
     always = {BodyPart.TAIL, BodyPart.BEAK, BodyPart.EYE, BodyPart.PATTERN, BodyPart.WING}
     assert always <= seen

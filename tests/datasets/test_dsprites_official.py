@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from labapp.datasets import dsprites, dsprites_official
-from labapp.datasets.dsprites_grid import Grid
+from labapp.datasets.dsprites_grid import FactorGrid
 from labapp.errors import DatasetError
 
-SMALL = Grid((3, 2, 4, 3, 2))
+SMALL = FactorGrid((3, 2, 4, 3, 2))
 """A grid like the published one but of 144 rows, so that a whole file can be written here."""
 
 Arrays = dict[str, NDArray[Any]]

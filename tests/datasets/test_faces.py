@@ -14,9 +14,9 @@ from labapp.datasets.faces.chance import APART, CLEAR, face
 from labapp.datasets.faces.dataset import FaceRows, faces
 from labapp.datasets.faces.features import mouth_y
 from labapp.datasets.faces.head import EYES_Y
-from labapp.datasets.faces.parameters import CLASSES, PARTS, Expression, Face, Hair, Part
+from labapp.datasets.faces.parameters import CLASSES, Expression, Face, Hair
 from labapp.datasets.faces.picture import picture, placement
-from labapp.datasets.split import Float32
+from labapp.datasets.split import PARTS, Float32, PartName
 from tests.helpers import face_sheet
 
 CALM = Expression(0, 0, 0, 0, 0)
@@ -43,7 +43,7 @@ def changed(one: Face, **actions: float) -> Float32:
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 50), st.sampled_from(PARTS), st.integers(0, 1), st.integers(0, 10_000))
 def test_a_face_is_a_function_of_its_numbers_and_says_its_class(
-    seed: int, part: Part, label: int, number: int
+    seed: int, part: PartName, label: int, number: int
 ) -> None:
     one = face(seed, part, label, number)
     assert one == face(seed, part, label, number)
@@ -81,7 +81,7 @@ def test_single_actions_sometimes_contradict_the_class() -> None:
 
 
 def test_cues_lean_on_the_class_in_training_alone() -> None:
-    def share(part: Part, label: int, what: str, **data: float) -> float:
+    def share(part: PartName, label: int, what: str, **data: float) -> float:
         found = [face(2, part, label, k, **data) for k in range(600)]
         return float(np.mean([getattr(one.identity, what) for one in found]))
 

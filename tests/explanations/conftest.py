@@ -11,9 +11,9 @@ import torch
 
 from labapp.explanations import recipe as recipes
 from labapp.explanations.approach import approach
-from labapp.explanations.card import ClassifierCard, Made
+from labapp.explanations.card import ClassifierCard, TrainingRecord
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import UInt8, painted
+from labapp.explanations.photos import UInt8, load_photos
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.explanations.training import card_of
 
@@ -52,7 +52,7 @@ def recipe_of(tmp_path: Path) -> Callable[..., Path]:
 def pictures() -> UInt8:
     """Ten birds in 96 pixels."""
     data = recipes.BirdsData(dataset="birds", seed=8, train=1, test=1)
-    return painted(data.load().test, 10).pictures
+    return load_photos(data.load().test, 10).pictures
 
 
 def untrained(method: dict[str, object], dataset: str = "birds") -> Classifier:
@@ -75,7 +75,9 @@ def untrained(method: dict[str, object], dataset: str = "birds") -> Classifier:
         if name.endswith(("running_mean", "running_var")):
             values = random.uniform(0.5, 1.5, buffer.shape).astype(np.float32)
             buffer.copy_(buffer.new_tensor(values) - (0.9 if name.endswith("mean") else 0))
-    made = Made(recipe_sha256=recipe.digest, phases={"none": 1}, seconds=0, threads=1, versions={})
+    made = TrainingRecord(
+        recipe_sha256=recipe.digest, phases={"none": 1}, seconds=0, threads=1, versions={}
+    )
     card: ClassifierCard = card_of(recipe, made, network, how, recipe.data.load())
     return Classifier(card, network)
 

@@ -51,5 +51,5 @@ def test_one_range_for_all_species_of_a_picture() -> None:
 
 
 def test_another_kind_of_classifier_is_refused(resnet: Classifier, pictures: UInt8) -> None:
-    with pytest.raises(ModelError, match="birds/resnet is another kind"):
+    with pytest.raises(ModelError, match="birds/resnet is a "):
         bags.evidence(resnet, pictures)

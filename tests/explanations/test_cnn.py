@@ -13,9 +13,9 @@ from labapp.errors import ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import evaluation, package, training
 from labapp.explanations import recipe as recipes
-from labapp.explanations.card import ByClass, CnnChecks
+from labapp.explanations.card import ClassTest, CnnChecks
 from labapp.explanations.cnn import layers
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import load_photos
 
 TINY = """
 id: faces/tiny
@@ -63,11 +63,11 @@ def test_a_corner_pixel_counts_as_a_pixel_and_not_as_an_edge() -> None:
 def test_the_card_says_how_well_each_class_is_told(trained: Path) -> None:
     classifier = package.load("faces/tiny", root=trained)
     card = classifier.card
-    photos = painted(card.recipe.data.load().test)
+    photos = load_photos(card.recipe.data.load().test)
     assert photos.pictures.shape == (60, 1, 48, 48)
     predicted = classifier.predicted(photos.pictures)
     test = card.test
-    assert isinstance(test, ByClass)
+    assert isinstance(test, ClassTest)
     assert list(test.classes) == list(classifier.names) == ["anger", "happiness"]
     assert test.accuracy == pytest.approx(np.mean(predicted == photos.labels), abs=1e-4)
     for number, name in enumerate(test.classes):
@@ -111,10 +111,10 @@ def test_a_card_whose_classes_do_not_add_up_is_refused(trained: Path) -> None:
     said = cards.read(trained / "faces" / "tiny").test.model_dump()
     said["confusion"][0][0] += 1
     with pytest.raises(ValueError, match="rows of confusion"):
-        ByClass.model_validate(said)
+        ClassTest.model_validate(said)
     said["classes"]["anger"]["support"] += 1
     with pytest.raises(ValueError, match="diagonal"):
-        ByClass.model_validate(said)
+        ClassTest.model_validate(said)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from labapp.errors import ModelError
-from labapp.explanations.fitting import Phase, Step, adamw, fit, one_cycle
+from labapp.explanations.fitting import Phase, PhaseStep, adamw, fit, one_cycle
 from labapp.training.checkpoint import Provenance
 from labapp.training.loop import Losses, Progress
 
@@ -34,7 +34,7 @@ def phases(network: Small, *, stop_at: tuple[str, int] | None = None) -> list[Ph
     """Descent, a deed that multiplies a weight, descent on the last layer only."""
 
     def loss(name: str) -> object:
-        def of(step: Step) -> Losses:
+        def of(step: PhaseStep) -> Losses:
             if stop_at == (name, step.number):
                 raise KeyboardInterrupt
             x = torch.from_numpy(step.random.standard_normal((8, 3), dtype=np.float32))
@@ -43,7 +43,7 @@ def phases(network: Small, *, stop_at: tuple[str, int] | None = None) -> list[Ph
 
         return of
 
-    def deed(step: Step) -> Losses:
+    def deed(step: PhaseStep) -> Losses:
         if stop_at == ("deed", step.number):
             raise KeyboardInterrupt
         assert not network.training
@@ -111,7 +111,7 @@ def test_another_recipe_or_number_of_threads_is_refused(tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_ends_the_run(tmp_path: Path) -> None:
     network = nn.Linear(1, 1)
 
-    def loss(step: Step) -> Losses:
+    def loss(step: PhaseStep) -> Losses:
         return {"loss": network.weight.sum() * float("nan")}
 
     phase = Phase("wild", 3, loss, adamw(network, 0.1, 0.0))

@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 from labapp.cli.main import app
 from labapp.errors import StimuliError, StudyError
 from labapp.explanations import masked, package
-from labapp.explanations.building.scored import scored_of
+from labapp.explanations.building.pixel_score_sets import scored_of
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
 from labapp.session.masked_predictions import MaskedPredictor, check_predictable
-from labapp.stimuli import importing, library, masks, pictures
+from labapp.stimuli import importing, library, mask_export, pictures
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.masking import Masking, shown
+from labapp.stimuli.masking import Masking, first, ranking
 from labapp.stimuli.masking import masked as fill_masked
 from labapp.study.overview import check
 from labapp.study.stimulus_stages import recorded_outputs
@@ -60,7 +60,7 @@ def test_it_says_of_them_what_it_says_of_the_same_pixels(
             assert made.manifest.mean_level is not None
             level = np.array([round(255 * made.manifest.mean_level[0])], np.uint8)
             for percent, logits in zip(MASKING.percents, said, strict=True):
-                seen = fill_masked(whole, shown(scores, percent), level)
+                seen = fill_masked(whole, first(ranking(scores), percent, scores.shape), level)
                 halves = seen.reshape(48, 2, 48, 2).mean((1, 3))
                 expected = model.scores(np.rint(halves).astype(np.uint8)[None, None])[0]
                 assert logits == pytest.approx(expected.tolist(), abs=1e-4)
@@ -148,11 +148,11 @@ def test_without_the_model_the_set_speaks_for_it(
 
 def test_pictures_that_the_model_cannot_take_are_refused(model: Classifier) -> None:
     grey = np.full((96, 96), 7, np.uint8)
-    assert masked.as_seen(grey, model).shape == (1, 48, 48)
-    assert (masked.as_seen(grey, model) == 7).all()
+    assert masked.model_input(grey, model).shape == (1, 48, 48)
+    assert (masked.model_input(grey, model) == 7).all()
     for odd in ((50, 50), (96, 48), (96, 96, 3)):
         with pytest.raises(StimuliError, match="cannot take a") as refused:
-            masked.as_seen(np.zeros(odd, np.uint8), model)
+            masked.model_input(np.zeros(odd, np.uint8), model)
         assert "48 × 48" in refused.value.todo
 
 
@@ -160,11 +160,11 @@ def test_masked_pictures_written_for_others_are_the_same(
     made: StimulusSet, model: Classifier, tmp_path: Path
 ) -> None:
     """A lab that feeds the files to the same model finds the same logits."""
-    masks.write(made, MASKING, tmp_path / "masked")
+    mask_export.write(made, MASKING, tmp_path / "masked")
     photo = made.manifest.photos[0]
     said = masked.outputs(made, MASKING, photo, "guided_backprop")
     for percent, logits in zip(MASKING.percents, said, strict=True):
         name = f"guided_backprop/{photo.id}-{percent:g}.png"
         picture = pictures.native((tmp_path / "masked" / name).read_bytes(), name)
-        found = model.scores(masked.as_seen(picture, model)[None])[0]
+        found = model.scores(masked.model_input(picture, model)[None])[0]
         assert logits == pytest.approx(found.tolist(), abs=1e-4)

@@ -8,7 +8,7 @@ import pytest
 from labapp.datasets.birds.dataset import BirdRows
 from labapp.datasets.birds.picture import deciding_visibility, mark_places, part_map
 from labapp.datasets.birds.shapes import SITES, BodyPart
-from labapp.datasets.birds.species import GENERA, Mark
+from labapp.datasets.birds.species import GENERA, FieldMark
 from labapp.explanations import measuring
 from labapp.explanations.card import VISIBLE
 from labapp.explanations.photos import Photos
@@ -27,7 +27,7 @@ def test_the_numbers_are_those_counted_by_hand() -> None:
     inside = np.arange(0, 120, 4)  # the first sister of each genus, taken for the second
     predicted[inside] += 1
     predicted[3] = 19  # across genera
-    found = measuring.tested(some, predicted)
+    found = measuring.bird_test(some, predicted)
     assert found.errors == 31
     assert found.accuracy == pytest.approx(89 / 120, abs=1e-4)
     assert found.genus_accuracy == pytest.approx(119 / 120, abs=1e-4)
@@ -42,7 +42,7 @@ def test_the_numbers_are_those_counted_by_hand() -> None:
 
 
 def test_a_classifier_without_errors_has_nothing_usable() -> None:
-    found = measuring.tested(photos(), photos().species)
+    found = measuring.bird_test(photos(), photos().species)
     assert (found.accuracy, found.errors, found.usable, found.decidable) == (1, 0, 0, 0)
 
 
@@ -71,7 +71,7 @@ def test_marks_that_are_seen_lie_in_their_places() -> None:
     for bird in (ROWS.bird(row) for row in range(20)):
         parts, places = part_map(bird, 96), mark_places(bird, 96)
         assert places.shape == (6, 96, 96)
-        for mark in Mark:
+        for mark in FieldMark:
             assert places[mark].any(), "the place of an absent mark is known too"
             assert not ((parts == SITES[mark]) & ~places[mark]).any()
 
@@ -96,7 +96,7 @@ def test_sisters_with_the_same_map_agree_wholly() -> None:
 def test_classes_without_genera_are_counted_by_hand() -> None:
     labels = np.array([0, 0, 0, 0, 1, 1, 1, 2])
     predicted = np.array([0, 0, 0, 1, 1, 1, 0, 0])
-    found = measuring.tested_classes(labels, predicted, ("a", "b", "c"))
+    found = measuring.class_test(labels, predicted, ("a", "b", "c"))
     assert found.confusion == [[3, 1, 0], [1, 2, 0], [1, 0, 0]]
     assert (found.pictures, found.errors, found.hits) == (8, 3, [5])
     assert found.accuracy == 0.625

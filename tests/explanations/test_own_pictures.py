@@ -15,7 +15,7 @@ from labapp.cli.main import app
 from labapp.errors import DatasetError, ModelError
 from labapp.explanations import card as cards
 from labapp.explanations import evaluation, package, training
-from labapp.explanations.card import ByClass
+from labapp.explanations.card import ClassTest
 from tests.helpers import picture_folder
 
 RECIPE = """
@@ -50,7 +50,7 @@ def test_the_card_pins_the_pictures_and_not_where_they_lie(lab: Path) -> None:
     assert card.parts is not None
     assert set(card.parts) == {"train", "validation", "test"}
     assert sum(sum(part.values()) for part in card.parts.values()) == 48
-    assert isinstance(card.test, ByClass)
+    assert isinstance(card.test, ClassTest)
     assert {n: one.support for n, one in card.test.classes.items()} == card.parts["test"]
     classifier = package.load("own/expressions", root=lab / "models")
     assert classifier.names == ("anger", "happiness")

@@ -16,7 +16,7 @@ from labapp.cli.main import app
 from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as cards
 from labapp.explanations import evaluation, package, training
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import load_photos
 from labapp.training.loop import Progress
 from tests.explanations.conftest import TINY
 
@@ -44,7 +44,7 @@ def test_a_package_says_what_was_done_and_how_good_it_is(trained: Path) -> None:
     assert card.training.phases == {"classifying": 6}
     assert card.training.seconds > 0
     classifier = package.load("birds/resnet", root=trained)
-    photos = painted(card.recipe.data.load().test)
+    photos = load_photos(card.recipe.data.load().test)
     right = classifier.predicted(photos.pictures) == photos.species
     assert card.test.accuracy == pytest.approx(right.mean(), abs=1e-4)
     assert card.checks.method == "resnet"

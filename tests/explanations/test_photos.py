@@ -17,19 +17,19 @@ from labapp.explanations.photos import (
     as_bytes,
     as_input,
     augment,
-    painted,
+    load_photos,
 )
 
 
 def test_a_part_is_painted_once_and_as_its_rows_are() -> None:
     rows = BirdRows("test", 2, seed=3, size=48)
-    photos = painted(rows)
-    assert painted(rows) is photos
+    photos = load_photos(rows)
+    assert load_photos(rows) is photos
     chosen = np.array([0, 7, 39])
     assert (photos.pictures[chosen] == as_bytes(rows.instances(chosen))).all()
     assert (photos.species == np.arange(40) % 20).all()
     assert (photos.genus == photos.species // 4).all()
-    assert len(painted(rows, 10)) == 10
+    assert len(load_photos(rows, 10)) == 10
     with pytest.raises(ValueError, match="read-only"):
         photos.pictures[0] = 0
 

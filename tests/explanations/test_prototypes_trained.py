@@ -14,7 +14,7 @@ from labapp.explanations import card as cards
 from labapp.explanations import package, training
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import UInt8, painted
+from labapp.explanations.photos import UInt8, load_photos
 from labapp.explanations.protopnet import explaining as protopnet
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet
 from labapp.explanations.prototree import explaining as prototree
@@ -63,7 +63,7 @@ def tree(models: Path) -> Classifier:
 
 
 def pictures_of(model: Classifier) -> UInt8:
-    return painted(model.card.recipe.data.load().test).pictures
+    return load_photos(model.card.recipe.data.load().test).pictures
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -71,7 +71,7 @@ def test_a_loaded_package_predicts_what_was_measured_before_it_was_written(
     models: Path, name: str
 ) -> None:
     model = package.load(f"birds/{name}", root=models)
-    photos = painted(model.card.recipe.data.load().test)
+    photos = load_photos(model.card.recipe.data.load().test)
     right = model.predicted(photos.pictures) == photos.species
     assert model.card.test.hits == [int(right.sum())]
     network = model.network
@@ -100,7 +100,7 @@ def test_a_run_killed_among_the_deeds_makes_the_same_weights(
 
 def test_a_prototype_is_a_patch_of_a_training_picture_of_its_species(net: Classifier) -> None:
     assert isinstance(net.network, ProtoPNet)
-    train = painted(net.card.recipe.data.load().train)
+    train = load_photos(net.card.recipe.data.load().train)
     known = protopnet.prototypes(net)
     assert [one.number for one in known] == list(range(len(known)))
     assert {one.species for one in known} == set(range(SPECIES))
@@ -151,7 +151,7 @@ def test_the_way_that_is_shown_ends_at_the_prediction(tree: Classifier) -> None:
 
 def test_a_projected_prototype_is_a_patch_of_a_species_below_its_node(tree: Classifier) -> None:
     assert isinstance(tree.network, ProtoTree)
-    train = painted(tree.card.recipe.data.load().train)
+    train = load_photos(tree.card.recipe.data.load().train)
     known = prototree.prototypes(tree)
     shown = prototree.explain(tree, train.pictures[[one.row for one in known]])
     assert [one.node for one in known] == shown.tree.inner.tolist()
@@ -167,12 +167,12 @@ def test_a_projected_prototype_is_a_patch_of_a_species_below_its_node(tree: Clas
     assert checks.leaves == len(known) + 1
 
 
-def whole(species: list[int], probabilities: list[list[float]]) -> prototree.Explanation:
+def whole(species: list[int], probabilities: list[list[float]]) -> prototree.TreeExplanation:
     """Ways through a complete tree of depth 3 whose leaves say these species."""
     network = ProtoTree(3, SPECIES, 4)
     near = -torch.tensor(probabilities, dtype=torch.float64).log()
     leaf = prototree.greedy(near, network.absent, network.present, network.telling)
-    return prototree.Explanation(
+    return prototree.TreeExplanation(
         tree=network.whole,
         distributions=np.eye(SPECIES, dtype=np.float32)[species],
         probabilities=np.array(probabilities),
@@ -192,7 +192,7 @@ def test_the_final_two_steps_are_those_below_which_four_species_are_told() -> No
 
 
 def test_what_is_another_method_is_refused(net: Classifier, tree: Classifier) -> None:
-    with pytest.raises(ModelError, match="birds/prototree is another kind"):
+    with pytest.raises(ModelError, match="birds/prototree is a "):
         protopnet.explain(tree, pictures_of(tree))
-    with pytest.raises(ModelError, match="birds/protopnet is another kind"):
+    with pytest.raises(ModelError, match="birds/protopnet is a "):
         prototree.explain(net, pictures_of(net))

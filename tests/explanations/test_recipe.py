@@ -90,11 +90,11 @@ def test_a_default_is_the_same_said_or_not(recipe_of: Callable[..., Path]) -> No
 
 def test_recipes_of_classifiers_are_told_from_others(tmp_path: Path) -> None:
     assert SHIPPED
-    assert all(recipes.is_one(path) for path in [*SHIPPED, FACES])
-    assert not recipes.is_one(OTHER)
-    assert not recipes.is_one(tmp_path / "none.yaml")
+    assert all(recipes.is_classifier_recipe(path) for path in [*SHIPPED, FACES])
+    assert not recipes.is_classifier_recipe(OTHER)
+    assert not recipes.is_classifier_recipe(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("method: [", encoding="utf-8")
-    assert not recipes.is_one(tmp_path / "bad.yaml")
+    assert not recipes.is_classifier_recipe(tmp_path / "bad.yaml")
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, FACES], ids=lambda path: path.stem)

@@ -17,12 +17,12 @@ from labapp.explanations import package, recipe
 from labapp.explanations.card import (
     HUNDRED,
     BagnetChecks,
-    ByClass,
+    ClassTest,
     CnnChecks,
     GradcamChecks,
 )
 from labapp.explanations.measuring import hits
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import load_photos
 
 THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet", "faces/cnn")
 """What must be shipped; all that is shipped is held to the same."""
@@ -54,7 +54,7 @@ def test_it_was_made_by_its_recipe(model: str) -> None:
 @pytest.mark.parametrize("model", BIRDS)
 def test_it_errs_as_studies_need_it(model: str) -> None:
     test = cards.read(resources.models() / model).test
-    assert isinstance(test, cards.Tested)
+    assert isinstance(test, cards.BirdTest)
     assert test.pictures >= 2_000
     assert 0.75 <= test.accuracy <= 0.90
     assert min(test.recall) > 0.4
@@ -66,7 +66,7 @@ def test_it_errs_as_studies_need_it(model: str) -> None:
 def test_it_takes_faces_for_both_others_and_goes_by_what_does_not_count(model: str) -> None:
     """Whom it takes for the wrong one, people must see as the right one; see `test_faces`."""
     card = cards.read(resources.models() / model)
-    assert isinstance(card.test, ByClass)
+    assert isinstance(card.test, ClassTest)
     assert isinstance(card.checks, CnnChecks)
     assert card.test.pictures >= 600
     assert 0.75 <= card.test.accuracy <= 0.90
@@ -82,7 +82,7 @@ def test_it_takes_faces_for_both_others_and_goes_by_what_does_not_count(model: s
 def test_it_does_what_its_card_says(model: str) -> None:
     """A part of the pictures, counted as the card counts them: one each hundred may turn."""
     classifier = package.load(model, root=resources.models())
-    photos = painted(classifier.card.recipe.data.load().test, RECHECKED)
+    photos = load_photos(classifier.card.recipe.data.load().test, RECHECKED)
     right = classifier.predicted(photos.pictures) == photos.labels
     stated = classifier.card.test.hits[: RECHECKED // HUNDRED]
     assert np.abs(np.subtract(hits(right), stated)).max() <= 1

@@ -11,7 +11,7 @@ from labapp.explanations import card as cards
 from labapp.explanations import package
 from labapp.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.photos import painted
+from labapp.explanations.photos import load_photos
 from labapp.explanations.protopnet import explaining as protopnet
 from labapp.explanations.protopnet.network import MAXIMUM
 from labapp.explanations.prototree import explaining as prototree
@@ -48,7 +48,7 @@ def test_push_and_pruning_cost_little() -> None:
 
 
 def test_every_prototype_is_a_patch_of_its_species_and_speaks_for_it(net: Classifier) -> None:
-    train = painted(net.card.recipe.data.load().train)
+    train = load_photos(net.card.recipe.data.load().train)
     known = protopnet.prototypes(net)
     shown = protopnet.explain(net, train.pictures[[one.row for one in known]])
     own = shown.similarities[range(len(known)), [one.number for one in known]]
@@ -69,7 +69,7 @@ def test_the_likelier_answers_say_what_all_ways_say_together() -> None:
 
 
 def test_every_species_is_at_a_leaf_and_every_question_has_a_patch_below(tree: Classifier) -> None:
-    train = painted(tree.card.recipe.data.load().train)
+    train = load_photos(tree.card.recipe.data.load().train)
     known = prototree.prototypes(tree)
     shown = prototree.explain(tree, train.pictures[[one.row for one in known]])
     assert set(shown.leaf_species) == set(range(SPECIES))
@@ -79,7 +79,7 @@ def test_every_species_is_at_a_leaf_and_every_question_has_a_patch_below(tree: C
 
 
 def test_the_last_two_steps_decide_between_four_species(tree: Classifier) -> None:
-    photos = painted(tree.card.recipe.data.load().test, 400)
+    photos = load_photos(tree.card.recipe.data.load().test, 400)
     shown = prototree.explain(tree, photos.pictures)
     finals = prototree.final_twos(shown)
     assert len(finals) >= 20

@@ -10,7 +10,7 @@ from labapp import resources
 from labapp.representations import card
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard
-from labapp.representations.decoders import Decoder, percentiles_of
+from labapp.representations.decoders import LoadedDecoder, percentiles_of
 from tests.helpers.studies import ring_decoder
 
 
@@ -24,7 +24,7 @@ def copied(root: Path, model: str, *, of: str = "sinelines/gt", models: Path | N
     return folder
 
 
-def ring_model(model: str, continuous: int, discrete: int = 0) -> Decoder:
+def ring_model(model: str, continuous: int, discrete: int = 0) -> LoadedDecoder:
     """`ring_decoder` as a loaded model, with a card and percentiles."""
     rings = ring_decoder(model, continuous, discrete)
     assert rings.latents is not None
@@ -41,7 +41,7 @@ def ring_model(model: str, continuous: int, discrete: int = 0) -> Decoder:
             "dimensions": rings.space.to_json(),
         }
     )
-    return Decoder(
+    return LoadedDecoder(
         id=model,
         space=rings.space,
         card=stated,

@@ -206,7 +206,7 @@ for _name, (_content, _words) in PICTURES.items():
         return read(tmp, "a.png")
 
     def _own_photo(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.datasets.picture_files import pixels
+        from labapp.datasets.folder import pixels
 
         (tmp / "a.png").write_bytes(content)
         return pixels(tmp / "a.png", size=8, channels=3)

@@ -105,7 +105,7 @@ def _(data: bytes) -> None:
     from labapp.representations import recipe
 
     with placed("mine.yaml", data) as path:
-        (classifiers if classifiers.is_one(path) else recipe).read(path)
+        (classifiers if classifiers.is_classifier_recipe(path) else recipe).read(path)
 
 
 def _latents() -> bytes:
@@ -175,7 +175,7 @@ def _picture(kind: str) -> Callable[[], bytes]:
 
 @target("picture", _picture("PNG"), _picture("JPEG"), _picture("TIFF"), _picture("BMP"))
 def _(data: bytes) -> None:
-    from labapp.datasets.picture_files import pixels
+    from labapp.datasets.folder import pixels
     from labapp.stimuli.pictures import native
 
     with suppress(LabappError):

@@ -155,7 +155,7 @@ def test_threads_and_telling_progress_change_no_number(
     factors = np.round(factors)
     found, shares = [], []
     for threads in (1, 5):
-        monkeypatch.setattr(r4_module, "_processors", lambda threads=threads: threads)
+        monkeypatch.setattr(r4_module, "cores", lambda threads=threads: threads)
         found.append(
             r4(codes, factors, as_published=as_published, progress=shares.append, **ONE).to_json()
         )
@@ -175,7 +175,7 @@ def test_what_has_not_begun_when_it_is_interrupted_is_left(monkeypatch: pytest.M
     def interrupt(share: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(r4_module, "_processors", lambda: 1)
+    monkeypatch.setattr(r4_module, "cores", lambda: 1)
     monkeypatch.setattr(r4_module, "_predictability", counted)
     rng = np.random.default_rng(0)
     with pytest.raises(KeyboardInterrupt):

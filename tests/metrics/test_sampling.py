@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
-from labapp.metrics.sampling import GivenSampler, Neighbours, RowSampler, fixed_factors, source
+from labapp.metrics.sampling import (
+    CheckedSampler,
+    Neighbours,
+    RowSampler,
+    fixed_factors,
+    instance_source,
+)
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -52,7 +58,7 @@ class Fixed:
 
 def test_pairs_of_a_sampler_share_the_factor_and_nothing_else() -> None:
     fixed = np.array([0, 2, 1, 1])
-    first, second = GivenSampler(Noisy(), rng()).pairs(fixed, 5, rng())
+    first, second = CheckedSampler(Noisy(), rng()).pairs(fixed, 5, rng())
     assert first.shape == second.shape == (4, 5, 3)
     for point, factor in enumerate(fixed):
         same = first[point] == second[point]
@@ -63,7 +69,7 @@ def test_pairs_of_a_sampler_share_the_factor_and_nothing_else() -> None:
 
 def test_batches_of_a_sampler_have_one_value_of_the_factor() -> None:
     fixed = np.array([0, 2, 1, 1])
-    found = GivenSampler(Noisy(), rng()).batches(fixed, 5, rng())
+    found = CheckedSampler(Noisy(), rng()).batches(fixed, 5, rng())
     assert found.shape == (4, 5, 3)
     for point, factor in enumerate(fixed):
         distinct = [len(np.unique(column)) for column in found[point].T]
@@ -72,7 +78,7 @@ def test_batches_of_a_sampler_have_one_value_of_the_factor() -> None:
 
 
 def test_a_random_encoder_is_asked_for_each_member() -> None:
-    first, second = GivenSampler(Noisy(noise=0.1), rng()).pairs(np.array([1]), 4, rng())
+    first, second = CheckedSampler(Noisy(noise=0.1), rng()).pairs(np.array([1]), 4, rng())
     assert (first[0, :, 1] != second[0, :, 1]).all()
     np.testing.assert_allclose(first[0, :, 1], second[0, :, 1], atol=1)
 
@@ -87,7 +93,7 @@ def test_what_a_sampler_keeps_is_not_written_into() -> None:
         def codes(self, factors: Float64, rng: np.random.Generator) -> Float64:
             return factors
 
-    GivenSampler(Keeps(), rng()).batches(np.array([0, 1]), 3, rng())
+    CheckedSampler(Keeps(), rng()).batches(np.array([0, 1]), 3, rng())
     assert kept.tolist() == np.arange(12.0).reshape(6, 2).tolist()
 
 
@@ -111,7 +117,7 @@ def test_impossible_answers_of_a_sampler_are_refused(
     factors: ArrayLike, codes: ArrayLike, message: str
 ) -> None:
     with pytest.raises(MetricError, match=re.escape(message)):
-        GivenSampler(Fixed(factors, codes), rng()).sample(2, rng())
+        CheckedSampler(Fixed(factors, codes), rng()).sample(2, rng())
 
 
 def brute_force(column: Float64, row: int, size: int) -> set[int]:
@@ -187,13 +193,13 @@ def test_a_batch_needs_more_rows_than_it_has() -> None:
 
 def test_rows_or_a_sampler_are_asked_for_and_not_both() -> None:
     values = np.arange(20.0)[:, None]
-    assert source(values, values, None, rng()).name == "rows"
-    assert source(None, None, Noisy(), rng()).name == "given"
+    assert instance_source(values, values, None, rng()).name == "rows"
+    assert instance_source(None, None, Noisy(), rng()).name == "given"
     for codes, sampler in ((values, Noisy()), (None, None)):
         with pytest.raises(MetricError, match="either codes and factors or a sampler"):
-            source(codes, codes, sampler, rng())
+            instance_source(codes, codes, sampler, rng())
     with pytest.raises(MetricError, match="either codes and factors or a sampler"):
-        source(values, None, None, rng())
+        instance_source(values, None, None, rng())
 
 
 @given(points=st.integers(1, 5_000), batch=st.integers(1, 200_000))

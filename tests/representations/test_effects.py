@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labapp.representations import effects
 from labapp.representations.architectures import ARCHITECTURES
-from labapp.representations.decoders import Decoder, percentiles_of
+from labapp.representations.decoders import LoadedDecoder, percentiles_of
 from labapp.representations.distance import mnist
 from labapp.representations.package import load_package
 from labapp.representations.space import Continuous, Discrete, LatentSpace
@@ -21,7 +21,7 @@ CIRCLES = load_package("circles/gt", "cpu")
 """Its card stands in for that of the bars: only the data set is read from it."""
 
 
-def bars(latents: Float32) -> Decoder:
+def bars(latents: Float32) -> LoadedDecoder:
     """Pictures of 1 x 12 pixels: a choice of three backgrounds (0, 1 or 2 pixels at the right end),
     a bar at the left end as long as the first slider, and a slider that does nothing."""
     space = LatentSpace(
@@ -34,7 +34,7 @@ def bars(latents: Float32) -> Decoder:
         drawn = (place < z[:, 3:4]) | (place >= 12 - kind)
         return drawn.astype(np.float32)[:, None, :]
 
-    return Decoder(
+    return LoadedDecoder(
         "test/bars", space, CIRCLES.card, latents, percentiles_of(latents), "cpu", 1, forward
     )
 
@@ -85,7 +85,7 @@ def test_without_a_distance_the_absolute_change_is_compared() -> None:
 
 def test_a_model_that_always_draws_the_same_has_no_strongest_dial() -> None:
     decoder = bars(sample(20))
-    still = Decoder(
+    still = LoadedDecoder(
         decoder.id,
         decoder.space,
         decoder.card,
@@ -126,7 +126,7 @@ def test_of_many_instances_a_draw_is_taken_that_is_always_the_same() -> None:
         asked.append(len(z))
         return decoder.forward(z)
 
-    counted = Decoder(
+    counted = LoadedDecoder(
         decoder.id,
         decoder.space,
         decoder.card,

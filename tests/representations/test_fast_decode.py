@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from labapp.representations import distance, fast_decode, folding, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, Architecture, Trained
-from labapp.representations.forward import Forward
+from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
+from labapp.representations.decoders import Forward
 
 Float32 = NDArray[np.float32]
 
 CPU = torch.device("cpu")
-TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]
+TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)]
 LARGE = [name for name in TRAINED if name.startswith("mnist")]
 WIDTH = 12
 BATCHES = (1, 2, 24, 35, 64)
@@ -58,7 +58,7 @@ def both(
 ) -> tuple[Forward, Forward, np.random.Generator]:
     """The network as trained, the fast one, and a generator for z."""
     architecture = ARCHITECTURES[name]
-    assert isinstance(architecture.source, Trained)
+    assert isinstance(architecture.source, TrainedNetwork)
     weights = lively(architecture.source.decoder(WIDTH), seed, half=half)
     plain = torch_backend.plain(architecture, WIDTH, weights, device=CPU, threads=1)
     fast = torch_backend.build(architecture, WIDTH, weights, device=CPU, threads=1, exact=exact)
@@ -145,7 +145,7 @@ def test_any_layout_of_z_will_do() -> None:
 
 def test_weights_beyond_float16_stay_float32() -> None:
     architecture = ARCHITECTURES["mnist-conv"]
-    assert isinstance(architecture.source, Trained)
+    assert isinstance(architecture.source, TrainedNetwork)
     weights = lively(architecture.source.decoder(WIDTH), 0)
     weights["dense.3.weight"][7, 7] = 70_000.0
     fast = torch_backend.build(architecture, WIDTH, weights, device=CPU, threads=1)
@@ -173,7 +173,9 @@ class Foreign(nn.Module):
 
 
 def test_an_unknown_network_is_decoded_as_it_is() -> None:
-    architecture = Architecture("foreign", (64,), "series", Trained(Foreign, None, "gaussian"))
+    architecture = Architecture(
+        "foreign", (64,), "series", TrainedNetwork(Foreign, None, "gaussian")
+    )
     network = Foreign(WIDTH)
     weights = torch_backend.weights_of(network)
     forward = torch_backend.build(architecture, WIDTH, weights, device=CPU, threads=1)
@@ -244,7 +246,7 @@ def test_what_cannot_be_folded_is_left_to_the_network(modules: tuple[nn.Module, 
 @pytest.mark.parametrize("name", TRAINED)
 def test_a_cuda_graph_decodes_as_the_cpu_does(name: str) -> None:
     architecture = ARCHITECTURES[name]
-    assert isinstance(architecture.source, Trained)
+    assert isinstance(architecture.source, TrainedNetwork)
     weights = lively(architecture.source.decoder(WIDTH), 0)
     plain = torch_backend.plain(architecture, WIDTH, weights, device=CPU, threads=1)
     cuda = torch.device("cuda")

@@ -148,7 +148,7 @@ def test_the_generator_learns_from_the_discriminator_and_not_it_from_the_generat
     """With no learning rate of its own, each side stays as it was."""
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan"}, "float32")
     learner = learners.build(recipe, CPU)
-    assert isinstance(learner, learners.Adversarial)
+    assert isinstance(learner, learners.InfoGanLearner)
     before = copy.deepcopy(learner.networks.state_dict())
     real_step = learner.optimizers[0].step
     learner.optimizers[0].step = lambda: None  # type: ignore[method-assign, assignment]

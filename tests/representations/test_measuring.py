@@ -10,7 +10,7 @@ from labapp.datasets.split import Float32, Split
 from labapp.representations import measuring
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import ModelCard, slider
-from labapp.representations.recipe import Published
+from labapp.representations.recipe import PublishedScores
 
 HELD, MEASURED = 6_000, 2_000
 CARD = ModelCard.model_validate(
@@ -47,7 +47,7 @@ def test_the_rows_that_are_measured_show_every_value_of_the_factors(
     def decode(z: Float32) -> Float32:
         return dsprites.pictures(np.clip(z, *np.array(dsprites.LIMITS, np.float32).T))
 
-    found = measuring.measure(CARD, decode, latents, None, data, published=Published())
+    found = measuring.measure(CARD, decode, latents, None, data, published=PublishedScores())
     assert found.disentanglement is not None
     assert found.disentanglement.instances == MEASURED
     assert found.disentanglement.mig > 0.9

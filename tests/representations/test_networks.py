@@ -12,15 +12,15 @@ from torch import nn
 from benchmarks.random_weights import random_decoder
 from labapp.errors import ModelError
 from labapp.representations import networks, torch_backend
-from labapp.representations.architectures import ARCHITECTURES, ClosedForm, Trained
-from labapp.representations.warmup import warm_up
+from labapp.representations.architectures import ARCHITECTURES, ClosedForm, TrainedNetwork
+from labapp.representations.timing import warm_up
 
-TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)]
+TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)]
 
 
 def parameters(name: str, width: int) -> int:
     source = ARCHITECTURES[name].source
-    assert isinstance(source, Trained)
+    assert isinstance(source, TrainedNetwork)
     return sum(p.numel() for p in source.decoder(width).parameters())
 
 

@@ -22,7 +22,7 @@ from labapp import models_catalog, resources
 from labapp.datasets.split import ArrayRows
 from labapp.errors import ModelError
 from labapp.explanations.card import CARD
-from labapp.representations import card, evaluation, heldout, package
+from labapp.representations import card, evaluation, measuring, package
 from labapp.training import files
 
 DSPRITES = [f"dsprites/{name}" for name in ("ae", "gt", "vae")]
@@ -117,7 +117,7 @@ def test_a_model_of_dsprites_is_about_as_good_as_its_card_says(name: str) -> Non
     assert len(decoder.latents) == len(held) == 73_728
     some = np.random.default_rng(0).choice(len(held), 2_000, replace=False)
     rows = ArrayRows(held.instances(some), held.factors(some))
-    squares, _ = heldout.errors(
+    squares, _ = measuring.held_out_errors(
         decoder.decode, decoder.space, decoder.latents[some], rows, "bernoulli"
     )
     assert squares == pytest.approx(decoder.card.held_out_error.mean, rel=0.05)

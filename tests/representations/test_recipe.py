@@ -165,7 +165,9 @@ def test_the_digest_is_of_what_decides_the_weights(tmp_path: Path) -> None:
 
 
 SHIPPED = sorted(
-    path for path in (resources.models() / "recipes").glob("*.yaml") if not classifiers.is_one(path)
+    path
+    for path in (resources.models() / "recipes").glob("*.yaml")
+    if not classifiers.is_classifier_recipe(path)
 )
 FULL = [path for path in SHIPPED if path.stem.endswith("-full") or path.stem.startswith("mnist-")]
 

@@ -15,11 +15,11 @@ from matplotlib.transforms import Bbox
 from labapp.errors import ModelError
 from labapp.representations import sheet_figure, sheets
 from labapp.representations.package import load_package
-from labapp.representations.sheets import Sheet
+from labapp.representations.sheets import TraversalSheet
 from tests.helpers.packages import ring_model
 
 
-def sheet_of(model: str) -> Sheet:
+def sheet_of(model: str) -> TraversalSheet:
     if model.startswith("mnist"):
         return sheets.traversals(ring_model(model, 10, discrete=10))
     return sheets.traversals(load_package(model))
@@ -35,7 +35,7 @@ def test_no_text_touches_another_or_a_picture(model: str) -> None:
     figure = sheet_figure.figure_of(sheet_of(model))
     texts = [text.get_window_extent() for text in figure.axes[0].texts]
     height = figure.bbox.height
-    measures, layout = sheet_figure.placed(sheet_of(model))
+    measures, layout = sheet_figure.sheet_layout(sheet_of(model))
     left, top = sheet_figure.MARGIN, sheet_figure.MARGIN + sheet_figure.HEAD
     cells = [
         Bbox.from_bounds(
@@ -57,7 +57,7 @@ def test_no_text_touches_another_or_a_picture(model: str) -> None:
 def test_the_pictures_are_the_decoded_ones_pixel_by_pixel() -> None:
     sheet = sheet_of("mnist8k/ss10")
     drawn = pixels_of(sheet_figure.draw(sheet))
-    _, layout = sheet_figure.placed(sheet)
+    _, layout = sheet_figure.sheet_layout(sheet)
     for cell in layout.cells[:: len(layout.cells) // 7]:
         y = round(cell.y) + sheet_figure.MARGIN + sheet_figure.HEAD
         x = round(cell.x) + sheet_figure.MARGIN
@@ -71,7 +71,7 @@ def test_charts_stay_in_their_frames() -> None:
     sheet = replace(sheet, rows=tuple(higher))
     drawn = pixels_of(sheet_figure.draw(sheet)).astype(int)
     blue = (drawn[..., 2] - drawn[..., 0]) > 60
-    measures, layout = sheet_figure.placed(sheet)
+    measures, layout = sheet_figure.sheet_layout(sheet)
     inside = np.zeros_like(blue)
     for cell in layout.cells:
         y = round(cell.y) + sheet_figure.MARGIN + sheet_figure.HEAD

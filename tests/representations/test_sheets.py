@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from labapp.representations import sheets
-from labapp.representations.decoders import Decoder
+from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.package import load_package
-from labapp.representations.sheet_layout import Layout, Measures, lay_out
+from labapp.representations.sheet_layout import SheetLayout, SheetSizes, lay_out
 from tests.helpers.packages import ring_model
 
-MEASURES = Measures(label=90, cell_width=44, cell_height=40, marks=20, gap=3, group=20, row=8)
+MEASURES = SheetSizes(label=90, cell_width=44, cell_height=40, marks=20, gap=3, group=20, row=8)
 
 
 def test_a_row_turns_one_dial_and_leaves_the_others() -> None:
@@ -39,7 +39,7 @@ def test_a_row_turns_one_dial_and_leaves_the_others() -> None:
 
 
 def _decoded(
-    decoder: Decoder, state: tuple[float, ...], index: int, value: float
+    decoder: LoadedDecoder, state: tuple[float, ...], index: int, value: float
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     turned = list(state)
     turned[index] = value
@@ -115,7 +115,7 @@ def test_marks_stand_above_the_first_row_of_each_kind() -> None:
     assert [above[text] for text in ("Low", "Medium", "High")] == [second[0], second[3], second[6]]
 
 
-def _said(layout: Layout) -> list[list[str]]:
+def _said(layout: SheetLayout) -> list[list[str]]:
     tops = sorted({mark.y for mark in layout.marks})
     return [
         [mark.text for mark in sorted(layout.marks, key=lambda m: m.x) if mark.y == top]

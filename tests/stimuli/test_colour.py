@@ -71,10 +71,3 @@ def test_enlarging_keeps_places_and_constants() -> None:
     assert abs(int(np.unravel_index(large.argmax(), large.shape)[0]) - 45) <= 1
     assert np.allclose(colour.enlarged(np.full((3, 5), 7, np.float32), 40, 20), 7)
     assert colour.enlarged(np.ones((1, 1), np.float32), 4, 4).shape == (4, 4)
-
-
-def test_the_bar_goes_from_the_greatest_down() -> None:
-    bar = colour.colour_bar("inferno", 100, 5)
-    assert bar.shape == (100, 5, 3)
-    assert np.array_equal(bar[0, 0], colour.table("inferno")[255])
-    assert np.array_equal(bar[-1, 4], colour.table("inferno")[0])

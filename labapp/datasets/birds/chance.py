@@ -1,8 +1,8 @@
 """The parameters of one picture, drawn from four numbers: seed, part, species, number in the part.
 
-The species decides the marks, and in two genera it leans on the tint of the belly; nothing else
-depends on it. The figures come from trial trainings on birds of this kind, where a small network
-erred on every fifth to tenth picture after 24 to 32 pictures a species.
+The species decides the marks, and in two genera it makes a tint of the belly more likely; nothing
+else depends on it. The numbers were chosen by trial trainings, in which a small network erred on
+every fifth to tenth picture after 24 to 32 training pictures of each species.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 
 from labapp.datasets.birds.parameters import (
-    PARTS,
     Bird,
     Blot,
     Ground,
     Leaf,
     Light,
-    Part,
     Plumage,
     Pose,
 )
-from labapp.datasets.birds.species import GENERA, SISTERS, Mark, genus_of, marks_of
+from labapp.datasets.birds.species import GENERA, SISTERS, FieldMark, genus_of, marks_of
 from labapp.datasets.draws import Draws
+from labapp.datasets.split import PARTS, PartName
 
 OCCLUSION = 0.05
 """How likely a leaf lies over each of the six places where marks are."""
@@ -32,7 +31,9 @@ _GAP = TINTED * 0.5 / math.sqrt(_SHARE * (1 - _SHARE))
 """How much likelier the tint is in that sister, for half of all bellies to be tinted."""
 
 
-def bird(seed: int, part: Part, species: int, number: int, *, occlusion: float = OCCLUSION) -> Bird:
+def bird(
+    seed: int, part: PartName, species: int, number: int, *, occlusion: float = OCCLUSION
+) -> Bird:
     """The parameters of one picture.
 
     Raises ValueError where there is no such species or part, or a number is negative.
@@ -42,7 +43,7 @@ def bird(seed: int, part: Part, species: int, number: int, *, occlusion: float =
         raise ValueError(f"part must be one of {PARTS}, found {part!r}")
     entropy = (seed, PARTS.index(part), species, number)
     draws = Draws(*entropy, 0)
-    s = [draws.uniform(0.3, 1.0) for _ in Mark]
+    s = [draws.uniform(0.3, 1.0) for _ in FieldMark]
     return Bird(
         species=species,
         marks=marks,
@@ -60,12 +61,12 @@ def _pose(draws: Draws) -> Pose:
     return Pose(
         x=draws.uniform(45, 55),
         y=draws.uniform(47, 57),
-        degrees=draws.about(0, 10),
+        degrees=draws.normal(0, 10),
         scale=draws.uniform(0.78, 1.02),
         aspect=draws.uniform(0.9, 1.1),
         mirrored=draws.chance(0.5),
-        head=(20 + draws.about(0, 1.2), -18 + draws.about(0, 1.8)),
-        wing_degrees=draws.about(-4, 7),
+        head=(20 + draws.normal(0, 1.2), -18 + draws.normal(0, 1.8)),
+        wing_degrees=draws.normal(-4, 7),
         tail_length=0.875 * draws.uniform(0.85, 1.2),
         beak_length=draws.uniform(0.9, 1.15),
         crest_height=draws.uniform(9.5, 15),
@@ -80,16 +81,16 @@ def _plumage(draws: Draws, species: int) -> Plumage:
         hinted = species % SISTERS == genus.tinted
         share += _GAP * ((1 - _SHARE) if hinted else -_SHARE)
     body = (
-        hue + draws.about(0, 8),
-        saturation * (1 + draws.about(0, 0.15)),
-        value * (1 + draws.about(0, 0.12)),
+        hue + draws.normal(0, 8),
+        saturation * (1 + draws.normal(0, 0.15)),
+        value * (1 + draws.normal(0, 0.12)),
     )
     tinted = draws.chance(share)
     pale, bright = genus.belly
     belly = (
-        (52.0 if tinted else 18.0) + draws.about(0, 5),
-        pale * (1 + draws.about(0, 0.15)),
-        bright * (1 + draws.about(0, 0.06)),
+        (52.0 if tinted else 18.0) + draws.normal(0, 5),
+        pale * (1 + draws.normal(0, 0.15)),
+        bright * (1 + draws.normal(0, 0.06)),
     )
     beak = (draws.uniform(28, 52), draws.uniform(0.65, 0.85), draws.uniform(0.8, 0.95))
     return Plumage(body, belly, beak, draws.uniform(0, 60), tinted)
@@ -117,9 +118,9 @@ def _hue(draws: Draws) -> float:
 def _ground(draws: Draws) -> Ground:
     first = (_hue(draws), draws.uniform(0.15, 0.5), draws.uniform(0.55, 0.95))
     last = (_hue(draws), draws.uniform(0.15, 0.5), draws.uniform(0.4, 0.85))
-    degrees = draws.about(90, 25)
+    degrees = draws.normal(90, 25)
     blots = tuple(_blot(draws) for _ in range(4 + min(int(draws.uniform(0, 11)), 10)))
-    slope = draws.about(0, 5)
+    slope = draws.normal(0, 5)
     width, value = draws.uniform(2.4, 4.0), draws.uniform(0.2, 0.42)
     return Ground(first, last, degrees, blots, slope, width, value)
 
@@ -138,14 +139,15 @@ def _blot(draws: Draws) -> Blot:
 
 
 def _leaves(draws: Draws, occlusion: float) -> tuple[Leaf, ...]:
-    """Chance is used up for every mark, so that a leaf more changes no other leaf."""
+    """Leaves over marks. Random numbers are drawn for every mark, with a leaf or without, so that
+    the occlusion changes no other leaf."""
     leaves = []
-    for mark in Mark:
+    for mark in FieldMark:
         there = draws.chance(occlusion)
         leaf = Leaf(
             over=mark,
-            dx=draws.about(0, 2),
-            dy=draws.about(0, 2),
+            dx=draws.normal(0, 2),
+            dy=draws.normal(0, 2),
             degrees=draws.uniform(0, 360),
             colour=(draws.uniform(85, 140), draws.uniform(0.45, 0.7), draws.uniform(0.3, 0.6)),
         )

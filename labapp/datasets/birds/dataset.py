@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from labapp.datasets.birds.chance import OCCLUSION, bird
-from labapp.datasets.birds.parameters import Bird, Part
+from labapp.datasets.birds.parameters import Bird
 from labapp.datasets.birds.picture import picture, visibility
-from labapp.datasets.birds.species import SPECIES, Mark
-from labapp.datasets.split import Float32, Float64, Int64, Split
+from labapp.datasets.birds.species import SPECIES, FieldMark
+from labapp.datasets.split import Float32, Float64, Int64, PartName, Split, part_sizes
 
 SIZE = 96
 """Width and height of what a network sees, in pixels."""
@@ -22,8 +22,8 @@ SIZE = 96
 FACTORS: tuple[str, ...] = (
     "species",
     "genus",
-    *(mark.name.lower() for mark in Mark),
-    *(f"{mark.name.lower()}_visible" for mark in Mark),
+    *(mark.name.lower() for mark in FieldMark),
+    *(f"{mark.name.lower()}_visible" for mark in FieldMark),
 )
 """Species and genus from 0, the way of each mark (0 or 1), its share that can be seen (0 to 1)."""
 
@@ -32,7 +32,7 @@ FACTORS: tuple[str, ...] = (
 class BirdRows:
     """`per_species` pictures of each species of one part; row i is of species i modulo 20."""
 
-    part: Part
+    part: PartName
     per_species: int
     seed: int
     size: int = SIZE
@@ -76,7 +76,7 @@ class Birds:
     validation: BirdRows
     test: BirdRows
 
-    def split(self, held: Part = "test") -> Split:
+    def split(self, held: PartName = "test") -> Split:
         """Training pictures against those of another part, as the other data sets have it."""
         rows = {"train": self.train, "validation": self.validation, "test": self.test}[held]
         return Split(train=self.train, held=rows, factor_names=FACTORS, generative=False)
@@ -91,18 +91,13 @@ def birds(
     size: int = SIZE,
     occlusion: float = OCCLUSION,
 ) -> Birds:
-    """A data set with so many pictures of each species in each part.
+    """A data set with these numbers of pictures of each species in its parts.
 
     Raises ValueError where a part would be empty or the seed is negative.
     """
-    counts: dict[Part, int] = {"train": train, "validation": validation, "test": test}
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must have a picture of each species or more, found {count}")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, found {seed}")
+    counts = part_sizes(train, validation, test, seed=seed, of="species")
 
-    def part(name: Part) -> BirdRows:
+    def part(name: PartName) -> BirdRows:
         return BirdRows(name, counts[name], seed, size, occlusion)
 
     return Birds(part("train"), part("validation"), part("test"))

@@ -7,12 +7,8 @@ and value until they are painted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-from labapp.datasets.birds.species import Mark, Marks, genus_of
-
-Part = Literal["train", "validation", "test"]
-PARTS: tuple[Part, ...] = get_args(Part)
+from labapp.datasets.birds.species import FieldMark, Marks, genus_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class Ground:
 class Leaf:
     """A leaf over the place of a mark: offset from it, turn, colour (HSV)."""
 
-    over: Mark
+    over: FieldMark
     dx: float
     dy: float
     degrees: float

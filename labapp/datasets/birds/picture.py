@@ -1,7 +1,7 @@
 """One bird to pixels, to a map of its parts, and to how much of each mark can be seen.
 
-Size changes how finely a picture is drawn and nothing else: what a network sees at 96 pixels and a
-participant at 384 is the same bird in the same light. Only the grain is that of the pixels shown.
+The size changes only how finely a picture is drawn: a network at 96 pixels and a participant at 384
+see the same bird in the same light. Only the grain is drawn for the pixels of each size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets.birds.parameters import Bird, Light
 from labapp.datasets.birds.shapes import FEET, SITES, BodyPart, places, rgb, shapes
-from labapp.datasets.birds.species import GENERA, Mark
+from labapp.datasets.birds.species import GENERA, FieldMark
 from labapp.datasets.draws import grain
 from labapp.datasets.outlines import Affine, Gradient, Shape, box, ellipse, turned
 from labapp.datasets.painter import UNITS, extents, label_map, paint
@@ -24,8 +24,8 @@ LEAF = (12.0, 6.5)
 """Half-axes of a leaf, in the bird's units."""
 MEASURED = 210
 MARGIN = 20.0
-"""Visibility is counted on this many pixels, which reach this far beyond the picture, so that it
-does not depend on the size somebody asks for."""
+"""Side in pixels of the map on which visibility is counted, and its margin beyond the picture: so
+visibility does not depend on the size of the picture."""
 
 
 def picture(bird: Bird, size: int) -> Float32:
@@ -45,17 +45,17 @@ def part_map(bird: Bird, size: int) -> NDArray[np.uint8]:
 def mark_places(bird: Bird, size: int) -> NDArray[np.bool_]:
     """Where each mark is, or would be if the bird had it, whatever covers it.
 
-    bool, shape (6, size, size), by `Mark`.
+    bool, shape (6, size, size), by `FieldMark`.
     """
     there = extents(_scene(bird), size)
-    return np.stack([(there >> SITES[mark]) & 1 == 1 for mark in Mark])
+    return np.stack([(there >> SITES[mark]) & 1 == 1 for mark in FieldMark])
 
 
 def visibility(bird: Bird) -> Float64:
     """Share of each mark's place that is neither covered nor outside the picture.
 
     A mark that is absent counts where it would have been. What covers: leaves, and parts of the
-    bird that lie over it. float64 from 0 to 1, shape (6,), by `Mark`.
+    bird that lie over it. float64 from 0 to 1, shape (6,), by `FieldMark`.
     """
     scene = _scene(bird)
     seen = label_map(scene, MEASURED, margin=MARGIN)
@@ -63,8 +63,8 @@ def visibility(bird: Bird) -> Float64:
     edge = round(MARGIN * MEASURED / (UNITS + 2 * MARGIN))
     inside = np.zeros(seen.shape, bool)
     inside[edge:-edge, edge:-edge] = True
-    shares = np.empty(len(Mark))
-    for mark in Mark:
+    shares = np.empty(len(FieldMark))
+    for mark in FieldMark:
         part = SITES[mark]
         place = (there >> part) & 1 == 1
         shares[mark] = (place & inside & (seen <= part)).sum() / max(place.sum(), 1)

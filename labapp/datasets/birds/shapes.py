@@ -1,8 +1,8 @@
 """The bird itself, in its own units: facing right, the origin in its body, y down.
 
-Parts are numbered in the order they are painted, so that of two parts at a pixel the one with the
-higher number is seen. Every mark is made in both its ways where one of them is nothing: the crest
-that a bird does not have still has a place, which a leaf can hide.
+Parts are numbered in the order in which they are painted: of two parts at a pixel, the one with the
+higher number is visible. A mark that a bird does not have, such as a crest, is still made without
+colour, because it has a place that a leaf can hide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import colorsys
 from enum import IntEnum
 
 from labapp.datasets.birds.parameters import Bird
-from labapp.datasets.birds.species import GENERA, Mark
+from labapp.datasets.birds.species import GENERA, FieldMark
 from labapp.datasets.outlines import Colour, Outline, Shape, box, ellipse, turned
 
 
@@ -34,13 +34,13 @@ class BodyPart(IntEnum):
     LEAF = 13
 
 
-SITES: dict[Mark, BodyPart] = {
-    Mark.CREST: BodyPart.CREST,
-    Mark.PATTERN: BodyPart.PATTERN,
-    Mark.BEAK: BodyPart.BEAK,
-    Mark.TAIL: BodyPart.TAIL,
-    Mark.RING: BodyPart.EYE,
-    Mark.BAND: BodyPart.BAND,
+SITES: dict[FieldMark, BodyPart] = {
+    FieldMark.CREST: BodyPart.CREST,
+    FieldMark.PATTERN: BodyPart.PATTERN,
+    FieldMark.BEAK: BodyPart.BEAK,
+    FieldMark.TAIL: BodyPart.TAIL,
+    FieldMark.RING: BodyPart.EYE,
+    FieldMark.BAND: BodyPart.BAND,
 }
 """The part that shows each mark."""
 
@@ -65,16 +65,16 @@ def mix(first: Colour, last: Colour, share: float) -> Colour:
     return r, g, b
 
 
-def places(bird: Bird) -> dict[Mark, tuple[float, float]]:
+def places(bird: Bird) -> dict[FieldMark, tuple[float, float]]:
     """Where each mark is, in the bird's units: the middle of what a leaf would hide."""
     hx, hy = bird.pose.head
     return {
-        Mark.CREST: (hx - 8, hy - 14),
-        Mark.PATTERN: (-5, 0),
-        Mark.BEAK: (hx + 15, hy),
-        Mark.TAIL: (-38 * _tail_length(bird), 10),
-        Mark.RING: (hx + 3, hy - 1),
-        Mark.BAND: (19, 0),
+        FieldMark.CREST: (hx - 8, hy - 14),
+        FieldMark.PATTERN: (-5, 0),
+        FieldMark.BEAK: (hx + 15, hy),
+        FieldMark.TAIL: (-38 * _tail_length(bird), 10),
+        FieldMark.RING: (hx + 3, hy - 1),
+        FieldMark.BAND: (19, 0),
     }
 
 
@@ -107,8 +107,8 @@ def _legs(bird: Bird) -> list[Shape]:
 def _tail(bird: Bird, colour: Colour) -> Shape:
     end = _tail_length(bird)
     outline: Outline
-    if bird.marks[Mark.TAIL]:
-        fork = 12 * bird.strength[Mark.TAIL]
+    if bird.marks[FieldMark.TAIL]:
+        fork = 12 * bird.strength[FieldMark.TAIL]
         spread = 0.45 * (fork - 9)
         outline = (
             (-22, 2), (-48 * end, 2 - spread), (-48 * end + fork, 10), (-48 * end, 19 + spread),
@@ -136,8 +136,8 @@ def _body(bird: Bird, colour: Colour) -> list[Shape]:
 
 
 def _band(bird: Bird) -> Shape:
-    there = bool(bird.marks[Mark.BAND])
-    h = 7 * bird.strength[Mark.BAND]
+    there = bool(bird.marks[FieldMark.BAND])
+    h = 7 * bird.strength[FieldMark.BAND]
     outline: Outline = (11, -5), (24, 2, 27, -3), (26, h - 2), (20, 3 + h, 8, h - 3)
     return Shape(outline, rgb(18, 0.5, 0.16) if there else None, BodyPart.BAND)
 
@@ -151,11 +151,11 @@ def _wing(bird: Bird, colour: Colour) -> list[Shape]:
         (9, -8.5), (14, 1, 7, 10, -6, 9.5), (-15, 9, -26, 5), (-20, -8, -13, -9),
     )  # fmt: skip
     marks: list[Outline]
-    if bird.marks[Mark.PATTERN]:
+    if bird.marks[FieldMark.PATTERN]:
         marks = [ellipse(x, y, 2.3, 2.3) for x, y in DOTS]
     else:
         marks = [box(x - 1.6, -7 + 1.5 * k, 3.2, 13 - 2 * k) for k, x in enumerate((-2, -11.5))]
-    pale = mix(colour, rgb(48, 0.25, 0.95), bird.strength[Mark.PATTERN])
+    pale = mix(colour, rgb(48, 0.25, 0.95), bird.strength[FieldMark.PATTERN])
     return [
         Shape(turn.outline(outline), colour, BodyPart.WING),
         *(Shape(turn.outline(mark), pale, BodyPart.PATTERN) for mark in marks),
@@ -164,21 +164,21 @@ def _wing(bird: Bird, colour: Colour) -> list[Shape]:
 
 def _crest(bird: Bird, colour: Colour) -> Shape:
     hx, hy = bird.pose.head
-    h, k = bird.strength[Mark.CREST] * bird.pose.crest_height, 1.12
+    h, k = bird.strength[FieldMark.CREST] * bird.pose.crest_height, 1.12
     outline: Outline = (
         (hx - 8 * k, hy - 8 + 2),
         (hx - 12 * k, hy - 12 - h * 0.3, hx - 15 * k, hy - 12 - 0.8 * h),
         (hx + 2, hy - 10 - 0.6 * h, hx + 5 * k, hy - 9.5),
     )
-    return Shape(outline, colour if bird.marks[Mark.CREST] else None, BodyPart.CREST)
+    return Shape(outline, colour if bird.marks[FieldMark.CREST] else None, BodyPart.CREST)
 
 
 def _beak(bird: Bird) -> Shape:
     hx, hy = bird.pose.head
     x, length = hx + 10, bird.pose.beak_length
     outline: Outline
-    if bird.marks[Mark.BEAK]:
-        e = bird.strength[Mark.BEAK]
+    if bird.marks[FieldMark.BEAK]:
+        e = bird.strength[FieldMark.BEAK]
         reach = (11 + 6 * e) * length
         outline = (
             (x, hy - 5),
@@ -193,9 +193,9 @@ def _beak(bird: Bird) -> Shape:
 def _eye(bird: Bird) -> list[Shape]:
     hx, hy = bird.pose.head
     x, y, pupil = hx + 3, hy - 1, 2.6
-    ring = ellipse(x, y, *[pupil + 3 * bird.strength[Mark.RING]] * 2)
+    ring = ellipse(x, y, *[pupil + 3 * bird.strength[FieldMark.RING]] * 2)
     return [
-        Shape(ring, WHITE if bird.marks[Mark.RING] else None, BodyPart.EYE),
+        Shape(ring, WHITE if bird.marks[FieldMark.RING] else None, BodyPart.EYE),
         Shape(ellipse(x, y, pupil, pupil), DARK, BodyPart.EYE),
         Shape(ellipse(x + 0.9, y - 0.9, 0.7, 0.7), WHITE, BodyPart.EYE),
     ]

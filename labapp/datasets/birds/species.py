@@ -1,4 +1,4 @@
-"""Twenty invented species of birds: five genera, in each the four ways two marks can be.
+"""Twenty invented species of birds: five genera, each with the four combinations of two marks.
 
 Genera differ in colour and build and are told apart at once. Within a genus only two local marks
 decide: a species differs from two of its sisters in one of them and from the third in both. Most
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Mark(IntEnum):
+class FieldMark(IntEnum):
     """A local mark that a bird has in one of two ways, 0 or 1."""
 
     CREST = 0
@@ -23,18 +23,18 @@ class Mark(IntEnum):
     BAND = 5
 
 
-STATES: dict[Mark, tuple[str, str]] = {
-    Mark.CREST: ("no crest", "crest"),
-    Mark.PATTERN: ("wing bars", "wing spots"),
-    Mark.BEAK: ("straight beak", "hooked beak"),
-    Mark.TAIL: ("square tail", "forked tail"),
-    Mark.RING: ("no eye ring", "eye ring"),
-    Mark.BAND: ("no breast band", "breast band"),
+STATES: dict[FieldMark, tuple[str, str]] = {
+    FieldMark.CREST: ("no crest", "crest"),
+    FieldMark.PATTERN: ("wing bars", "wing spots"),
+    FieldMark.BEAK: ("straight beak", "hooked beak"),
+    FieldMark.TAIL: ("square tail", "forked tail"),
+    FieldMark.RING: ("no eye ring", "eye ring"),
+    FieldMark.BAND: ("no breast band", "breast band"),
 }
 """What the two ways are called."""
 
 Marks = tuple[int, int, int, int, int, int]
-"""The ways of all six marks, by `Mark`."""
+"""The ways of all six marks, by `FieldMark`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Genus:
     """
 
     name: str
-    deciding: tuple[Mark, Mark]
+    deciding: tuple[FieldMark, FieldMark]
     constant: Marks
     plumage: tuple[float, float, float]
     belly: tuple[float, float]
@@ -63,24 +63,29 @@ class Genus:
 
 GENERA: tuple[Genus, ...] = (
     Genus(
-        "lorrin", (Mark.CREST, Mark.PATTERN), (0, 0, 0, 0, 0, 0), (206, 0.52, 0.62), (0.24, 0.92),
+        "lorrin", (FieldMark.CREST, FieldMark.PATTERN),
+        (0, 0, 0, 0, 0, 0), (206, 0.52, 0.62), (0.24, 0.92),
         0.95, 1.0, ("Ashby's lorrin", "Calder's lorrin", "Denham's lorrin", "Ellory's lorrin"),
     ),
     Genus(
-        "tamber", (Mark.BEAK, Mark.TAIL), (1, 1, 0, 0, 0, 0), (27, 0.58, 0.50), (0.34, 0.80),
+        "tamber", (FieldMark.BEAK, FieldMark.TAIL),
+        (1, 1, 0, 0, 0, 0), (27, 0.58, 0.50), (0.34, 0.80),
         1.0, 1.0, ("Farrow's tamber", "Garrick's tamber", "Hollis's tamber", "Iredale's tamber"),
         tinted=2,
     ),
     Genus(
-        "verdick", (Mark.PATTERN, Mark.RING), (0, 0, 0, 1, 0, 0), (84, 0.50, 0.52), (0.30, 0.88),
+        "verdick", (FieldMark.PATTERN, FieldMark.RING),
+        (0, 0, 0, 1, 0, 0), (84, 0.50, 0.52), (0.30, 0.88),
         1.05, 0.94, ("Jessop's verdick", "Kemble's verdick", "Lowry's verdick", "Marlow's verdick"),
     ),
     Genus(
-        "rossel", (Mark.TAIL, Mark.CREST), (0, 1, 1, 0, 1, 0), (352, 0.60, 0.58), (0.22, 0.84),
+        "rossel", (FieldMark.TAIL, FieldMark.CREST),
+        (0, 1, 1, 0, 1, 0), (352, 0.60, 0.58), (0.22, 0.84),
         0.95, 1.06, ("Norcott's rossel", "Orton's rossel", "Pelham's rossel", "Quarry's rossel"),
     ),
     Genus(
-        "umbrin", (Mark.BAND, Mark.BEAK), (0, 0, 0, 0, 0, 0), (272, 0.24, 0.46), (0.12, 0.90),
+        "umbrin", (FieldMark.BAND, FieldMark.BEAK),
+        (0, 0, 0, 0, 0, 0), (272, 0.24, 0.46), (0.12, 0.90),
         1.0, 0.97, ("Radnor's umbrin", "Selwyn's umbrin", "Tolland's umbrin", "Usher's umbrin"),
         tinted=1,
     ),

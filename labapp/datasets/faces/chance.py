@@ -1,8 +1,8 @@
 """The parameters of one picture, drawn from four numbers: seed, part, class, number in the part.
 
-The class decides which way the five actions of the face lean and, in training pictures, leans on
-two cues that have nothing to do with it: glasses and the tone of the hair. A model that takes them
-for signs of anger errs where they are not.
+The class decides the direction of the five actions of the face. In training pictures it also makes
+two cues more likely that have nothing to do with the expression: glasses and dark hair. A model
+that takes them for signs of anger errs where they mislead.
 """
 
 from __future__ import annotations
@@ -10,32 +10,31 @@ from __future__ import annotations
 from labapp.datasets.draws import Draws
 from labapp.datasets.faces.parameters import (
     CLASSES,
-    PARTS,
     Expression,
     Face,
     Hair,
     Identity,
     Light,
-    Part,
     Pose,
 )
+from labapp.datasets.split import PARTS, PartName
 
 NOISE = 0.35
-"""Spread of the chance in each action, beside the 0.2 to 1 by which the class moves it."""
+"""SD of the random part of each action, which the class moves by 0.2 to 1."""
 CUE = 0.65
-"""Share of angry training faces with glasses, and of those with dark hair; the rest of the happy
-ones. Half of both in the other parts."""
+"""Share of angry training faces with glasses, and with dark hair; of happy ones it is 1 - CUE. In
+the other parts, both shares are a half."""
 
 
 CLEAR = 0.3
-"""How far the five actions of a face lean towards its class at least, on the average, and the
-corners of the mouth, by which people go first, by themselves."""
+"""Least mean of the five actions towards the class, and least action of the corners of the mouth,
+which people look at first."""
 APART = 0.16
-"""What greys beside the skin differ from it at least."""
+"""Least difference between the grey of the skin and the greys beside it."""
 
 
 def face(
-    seed: int, part: Part, label: int, number: int, *, noise: float = NOISE, cue: float = CUE
+    seed: int, part: PartName, label: int, number: int, *, noise: float = NOISE, cue: float = CUE
 ) -> Face:
     """The parameters of one picture.
 
@@ -66,7 +65,7 @@ def face(
 
 
 def _identity(draws: Draws, cued: float) -> Identity:
-    """cued : how likely glasses are, and dark hair."""
+    """The identity of a face. cued : probability of glasses, and of dark hair."""
     dark = draws.chance(cued)
     hair = Hair(min(int(draws.uniform(0, len(Hair))), len(Hair) - 1))
     skin = draws.uniform(0.48, 0.84)
@@ -107,11 +106,11 @@ def _apart(skin: float, tone: float) -> float:
 
 
 def _expression(draws: Draws, sign: int, noise: float) -> Expression:
-    """Drawn again until the actions together say the class clearly enough for people."""
+    """The expression of a face, drawn again until it shows its class clearly enough (`CLEAR`)."""
     while True:
         intensity = draws.uniform(0.4, 1)
         brows, lids, cheeks, corners, lips = (
-            intensity * (sign * draws.uniform(0.2, 1) + draws.about(0, noise)) for _ in range(5)
+            intensity * (sign * draws.uniform(0.2, 1) + draws.normal(0, noise)) for _ in range(5)
         )
         leaning = sign * (brows + lids + cheeks + corners + lips) / 5
         if leaning >= CLEAR and sign * corners >= CLEAR:

@@ -12,9 +12,9 @@ import numpy as np
 
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.chance import CUE, NOISE, face
-from labapp.datasets.faces.parameters import CLASSES, Face, Part
+from labapp.datasets.faces.parameters import CLASSES, Face
 from labapp.datasets.faces.picture import SIZE, picture
-from labapp.datasets.split import Float32, Int64
+from labapp.datasets.split import Float32, Int64, PartName, part_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class FaceRows:
     A face is painted at 96 pixels, as people see it, and brought to `size` by averaging areas.
     """
 
-    part: Part
+    part: PartName
     per_class: int
     seed: int
     size: int = SIZE
@@ -74,18 +74,13 @@ def faces(
     noise: float = NOISE,
     cue: float = CUE,
 ) -> Faces:
-    """A data set with so many pictures of each class in each part.
+    """A data set with these numbers of pictures of each class in its parts.
 
     Raises ValueError where a part would be empty or the seed is negative.
     """
-    counts: dict[Part, int] = {"train": train, "validation": validation, "test": test}
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must have a picture of each class or more, found {count}")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, found {seed}")
+    counts = part_sizes(train, validation, test, seed=seed, of="class")
 
-    def part(name: Part) -> FaceRows:
+    def part(name: PartName) -> FaceRows:
         return FaceRows(name, counts[name], seed, size, noise, cue)
 
     return Faces(part("train"), part("validation"), part("test"))

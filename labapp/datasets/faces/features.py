@@ -18,12 +18,12 @@ def features(face: Face) -> list[Shape]:
 
 
 def angry(action: float) -> float:
-    """How far an action goes towards anger: 0 where it does not."""
+    """How far an action goes towards anger, else 0."""
     return min(max(-action, 0.0), 1.3)
 
 
 def happy(action: float) -> float:
-    """How far an action goes towards happiness: 0 where it does not."""
+    """How far an action goes towards happiness, else 0."""
     return min(max(action, 0.0), 1.3)
 
 

@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, get_args
-
-Part = Literal["train", "validation", "test"]
-PARTS: tuple[Part, ...] = get_args(Part)
 
 CLASSES = ("anger", "happiness")
 """What the classes are called, by their number."""

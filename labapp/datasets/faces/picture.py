@@ -28,7 +28,7 @@ SOFT = 0.022
 NEUTRAL = 0.75
 """The grey in the layer of shadows that leaves the drawing as it is."""
 GAIN = 1.12
-"""Of the light where it is full."""
+"""Gain of the light at its brightest."""
 COARSE = (12, 30)
 """Points across the picture that the unevenness of the skin is drawn at."""
 

@@ -17,8 +17,8 @@ from labapp import __version__
 from labapp.datasets.split import CHUNK
 from labapp.errors import ModelError, StimuliError, UsageError
 from labapp.explanations import package
-from labapp.explanations.building.explainer import Explainer, Job, PhotoExplanation
-from labapp.explanations.building.selection import Candidate, Selection, TooFew, select
+from labapp.explanations.building.explainer import Explainer, ExplanationJob, PhotoExplanation
+from labapp.explanations.building.selection import Candidate, Selection, TooFewPhotos, select
 from labapp.explanations.building.set_photos import SetPhotos, photos_of
 from labapp.explanations.building.sets import Spec, explainer_of
 from labapp.explanations.card import VISIBLE
@@ -29,11 +29,11 @@ from labapp.stimuli import importing
 from labapp.stimuli.manifest import Manifest, Method, Photo
 
 MOST = 400
-"""Test photos of a species that are looked at before a set is given up."""
+"""Test photos of a species that are looked at before building a set fails."""
 TREE = "tree.png"
 
 Progress = Callable[[str, int, int], None]
-"""Is told what is being done, and how much of it is, of how much."""
+"""Called with what is being done, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def built_of(
         looked_at += candidates(explainer, classifier, rows, len(looked_at), report)
         try:
             chosen = select(looked_at, spec.wanted, seed, most)
-        except TooFew as few:
+        except TooFewPhotos as few:
             wider = photos_of(classifier, rows).wider(MOST)
             if wider is None:
                 raise _given_up(spec, looked_at, few) from few
@@ -139,7 +139,7 @@ def candidates(
     *,
     last: int | None = None,
 ) -> list[Candidate]:
-    """What can be chosen from, of the rows from `first` on, before `last`."""
+    """The candidates among the rows from `first` to before `last`."""
     result = []
     photos = photos_of(model, rows)
     end = len(rows) if last is None else last
@@ -159,7 +159,7 @@ def candidates(
     return result
 
 
-def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFew) -> StimuliError:
+def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos) -> StimuliError:
     seen = [c for c in looked_at if c.visible >= VISIBLE]
     right = sum(c.right and c.eligible for c in seen)
     wrong = sum(not c.right for c in seen)
@@ -170,12 +170,14 @@ def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFew) -> Stimul
     )
 
 
-def _jobs(chosen: Selection, photos: SetPhotos) -> list[Job]:
+def _jobs(chosen: Selection, photos: SetPhotos) -> list[ExplanationJob]:
     in_sets = [
-        Job(photos.photo_id(c.row), c, example=False) for dealt in chosen.sets for c in dealt
+        ExplanationJob(photos.photo_id(c.row), c, example=False)
+        for dealt in chosen.sets
+        for c in dealt
     ]
     examples = (chosen.right_example, chosen.wrong_example)
-    return in_sets + [Job(photos.photo_id(c.row), c, example=True) for c in examples]
+    return in_sets + [ExplanationJob(photos.photo_id(c.row), c, example=True) for c in examples]
 
 
 def _assembled(
@@ -185,7 +187,7 @@ def _assembled(
     explainer: Explainer,
     set_photos: SetPhotos,
     chosen: Selection,
-    jobs: Sequence[Job],
+    jobs: Sequence[ExplanationJob],
     explained: Sequence[PhotoExplanation],
 ) -> tuple[Manifest, dict[str, bytes]]:
     numbers: list[int | None] = [n for n, photos in enumerate(chosen.sets, start=1) for _ in photos]
@@ -228,7 +230,7 @@ def _assembled(
 
 
 def photo(
-    job: Job, number: int | None, set_photos: SetPhotos, explained: PhotoExplanation
+    job: ExplanationJob, number: int | None, set_photos: SetPhotos, explained: PhotoExplanation
 ) -> Photo:
     """A photo of the manifest. number: of its set, none for a worked example."""
     candidate = job.candidate

@@ -1,4 +1,4 @@
-"""What a kind of stimulus set is to the builder."""
+"""What the builder of stimulus sets needs of an explainer."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A photo to explain. id: what it is called; example: of the introduction."""
+class ExplanationJob:
+    """A photo to explain. example: whether it is an example of the introduction."""
 
     id: str
     candidate: Candidate
@@ -48,7 +48,7 @@ class Explainer(Protocol):
         """All prototypes of the model."""
 
     def explain(
-        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
         """The explanations of photos, each the same whichever others are asked for."""
 
@@ -56,17 +56,17 @@ class Explainer(Protocol):
         """A picture of the whole tree, where there is one, as PNG."""
 
 
-def pictures_of(rows: PictureRows, jobs: Sequence[Job]) -> UInt8:
-    """What the model sees of photos: uint8, shape (n, 3, size, size)."""
+def pictures_of(rows: PictureRows, jobs: Sequence[ExplanationJob]) -> UInt8:
+    """Photos in the size that the model sees: uint8, shape (n, 3, size, size)."""
     return as_bytes(rows.instances(np.array([job.candidate.row for job in jobs], np.int64)))
 
 
 def rounded(box: Sequence[float]) -> Box:
-    """A box with a thousandth of the picture's width, half a pixel, to the next."""
+    """A box rounded to a thousandth of the picture's width, half a pixel."""
     left, top, right, bottom = (round(min(max(float(side), 0.0), 1.0), 3) for side in box)
     return left, top, right, bottom
 
 
-def random_of(seed: int, job: Job) -> np.random.Generator:
-    """Chance for one photo, whichever others there are."""
+def random_of(seed: int, job: ExplanationJob) -> np.random.Generator:
+    """The random generator of one photo, independent of the others."""
     return np.random.default_rng([seed, 1, job.candidate.row])

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.datasets.birds.dataset import SIZE
 from labapp.datasets.split import Float32, Int64
-from labapp.explanations import bagnet, gradcam, measuring
+from labapp.explanations import bagnet, measuring, resnet
 from labapp.explanations.building.explainer import (
-    Job,
+    ExplanationJob,
     PhotoExplanation,
     pictures_of,
     random_of,
@@ -21,17 +22,16 @@ from labapp.explanations.building.selection import options
 from labapp.explanations.building.set_photos import photos_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.maps import upsampled
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import png
 
 GRADCAM_PX, BAGNET_PX = 24, 48
-"""Width and height of the pictures kept; they are enlarged where they are shown."""
+"""Width and height of the stored pictures, which are enlarged when they are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Maps:
+class ClassMaps:
     """Heatmaps of all classes of some photos.
 
     Attributes
@@ -50,11 +50,11 @@ class Maps:
     strengths: Float32
 
 
-class Heatmaps(ABC):
+class HeatmapExplainer(ABC):
     """Explains a photo by a heatmap for each of four classes."""
 
     @abstractmethod
-    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         """The heatmaps of pictures.
 
         Parameters
@@ -78,7 +78,7 @@ class Heatmaps(ABC):
         return None
 
     def explain(
-        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
         photos = photos_of(model, rows)
         pictures = pictures_of(rows, jobs)
@@ -106,33 +106,65 @@ class Heatmaps(ABC):
         return explained
 
 
-class Gradcam(Heatmaps):
+class GradcamExplainer(HeatmapExplainer):
     """GradCAM: 0 to 1 over all classes of a photo."""
 
-    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
-        maps = gradcam.gradcam(model, pictures)
-        return Maps(maps, upsampled(maps, GRADCAM_PX), maps.max((2, 3)))
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
+        maps = resnet.gradcam(model, pictures)
+        return ClassMaps(maps, upsampled(maps, GRADCAM_PX), maps.max((2, 3)))
 
 
-class Evidence(Heatmaps):
+class EvidenceExplainer(HeatmapExplainer):
     """BagNet's evidence: -1 to 1, symmetric about no evidence, at the 99th percentile over all
     classes."""
 
-    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
-        # The authors show the evidence of the patch around every pixel, most of which the model
-        # never looks at: in one of eight photos it adds up to most for a class that the model
-        # does not predict. So what is shown is what the score is the mean of.
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
+        # The authors show the evidence of the patch around every pixel, but the model uses few of
+        # these patches: in one of eight photos their sum is greatest for a class that the model
+        # does not predict. So the positions of the map are shown, whose mean is the score.
         maps = bagnet.evidence(model, pictures)
         greatest = bagnet.symmetric_range(maps)[:, None, None, None]
         shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
-        return Maps(maps, np.asarray(shares / 2 + 0.5, np.float32), scores)
+        return ClassMaps(maps, np.asarray(shares / 2 + 0.5, np.float32), scores)
 
 
-def by_gradcam(spec: Spec) -> Gradcam:
-    """Who explains the photos of a set."""
-    return Gradcam()
+def by_gradcam(spec: Spec) -> GradcamExplainer:
+    """The explainer of a set's photos."""
+    return GradcamExplainer()
 
 
-def by_bagnet(spec: Spec) -> Evidence:
-    """Who explains the photos of a set."""
-    return Evidence()
+def by_bagnet(spec: Spec) -> EvidenceExplainer:
+    """The explainer of a set's photos."""
+    return EvidenceExplainer()
+
+
+def upsampled(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
+    """Maps at every pixel of a picture that is shown in `size` pixels, linearly in between.
+
+    A network's map has one position for each `stride` pixels of what it sees, and position i looks
+    at the surroundings of pixel i * stride, not of the middle of an i-th cell: it is put there.
+
+    Parameters
+    ----------
+    maps : float32, shape (n, classes, h, w).
+    pixels : width and height of what the network saw.
+
+    Returns
+    -------
+    float32, shape (n, classes, size, size).
+    """
+    rows, columns = (_weights(size, pixels, positions) for positions in maps.shape[-2:])
+    return np.asarray(rows @ maps @ columns.T, np.float32)
+
+
+def _weights(size: int, pixels: int, positions: int) -> Float32:
+    """How much each pixel shown takes from each position: (size, positions), rows sum to 1."""
+    stride = pixels / positions
+    middle = (np.arange(size) + 0.5) * pixels / size - 0.5
+    place = (middle / stride).clip(0, positions - 1)
+    low = np.floor(place).astype(int).clip(0, max(positions - 2, 0))
+    share = place - low
+    weights = np.zeros((size, positions), np.float32)
+    weights[np.arange(size), low] = 1 - share
+    weights[np.arange(size), np.minimum(low + 1, positions - 1)] += share
+    return weights

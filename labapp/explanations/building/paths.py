@@ -1,4 +1,4 @@
-"""The steps of a photo's way through a tree of prototypes (ProtoTree)."""
+"""Explains photos by the steps of their paths through a tree of prototypes (ProtoTree)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,30 @@ from PIL import Image
 
 from labapp.datasets.split import Int64
 from labapp.explanations.building import tree_picture
-from labapp.explanations.building.explainer import Job, PhotoExplanation, pictures_of, rounded
+from labapp.explanations.building.explainer import (
+    ExplanationJob,
+    PhotoExplanation,
+    pictures_of,
+    rounded,
+)
 from labapp.explanations.building.selection import Candidate
 from labapp.explanations.building.set_photos import class_id, ref_of
 from labapp.explanations.building.sets import Spec
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.photos import PictureRows, UInt8
 from labapp.explanations.prototree import explaining
-from labapp.explanations.prototree.explaining import Explanation, FinalTwo, PathStep
+from labapp.explanations.prototree.explaining import FinalTwo, PathStep, TreeExplanation
 from labapp.stimuli.manifest import Prototype
 from labapp.stimuli.pictures import paint_bird
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
-    """distinction: the last two steps are left to the participant, so that only photos qualify
-    where these decide between four species."""
+class PathExplainer:
+    """Explains photos by paths.
+
+    distinction : whether the last two steps are left to the participant; then only photos are
+        eligible in which these steps decide between four species.
+    """
 
     distinction: bool
 
@@ -52,12 +60,14 @@ class Paths:
         train = model.card.recipe.birds.load().train
         crops = {p.node: _crop(ref_of(train, p.row), p) for p in explaining.prototypes(model)}
         # The tree and its leaves are the same whatever picture is explained.
-        any_picture = pictures_of(train, [Job("", Candidate(0, 0, 0, 1.0), example=True)])
+        any_picture = pictures_of(
+            train, [ExplanationJob("", Candidate(0, 0, 0, 1.0), example=True)]
+        )
         explanation = explaining.explain(model, any_picture)
         return tree_picture.draw_tree(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
-        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
         explanation = explaining.explain(model, pictures_of(rows, jobs))
         finals = {steps.picture: steps for steps in explaining.final_twos(explanation)}
@@ -77,10 +87,10 @@ class Paths:
         return explained
 
 
-def first_wrong(explanation: Explanation, picture: int, truth: int) -> int | None:
+def first_wrong(explanation: TreeExplanation, picture: int, truth: int) -> int | None:
     """The first step, from 1, after which no leaf of the true species can be reached.
 
-    None where the way ends at such a leaf. A species that no leaf says is lost at the first step.
+    None if the path ends at such a leaf. For a species that no leaf predicts it is the first step.
     """
     tree, species = explanation.tree, explanation.leaf_species
     for number, step in enumerate(explanation.path(picture), start=1):
@@ -90,7 +100,7 @@ def first_wrong(explanation: Explanation, picture: int, truth: int) -> int | Non
     return None
 
 
-def _crop(ref: str, prototype: explaining.Prototype) -> Image.Image:
+def _crop(ref: str, prototype: explaining.NodePrototype) -> Image.Image:
     """The prototype's part of its photo."""
     photo = Image.fromarray(paint_bird(ref))
     left, top, right, bottom = (round(side * photo.width) for side in prototype.box)
@@ -110,7 +120,7 @@ def _row(step: PathStep) -> dict[str, Any]:
     }
 
 
-def _final(explanation: Explanation, final: FinalTwo) -> dict[str, Any]:
+def _final(explanation: TreeExplanation, final: FinalTwo) -> dict[str, Any]:
     first, absent, present = (_row(s) for s in explanation.steps(final.picture, final.nodes))
     return {
         "first": first,
@@ -120,6 +130,6 @@ def _final(explanation: Explanation, final: FinalTwo) -> dict[str, Any]:
     }
 
 
-def by_paths(spec: Spec) -> Paths:
-    """Who explains the photos of a set."""
-    return Paths(spec.distinction)
+def by_paths(spec: Spec) -> PathExplainer:
+    """The explainer of a set's photos."""
+    return PathExplainer(spec.distinction)

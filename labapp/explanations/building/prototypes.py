@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from labapp.datasets.split import Int64
 from labapp.explanations.building.explainer import (
-    Job,
+    ExplanationJob,
     PhotoExplanation,
     pictures_of,
     random_of,
@@ -27,8 +27,12 @@ from labapp.stimuli.manifest import Prototype
 
 
 @dataclass(frozen=True, slots=True)
-class Prototypes:
-    """distinction: rows of the four species of the highest scores; else of the predicted one."""
+class PrototypeExplainer:
+    """Explains photos by prototypes.
+
+    distinction : whether rows are of the four species with the highest scores; otherwise they are
+        of the predicted species.
+    """
 
     distinction: bool
 
@@ -54,7 +58,7 @@ class Prototypes:
         )
 
     def explain(
-        self, model: Classifier, rows: PictureRows, jobs: Sequence[Job], seed: int
+        self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
         prototypes = explaining.prototypes(model)
         explained = []
@@ -81,7 +85,7 @@ def _id(number: int) -> str:
 
 
 def _ranked(
-    explanation: explaining.Explanation, n: int, numbers: list[int]
+    explanation: explaining.ClassExplanation, n: int, numbers: list[int]
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
     similarities = explanation.similarities[n]
@@ -98,6 +102,6 @@ def _ranked(
     ]
 
 
-def by_prototypes(spec: Spec) -> Prototypes:
-    """Who explains the photos of a set."""
-    return Prototypes(spec.distinction)
+def by_prototypes(spec: Spec) -> PrototypeExplainer:
+    """The explainer of a set's photos."""
+    return PrototypeExplainer(spec.distinction)

@@ -21,7 +21,7 @@ MOST_OF_A_CLASS = 2
 """Photos of a class in a set, where there are many classes."""
 
 
-class TooFew(ValueError):
+class TooFewPhotos(ValueError):
     """There are not enough photos to choose from."""
 
 
@@ -55,8 +55,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """How many photos a set has that the model has right, and wrong."""
+class SetSize:
+    """Numbers of photos in a set with right and with wrong predictions, and the number of sets."""
 
     right: int
     wrong: int
@@ -81,7 +81,7 @@ class Selection:
 
 
 @dataclass
-class _Set:
+class _DraftSet:
     photos: list[Candidate] = field(default_factory=list)
 
     def count(self, of: Callable[[Candidate], int], value: int) -> int:
@@ -89,7 +89,7 @@ class _Set:
 
 
 def select(
-    candidates: Iterable[Candidate], wanted: Wanted, seed: int, most: int = MOST_OF_A_CLASS
+    candidates: Iterable[Candidate], wanted: SetSize, seed: int, most: int = MOST_OF_A_CLASS
 ) -> Selection:
     """Sets of photos and two examples, the same for the same candidates and seed. most: photos of a
     class in a set.
@@ -101,16 +101,16 @@ def select(
     seen = [by_row[n] for n in random.permutation(len(by_row)) if by_row[n].visible >= VISIBLE]
     right = [c for c in seen if c.right and c.eligible]
     wrong = _usable([c for c in seen if not c.right], wanted)
-    sets = [_Set() for _ in range(wanted.sets)]
+    sets = [_DraftSet() for _ in range(wanted.sets)]
     _deal(wrong, wanted.wrong, sets, _spread_wrong, most)
     _deal(right, wanted.right, sets, _spread_right, most)
     if not right or not wrong:
-        raise TooFew("no photo is left for a worked example")
+        raise TooFewPhotos("no photo is left for a worked example")
     mixed = tuple(tuple(s.photos[n] for n in random.permutation(len(s.photos))) for s in sets)
     return Selection(mixed, right[0], wrong[0])
 
 
-def _usable(wrong: list[Candidate], wanted: Wanted) -> list[Candidate]:
+def _usable(wrong: list[Candidate], wanted: SetSize) -> list[Candidate]:
     """The wrong ones among classes that are alike, where they are enough for the sets and an
     example: others are too plain."""
     inside = [c for c in wrong if c.near]
@@ -119,10 +119,12 @@ def _usable(wrong: list[Candidate], wanted: Wanted) -> list[Candidate]:
 
 Given = Counter[tuple[int, int, int]]
 """How many photos of a group, class and kind of mistake were given to sets."""
-Key = Callable[[Candidate, _Set, Given], tuple[int, ...]]
+Priority = Callable[[Candidate, _DraftSet, Given], tuple[int, ...]]
 
 
-def _deal(pool: list[Candidate], count: int, sets: Sequence[_Set], key: Key, most: int) -> None:
+def _deal(
+    pool: list[Candidate], count: int, sets: Sequence[_DraftSet], key: Priority, most: int
+) -> None:
     """Give each set so many photos, one after the other, each time the least alike; what is given
     leaves the pool. most: of a class in a set. Raises TooFew."""
     given: Given = Counter()
@@ -130,14 +132,16 @@ def _deal(pool: list[Candidate], count: int, sets: Sequence[_Set], key: Key, mos
         for dealt in sets:
             free = [photo for photo in pool if dealt.count(lambda c: c.truth, photo.truth) < most]
             if not free:
-                raise TooFew(f"{len(pool)} photos are left, and none of a class a set still needs")
+                raise TooFewPhotos(
+                    f"{len(pool)} photos are left, and none of a class a set still needs"
+                )
             best = min(free, key=lambda photo: key(photo, dealt, given))
             dealt.photos.append(best)
             pool.remove(best)
             given[best.group, best.truth, best.mistake] += 1
 
 
-def _spread_wrong(photo: Candidate, dealt: _Set, given: Given) -> tuple[int, ...]:
+def _spread_wrong(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
     group = sum(n for (of, _, _), n in given.items() if of == photo.group)
     alike = sum(
         n for (of, _, mistake), n in given.items() if of == photo.group and mistake == photo.mistake
@@ -150,7 +154,7 @@ def _spread_wrong(photo: Candidate, dealt: _Set, given: Given) -> tuple[int, ...
     )
 
 
-def _spread_right(photo: Candidate, dealt: _Set, given: Given) -> tuple[int, ...]:
+def _spread_right(photo: Candidate, dealt: _DraftSet, given: Given) -> tuple[int, ...]:
     return (
         dealt.count(lambda c: c.truth, photo.truth),
         dealt.count(lambda c: c.group, photo.group),

@@ -25,8 +25,8 @@ from labapp.datasets.split import Float32
 from labapp.discovery import load
 from labapp.errors import ModelError
 from labapp.explanations.building.selection import MOST_OF_A_CLASS, Candidate
+from labapp.explanations.data import ids_of
 from labapp.explanations.photos import PictureRows, UInt8, as_bytes
-from labapp.explanations.scored import ids_of
 from labapp.stimuli.manifest import Class_
 from labapp.stimuli.pictures import bird_ref, png
 

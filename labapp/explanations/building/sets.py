@@ -11,9 +11,8 @@ from typing import Any
 
 from labapp.discovery import load
 from labapp.errors import UsageError
-from labapp.explanations.building.selection import Wanted
-from labapp.explanations.methods import METHODS
-from labapp.explanations.scored import SCORINGS
+from labapp.explanations.building.selection import SetSize
+from labapp.explanations.methods import METHODS, SCORINGS
 from labapp.stimuli.manifest import Kind, Scale
 
 
@@ -29,7 +28,7 @@ class Spec:
     method: str
     kind: Kind
     distinction: bool
-    wanted: Wanted
+    wanted: SetSize
     scale: Scale | None = None
 
 
@@ -47,7 +46,7 @@ class ScoredSpec:
     methods: tuple[str, ...] = SCORINGS
 
 
-HALF, RIGHT_4, RIGHT_10 = Wanted(5, 5), Wanted(4, 0), Wanted(10, 0)
+HALF, RIGHT_4, RIGHT_10 = SetSize(5, 5), SetSize(4, 0), SetSize(10, 0)
 
 GRADCAM = (
     Spec(

@@ -1,4 +1,4 @@
-"""Pictures of a set of pixel scores, to be looked at before anybody is shown it.
+"""Sheets of the pictures of a set of pixel scores, to be checked before participants see them.
 
 Two sheets: the explanations, each image beside the scores of every method; and the masked pictures,
 of one image of each class, every method in every mask (paper 004, figure 1).
@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from labapp.errors import StimuliError
 from labapp.figure_style import STYLE
-from labapp.stimuli import masked, pictures, score_files
+from labapp.stimuli import masked_pictures, pictures, score_files
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Photo
 from labapp.stimuli.masking import MaskedRef, Masking
@@ -103,7 +103,7 @@ def masks(stimulus_set: StimulusSet, masking: Masking) -> Figure:
                 ref = MaskedRef(
                     stimulus_set.id, photo.id, method.id, masking.fill, masking.sign, percent
                 )
-                _show(axes, masked.picture(stimulus_set, ref))
+                _show(axes, masked_pictures.picture(stimulus_set, ref))
             _whole(row[-1], stimulus_set, photo)
     _titles(grid[0], (*(f"{percent:g} %" for percent in masking.percents), "image"))
     return figure

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
-from labapp.explanations.prototree.tree import Tree
+from labapp.explanations.prototree.tree import DecisionTree
 
 ROW, COLUMN, MARGIN = 44, 190, 30
 """Pixels from leaf to leaf, from question to question, and around all."""
@@ -23,12 +23,14 @@ INK, ABSENT, PRESENT = "#222222", "#8a8a8a", "#1a7f4b"
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Point:
     x: int
     y: int
 
 
-def draw_tree(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[int]) -> bytes:
+def draw_tree(
+    tree: DecisionTree, crops: Mapping[int, Image.Image], species: Sequence[int]
+) -> bytes:
     """The tree as PNG with 256 colours.
 
     Parameters
@@ -60,7 +62,7 @@ def draw_tree(tree: Tree, crops: Mapping[int, Image.Image], species: Sequence[in
     return out.getvalue()
 
 
-def _places(tree: Tree) -> dict[int, _Place]:
+def _places(tree: DecisionTree) -> dict[int, _Point]:
     """The middle of every node: leaves one below the other, a question between its answers."""
     depth = {0: 0}
     for node in tree.inner.tolist():
@@ -80,10 +82,10 @@ def _places(tree: Tree) -> dict[int, _Place]:
         absent, present = tree.children[node].tolist()
         y[node] = (y[absent] + y[present]) // 2
     left = MARGIN + CROP // 2
-    return {node: _Place(left + COLUMN * depth[node], MARGIN + CROP // 2 + y[node]) for node in y}
+    return {node: _Point(left + COLUMN * depth[node], MARGIN + CROP // 2 + y[node]) for node in y}
 
 
-def _line(draw: ImageDraw.ImageDraw, start: _Place, end: _Place, present: bool) -> None:
+def _line(draw: ImageDraw.ImageDraw, start: _Point, end: _Point, present: bool) -> None:
     """From a question to what follows, its sign in the middle."""
     colour = PRESENT if present else ABSENT
     x = start.x + COLUMN // 2 + 12

@@ -1,4 +1,4 @@
-"""What a ProtoPNet shows: its prototypes, and how alike each is to the places of a picture."""
+"""Explanations of a ProtoPNet: its prototypes, and their similarity to the patches of a picture."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from labapp.datasets.split import Float32, Float64, Int64
-from labapp.errors import ModelError
 from labapp.explanations import regions
-from labapp.explanations.classifier import Classifier
+from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.photos import UInt8, as_input
 from labapp.explanations.protopnet.network import ProtoPNet, similarity
 
@@ -19,10 +18,10 @@ CHUNK = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Prototype:
+class ClassPrototype:
     """A patch of a training picture that speaks for a species.
 
-    `number` is its column in an `Explanation`; `row` the picture, in the training part of the
+    `number` is its column in an `ClassExplanation`; `row` the picture, in the training part of the
     card's data; `cell` row and column of the map; `box` left, top, right, bottom in shares of the
     picture; `weight` what its similarity is multiplied with in the score of its species.
     """
@@ -36,7 +35,7 @@ class Prototype:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explanation:
+class ClassExplanation:
     """Of n pictures, with the P prototypes that `prototypes` lists.
 
     `scores` (n, 20); `similarities` (n, P) at the most similar place, 0 to 9.21; `maps`
@@ -60,9 +59,9 @@ class Explanation:
         return regions.around_peaks(self.maps[picture, prototypes], self.size)
 
 
-def prototypes(model: Classifier) -> list[Prototype]:
+def prototypes(model: Classifier) -> list[ClassPrototype]:
     """The prototypes that are kept, those of a species together. ModelError: another method."""
-    network = _network(model)
+    network = network_of(model, "protopnet", ProtoPNet)
     numbers = remaining_prototypes(network)
     sources = network.sources.numpy().astype(int)
     weights = network.last.weight.detach().numpy()
@@ -73,20 +72,20 @@ def prototypes(model: Classifier) -> list[Prototype]:
         row, y, x = sources[at].tolist()
         weight = float(weights[species, at])
         box = (left, top, right, bottom)
-        result.append(Prototype(number, species, row, (y, x), box, weight))
+        result.append(ClassPrototype(number, species, row, (y, x), box, weight))
     return result
 
 
-def explain(model: Classifier, pictures: UInt8) -> Explanation:
+def explain(model: Classifier, pictures: UInt8) -> ClassExplanation:
     """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
 
     Raises
     ------
     ModelError : the model is of another method.
     """
-    network = _network(model)
+    network = network_of(model, "protopnet", ProtoPNet)
     maps, scores = of_network(network, pictures)
-    return Explanation(scores, maps.max((2, 3)), maps, model.size)
+    return ClassExplanation(scores, maps.max((2, 3)), maps, model.size)
 
 
 def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
@@ -95,7 +94,7 @@ def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
     maps, scores = [], []
     with torch.inference_mode():
         for start in range(0, len(pictures), CHUNK):
-            distances = network.distances(as_input(pictures[start : start + CHUNK]))
+            distances = network.squared_distances(as_input(pictures[start : start + CHUNK]))
             maps.append(similarity(distances[:, numbers]).float().numpy())
             scores.append(network.logits(distances.amin((2, 3))).float().numpy())
     return np.concatenate(maps), np.concatenate(scores)
@@ -104,12 +103,3 @@ def of_network(network: ProtoPNet, pictures: UInt8) -> tuple[Float32, Float32]:
 def remaining_prototypes(network: ProtoPNet) -> Int64:
     """Numbers, in the network, of the prototypes that are kept."""
     return np.flatnonzero(network.kept.numpy()).astype(np.int64)
-
-
-def _network(model: Classifier) -> ProtoPNet:
-    if not isinstance(model.network, ProtoPNet):
-        raise ModelError(
-            f"Prototypes are shown of a ProtoPNet; {model.card.id} is another kind.",
-            todo="Name a model whose method is protopnet.",
-        )
-    return model.network

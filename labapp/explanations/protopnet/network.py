@@ -1,4 +1,4 @@
-"""The prototype layer: how alike each place of a picture is to each learned patch, and the classes.
+"""ProtoPNet: similarities of patches to learned prototypes, and the classes.
 
 After Chen et al. 2019, "This looks like that": squared L2 distances between the backbone's map and
 prototypes of one cell, the smallest over the places, a similarity that falls with the distance's
@@ -13,8 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from labapp.explanations.backbones import CHANNELS, Residual
-from labapp.explanations.patches import squared_distances
+from labapp.explanations.backbones import CHANNELS, ResidualBackbone
+from labapp.explanations.patches import PrototypeNetwork
 
 EPSILON = 1e-4
 OWN, OTHER = 1.0, -0.5
@@ -40,12 +40,12 @@ def add_on(channels: int, width: int) -> nn.Sequential:
     return layers
 
 
-class ProtoPNet(nn.Module):
+class ProtoPNet(PrototypeNetwork):
     """Backbone, add-on layers, prototypes and the last layer.
 
-    Dropped prototypes keep their place, so that a network has its shapes from the recipe alone:
-    `kept` is 0 there. `sources` (P, 3) are the training row, map row and map column that each
-    prototype was taken from, -1 before; `boxes` (P, 4) that place in the picture, see `regions`.
+    The shapes follow from the recipe alone: a pruned prototype keeps its place, where `kept` is 0.
+    `sources` (P, 3) are the training row, map row and map column that each prototype was taken
+    from, -1 before the first push; `boxes` (P, 4) that place in the picture, see `regions`.
 
     Parameters
     ----------
@@ -59,12 +59,11 @@ class ProtoPNet(nn.Module):
     boxes: Tensor
 
     def __init__(self, classes: int, each: int, width: int, field: Literal[33, 49] = 33) -> None:
-        super().__init__()
-        self.backbone = Residual(field)
-        self.add_on = add_on(CHANNELS, width)
-        self.owners = torch.arange(classes).repeat_interleave(each)
-        count = len(self.owners)
-        self.prototypes = nn.Parameter(torch.rand(count, width))
+        owners = torch.arange(classes).repeat_interleave(each)
+        count = len(owners)
+        backbone, above = ResidualBackbone(field), add_on(CHANNELS, width)
+        super().__init__(backbone, above, torch.rand(count, width))
+        self.owners = owners
         self.last = nn.Linear(count, classes, bias=False)
         self.register_buffer("kept", torch.ones(count))
         self.register_buffer("sources", torch.full((count, 3), -1.0))
@@ -72,25 +71,9 @@ class ProtoPNet(nn.Module):
         with torch.no_grad():
             self.last.weight.copy_(first_weights(self.owners, classes))
 
-    def latent(self, pictures: Tensor) -> Tensor:
-        """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
-        latent: Tensor = self.add_on(self.backbone(pictures))
-        return latent
-
-    def distances(self, pictures: Tensor) -> Tensor:
-        """Squared distance of every cell to every prototype, (n, P, h, w).
-
-        float64 in evaluation: float32 would give a patch a distance from itself.
-        """
-        latent: Tensor = self.latent(pictures)
-        prototypes: Tensor = self.prototypes
-        if not self.training:
-            latent, prototypes = latent.double(), prototypes.double()
-        return squared_distances(latent, prototypes)
-
     def nearest(self, pictures: Tensor) -> Tensor:
         """Smallest squared distance of each picture to each prototype, (n, P)."""
-        return self.distances(pictures).amin((2, 3))
+        return self.squared_distances(pictures).amin((2, 3))
 
     def logits(self, nearest: Tensor) -> Tensor:
         """From the smallest distances (n, P) to the classes, (n, classes)."""

@@ -1,4 +1,4 @@
-"""How a ProtoPNet learns: classify, warm up, learn jointly with pushes, prune, weigh the classes.
+"""Training of a ProtoPNet: classify, warm up, train jointly with pushes, prune, fit the last layer.
 
 The schedule is that of Chen et al. 2019, shortened for a small network that begins as a plain
 classifier of the same pictures.
@@ -6,7 +6,6 @@ classifier of the same pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -16,25 +15,29 @@ from torch import Tensor, nn
 from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
 from labapp.datasets.split import Float64
-from labapp.explanations import evidence, measuring, regions
-from labapp.explanations.approach import classifying, one_off_phase
-from labapp.explanations.backbones import CHANNELS, Pooled, begin
+from labapp.explanations import measuring, regions
+from labapp.explanations.approach import classification_phase, one_off_phase
+from labapp.explanations.backbones import CHANNELS, PooledClassifier, begin
 from labapp.explanations.card import ProtopnetChecks
 from labapp.explanations.classifier import scores
-from labapp.explanations.fitting import Phase, Step
+from labapp.explanations.fitting import Phase, PhaseStep
 from labapp.explanations.methods import Protopnet
-from labapp.explanations.patches import nearest_patches, squared_distances
-from labapp.explanations.photos import Batches, Photos, as_input, painted
-from labapp.explanations.protopnet import last_layer, losses, pruning
+from labapp.explanations.patches import (
+    first_prototypes,
+    in_chunks,
+    nearest_patches,
+    squared_distances,
+    strongest,
+)
+from labapp.explanations.photos import Batches, Photos, as_input, load_photos
+from labapp.explanations.protopnet import steps
 from labapp.explanations.protopnet.explaining import of_network, remaining_prototypes
 from labapp.explanations.protopnet.network import MAXIMUM, ProtoPNet, own_class, similarity
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 
-CHUNK = 100
-"""Pictures at a time where nothing is learned."""
 FALL = 0.1
-"""What a push leaves of the learning rate."""
+"""Factor of the learning rate after each push."""
 POINTED = 200
 """Test pictures on which the explanations are measured."""
 
@@ -48,7 +51,7 @@ MOMENTS: tuple[Literal["before", "pushed", "weighed", "pruned"], ...] = (
 the last layer fitted again: rows of `effects`."""
 
 
-class Learning(ProtoPNet):
+class TrainableProtoPNet(ProtoPNet):
     """A ProtoPNet with what it needs to learn: the plain classifier's head, and what is measured
     on the way: `effects`, accuracy on validation and test pictures at each of the `MOMENTS`.
     """
@@ -61,21 +64,21 @@ class Learning(ProtoPNet):
         self.register_buffer("effects", torch.zeros(len(MOMENTS), 2))
 
 
-def network(recipe: ClassifierRecipe) -> Learning:
+def network(recipe: ClassifierRecipe) -> TrainableProtoPNet:
     method = recipe.method
     assert isinstance(method, Protopnet)
-    return begin(lambda: Learning(method), recipe.seed)
+    return begin(lambda: TrainableProtoPNet(method), recipe.seed)
 
 
 def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
     method = recipe.method
-    assert isinstance(network, Learning)
+    assert isinstance(network, TrainableProtoPNet)
     assert isinstance(method, Protopnet)
-    plain = Pooled(network.backbone, SPECIES)
+    plain = PooledClassifier(network.backbone, SPECIES)
     plain.head = network.head
-    train = painted(data.train)
+    train = load_photos(data.train)
     result = [
-        classifying(recipe, plain, data),
+        classification_phase(recipe, plain, data),
         one_off_phase(
             "placing prototypes", lambda: place(network, train, method.each, recipe.seed)
         ),
@@ -102,11 +105,13 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
     return result
 
 
-def _warm(recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: Birds) -> Phase:
+def _warm(
+    recipe: ClassifierRecipe, method: Protopnet, network: TrainableProtoPNet, data: Birds
+) -> Phase:
     """The layers above the backbone, which stays as it is."""
-    batches = Batches(painted(data.train), method.batch, recipe.seed + 1)
+    batches = Batches(load_photos(data.train), method.batch, recipe.seed + 1)
 
-    def loss(step: Step) -> Losses:
+    def loss(step: PhaseStep) -> Losses:
         network.backbone.eval()
         return _losses(network, *batches.take(step.number, step.random))
 
@@ -115,10 +120,10 @@ def _warm(recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: 
 
 
 def _joint(
-    recipe: ClassifierRecipe, method: Protopnet, network: Learning, data: Birds, time: int
+    recipe: ClassifierRecipe, method: Protopnet, network: TrainableProtoPNet, data: Birds, time: int
 ) -> Phase:
     """Everything but the last layer, up to the next push."""
-    batches = Batches(painted(data.train), method.batch, recipe.seed + 2 + time)
+    batches = Batches(load_photos(data.train), method.batch, recipe.seed + 2 + time)
     groups = _above(network, method)
     groups.append(
         {
@@ -128,7 +133,7 @@ def _joint(
         }
     )
 
-    def loss(step: Step) -> Losses:
+    def loss(step: PhaseStep) -> Losses:
         return _losses(network, *batches.take(step.number, step.random))
 
     return Phase(
@@ -140,7 +145,7 @@ def _joint(
     )
 
 
-def _above(network: Learning, method: Protopnet) -> list[dict[str, object]]:
+def _above(network: TrainableProtoPNet, method: Protopnet) -> list[dict[str, object]]:
     add_on = list(network.add_on.parameters())
     return [
         {"params": add_on, "lr": method.rate, "weight_decay": method.weight_decay},
@@ -148,10 +153,10 @@ def _above(network: Learning, method: Protopnet) -> list[dict[str, object]]:
     ]
 
 
-def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
+def _losses(network: TrainableProtoPNet, pictures: Tensor, species: Tensor) -> Losses:
     nearest = network.nearest(pictures)
     scores = network.logits(nearest)
-    terms = losses.terms(scores, nearest, network.last.weight, network.owners, species)
+    terms = steps.terms(scores, nearest, network.last.weight, network.owners, species)
     return {
         "loss": terms.loss,
         "cluster": terms.cluster,
@@ -160,14 +165,14 @@ def _losses(network: Learning, pictures: Tensor, species: Tensor) -> Losses:
     }
 
 
-def place(network: Learning, train: Photos[BirdRows], each: int, seed: int) -> None:
-    """Put the prototypes where the plain classifier finds the evidence; see `evidence`."""
+def place(network: TrainableProtoPNet, train: Photos[BirdRows], each: int, seed: int) -> None:
+    """Initialise prototypes with patches of which the plain classifier makes most evidence."""
     network.eval()
     species = torch.from_numpy(train.species)
     with torch.no_grad():
-        features = torch.cat(list(_maps(network.backbone, train)))
-        chosen = evidence.strongest(features, network.head.weight, species)
-        centres = evidence.first_prototypes(
+        features = torch.cat(list(in_chunks(network.backbone, train)))
+        chosen = strongest(features, network.head.weight, species)
+        centres = first_prototypes(
             network.add_on(features), chosen, species, SPECIES, each, seed=seed
         )
         network.prototypes.copy_(centres)
@@ -180,7 +185,7 @@ def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
     allowed = own_class(network.owners, SPECIES)
     with torch.no_grad():
         patches = nearest_patches(
-            _maps(network.latent, train), species, network.prototypes, allowed
+            in_chunks(network.latent, train), species, network.prototypes, allowed
         )
         network.prototypes.copy_(patches.vectors)
         network.sources.copy_(torch.from_numpy(np.column_stack((patches.rows, patches.cells))))
@@ -194,7 +199,7 @@ def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
         alike = similarity(nearest(network, train))[:, remaining]
         species = torch.from_numpy(train.species)
         weights = network.last.weight[:, remaining].to(alike.dtype)
-    fitted = last_layer.fit(alike, species, weights, network.owners[remaining])
+    fitted = steps.fit_last_layer(alike, species, weights, network.owners[remaining])
     with torch.no_grad():
         network.last.weight[:, remaining] = fitted.float()
 
@@ -203,7 +208,7 @@ def prune(network: ProtoPNet, train: Photos[BirdRows], own_at_least: int) -> Non
     """Drop copies and prototypes of no class in particular."""
     species = torch.from_numpy(train.species)
     with torch.no_grad():
-        stays = pruning.staying(
+        stays = steps.staying(
             nearest(network, train), species, network.prototypes, network.owners, own_at_least
         )
         network.kept.copy_(stays)
@@ -216,14 +221,9 @@ def nearest(network: ProtoPNet, photos: Photos[BirdRows]) -> Tensor:
         prototypes = network.prototypes.double()
         distances = [
             squared_distances(latent.double(), prototypes).amin((2, 3))
-            for latent in _maps(network.latent, photos)
+            for latent in in_chunks(network.latent, photos)
         ]
     return torch.cat(distances)
-
-
-def _maps(network: Callable[[Tensor], Tensor], photos: Photos[BirdRows]) -> Iterator[Tensor]:
-    for start in range(0, len(photos), CHUNK):
-        yield network(as_input(photos.pictures[start : start + CHUNK]))
 
 
 def _boxes(network: ProtoPNet, train: Photos[BirdRows]) -> Float64:
@@ -231,29 +231,31 @@ def _boxes(network: ProtoPNet, train: Photos[BirdRows]) -> Float64:
     rows = network.sources[:, 0].long().numpy()
     maps = np.concatenate(
         [
-            similarity(network.distances(as_input(train.pictures[row : row + 1])))[:, number]
+            similarity(network.squared_distances(as_input(train.pictures[row : row + 1])))[
+                :, number
+            ]
             for number, row in enumerate(rows)
         ]
     )
     return regions.around_peaks(maps, train.rows.size)
 
 
-def _measure(network: Learning, data: Birds, moment: str) -> None:
+def _measure(network: TrainableProtoPNet, data: Birds, moment: str) -> None:
     for part, rows in enumerate((data.validation, data.test)):
-        photos = painted(rows)
+        photos = load_photos(rows)
         right = scores(network, photos.pictures).argmax(1) == photos.species
         network.effects[MOMENTS.index(moment), part] = float(right.mean())
 
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> ProtopnetChecks:
-    assert isinstance(network, Learning)
+    assert isinstance(network, TrainableProtoPNet)
     numbers = remaining_prototypes(network)
     rows, cells = (
         network.sources.numpy().astype(np.int64)[numbers, 0],
         network.sources.numpy()[numbers, 1:],
     )
-    own, _ = of_network(network, painted(data.train).pictures[rows])
-    test = painted(data.test, POINTED)
+    own, _ = of_network(network, load_photos(data.train).pictures[rows])
+    test = load_photos(data.test, POINTED)
     maps, scores = of_network(network, test.pictures)
     # The prototype that speaks most for the prediction, among those of the species predicted.
     weights = network.last.weight.detach().numpy()[:, numbers]
@@ -263,7 +265,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Protopn
     stride = network.backbone.stride
     places = (cells * stride).astype(np.float32)
     homes = [data.train.bird(int(row)) for row in rows]
-    copies = pruning.duplicates(network.prototypes.detach(), network.owners)
+    copies = steps.duplicates(network.prototypes.detach(), network.owners)
     return ProtopnetChecks(
         method="protopnet",
         accuracy={

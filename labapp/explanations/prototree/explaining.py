@@ -1,4 +1,4 @@
-"""What a ProtoTree shows: its tree, and the way of a picture along the likelier answers."""
+"""Explanations of a ProtoTree: its tree, and the path of a picture along the likelier answers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 import torch
 
 from labapp.datasets.split import Float32, Float64, Int64
-from labapp.errors import ModelError
 from labapp.explanations import regions
-from labapp.explanations.classifier import Classifier
+from labapp.explanations.classifier import Classifier, network_of
 from labapp.explanations.photos import UInt8, as_input
 from labapp.explanations.prototree.network import ProtoTree, distances, greedy
-from labapp.explanations.prototree.tree import Tree
+from labapp.explanations.prototree.tree import DecisionTree
 
 CHUNK = 50
 """Pictures at a time."""
@@ -25,7 +24,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Prototype:
+class NodePrototype:
     """A patch of a training picture that a node asks for.
 
     `number` among the prototypes, `node` of the tree; `row` of the picture in the training part of
@@ -71,7 +70,7 @@ class FinalTwo:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Explanation:
+class TreeExplanation:
     """Of n pictures, with the tree and its I prototypes and L leaves.
 
     `probabilities` (n, I) that a prototype is present, float64; `cells` (n, I, 2) its most similar
@@ -80,7 +79,7 @@ class Explanation:
     difference from 1 of the sum over all ways.
     """
 
-    tree: Tree
+    tree: DecisionTree
     distributions: Float32
     probabilities: Float64
     cells: Int64
@@ -126,29 +125,29 @@ class Explanation:
         return steps
 
 
-def prototypes(model: Classifier) -> list[Prototype]:
+def prototypes(model: Classifier) -> list[NodePrototype]:
     """The prototypes, in the order of the tree's inner nodes. ModelError: another method."""
-    network = _network(model)
+    network = network_of(model, "prototree", ProtoTree)
     left = network.pruned()
     sources = network.sources.numpy().astype(np.int64)[left.inner]
     positions = model.size // network.backbone.stride
     boxes = regions.around_cells(sources[:, 1:], (positions, positions))
     return [
-        Prototype(number, int(node), int(row), (int(y), int(x)), _box(box))
+        NodePrototype(number, int(node), int(row), (int(y), int(x)), _box(box))
         for number, (node, (row, y, x), box) in enumerate(
             zip(left.tree.inner, sources, boxes, strict=True)
         )
     ]
 
 
-def explain(model: Classifier, pictures: UInt8) -> Explanation:
+def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
     """The ways of pictures, uint8 (n, 3, size, size), through the tree.
 
     Raises
     ------
     ModelError : the model is of another method.
     """
-    return of_network(_network(model), pictures)
+    return of_network(network_of(model, "prototree", ProtoTree), pictures)
 
 
 def final_two(model: Classifier, pictures: UInt8) -> list[FinalTwo]:
@@ -156,7 +155,7 @@ def final_two(model: Classifier, pictures: UInt8) -> list[FinalTwo]:
     return final_twos(explain(model, pictures))
 
 
-def of_network(network: ProtoTree, pictures: UInt8) -> Explanation:
+def of_network(network: ProtoTree, pictures: UInt8) -> TreeExplanation:
     """See `explain`."""
     left = network.pruned()
     places, least = [], []
@@ -176,7 +175,7 @@ def of_network(network: ProtoTree, pictures: UInt8) -> Explanation:
         distributions = network.leaf_distributions().numpy()
     place = {int(old): new for new, old in enumerate(left.leaves)}
     flat = torch.cat(places).numpy()[:, left.inner]
-    return Explanation(
+    return TreeExplanation(
         tree=left.tree,
         distributions=distributions[left.leaves],
         probabilities=np.exp(-nearest.numpy()[:, left.inner]),
@@ -188,10 +187,9 @@ def of_network(network: ProtoTree, pictures: UInt8) -> Explanation:
     )
 
 
-def final_twos(explanation: Explanation) -> list[FinalTwo]:
-    """The last two steps of every picture where both children of the node two above the leaf ask,
-    and the four leaves below say four species. Whether that is right, nobody asks here.
-    """
+def final_twos(explanation: TreeExplanation) -> list[FinalTwo]:
+    """The last two steps of every picture for which both children of the node two above its leaf
+    are questions and the four leaves below predict four species, rightly or wrongly."""
     tree, species = explanation.tree, explanation.leaf_species
     number = {int(leaf): at for at, leaf in enumerate(tree.leaves)}
     result = []
@@ -227,12 +225,3 @@ def final_twos(explanation: Explanation) -> list[FinalTwo]:
 def _box(values: Float64) -> Box:
     left, top, right, bottom = (float(value) for value in values)
     return left, top, right, bottom
-
-
-def _network(model: Classifier) -> ProtoTree:
-    if not isinstance(model.network, ProtoTree):
-        raise ModelError(
-            f"A tree is shown of a ProtoTree; {model.card.id} is another kind.",
-            todo="Name a model whose method is prototree.",
-        )
-    return model.network

@@ -1,9 +1,9 @@
-"""Where a tree begins: as a key in a field guide, genus first, then the marks of the species.
+"""The initial tree: like the key in a field guide, genus first, then the marks of the species.
 
-Grown from nothing, a soft tree finds ways of its own in which the last two steps seldom decide
-between sisters, and often between the same four species of four genera. So the questions, and the
-shape, begin as a hard decision tree over how near pictures come to patches that the plain
-classifier goes by. Descent and the leaves' counting change them from there.
+In a soft tree that starts at random, the last two steps seldom decide between sister species, and
+often between the same four species of four genera. So the tree is initialised with a hard decision
+tree on the distances of pictures to patches that the plain classifier relies on. Training changes
+it from there.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from labapp.datasets.split import Float64, Int64
 
 PURE = 0.9
-"""Share of one genus from which the two steps between species follow."""
+"""Share of one genus among a node's pictures from which on the questions are about species."""
 THRESHOLDS = np.linspace(0.04, 0.96, 47)
 """Quantiles of the distances at which a question may divide the pictures."""
 LAST = 2
-"""Steps between species."""
+"""Number of last steps that decide between species."""
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class DecisionKey:
     """Of a complete tree: `candidates` (inner,) asked at each inner node, and the distance below
     which it divides, `thresholds` (inner,), NaN where nothing is asked; `counts` (leaves, classes)
     of pictures that end at a leaf; `telling` (leaves,), false where no way leads.
@@ -36,7 +36,7 @@ class Key:
     telling: NDArray[np.bool_]
 
 
-def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Key:
+def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> DecisionKey:
     """A decision tree in at most `depth` questions, the last two between species.
 
     Parameters
@@ -46,7 +46,7 @@ def key(distances: Float64, species: Int64, genus: Int64, depth: int) -> Key:
     depth : 2 or more.
     """
     inner, classes = 2**depth - 1, int(species.max()) + 1
-    result = Key(
+    result = DecisionKey(
         np.zeros(inner, np.int64),
         np.full(inner, np.nan),
         np.zeros((inner + 1, classes)),

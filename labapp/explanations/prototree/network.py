@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from labapp.errors import ModelError
-from labapp.explanations.backbones import CHANNELS, Residual
-from labapp.explanations.patches import squared_distances
+from labapp.explanations.backbones import CHANNELS, ResidualBackbone
+from labapp.explanations.patches import PrototypeNetwork, squared_distances
 from labapp.explanations.prototree.tree import PrunedTree, complete, prune
 
 HALF = math.log(2)
@@ -26,7 +26,7 @@ SMALLEST = 1e-14
 """Added to squared distances, so that the root has a gradient at none."""
 
 
-class ProtoTree(nn.Module):
+class ProtoTree(PrototypeNetwork):
     """Backbone, a 1 × 1 convolution with sigmoid, the prototypes of a tree and its leaves.
 
     The tree begins complete. Pruning leaves everything in its place, so that a network has its
@@ -49,12 +49,12 @@ class ProtoTree(nn.Module):
     sources: Tensor
 
     def __init__(self, depth: int, classes: int, width: int, field: Literal[33, 49] = 33) -> None:
-        super().__init__()
-        self.backbone = Residual(field)
-        self.whole = complete(depth)
-        inner, leaves = len(self.whole.inner), len(self.whole.leaves)
-        self.add_on = nn.Sequential(nn.Conv2d(CHANNELS, width, 1, bias=False), nn.Sigmoid())
-        self.prototypes = nn.Parameter(torch.empty(inner, width).normal_(0.5, 0.1))
+        whole = complete(depth)
+        inner, leaves = len(whole.inner), len(whole.leaves)
+        backbone = ResidualBackbone(field)
+        add_on = nn.Sequential(nn.Conv2d(CHANNELS, width, 1, bias=False), nn.Sigmoid())
+        super().__init__(backbone, add_on, torch.empty(inner, width).normal_(0.5, 0.1))
+        self.whole = whole
         self.register_buffer("leaf_scores", torch.zeros(leaves, classes))
         self.register_buffer("epoch_scores", torch.zeros(leaves, classes))
         self.register_buffer("telling", torch.ones(leaves))
@@ -90,11 +90,6 @@ class ProtoTree(nn.Module):
             passed.zero_()
             passed[np.ix_(left.leaves, left.inner)] = torch.from_numpy(way).float()
 
-    def latent(self, pictures: Tensor) -> Tensor:
-        """Pictures (n, 3, s, s) to the map that is compared with prototypes, (n, D, h, w)."""
-        latent: Tensor = self.add_on(self.backbone(pictures))
-        return latent
-
     def stretch(self, factor: float) -> None:
         """Make distances on the map larger by about this factor."""
         convolution = self.add_on[0]
@@ -106,15 +101,8 @@ class ProtoTree(nn.Module):
         return self.leaf_scores.softmax(1)
 
     def nearest(self, pictures: Tensor) -> Tensor:
-        """Smallest distance of each picture to each prototype, (n, inner).
-
-        float64 in evaluation: float32 would give a patch a distance from itself.
-        """
-        latent: Tensor = self.latent(pictures)
-        prototypes: Tensor = self.prototypes
-        if not self.training:
-            latent, prototypes = latent.double(), prototypes.double()
-        return distances(latent, prototypes).amin((2, 3))
+        """Smallest distance of each picture to each prototype, (n, inner)."""
+        return root(self.squared_distances(pictures)).amin((2, 3))
 
     def shares(self, nearest: Tensor) -> Tensor:
         """Probability of the way to each leaf, (n, leaves), from the smallest distances."""
@@ -134,9 +122,14 @@ class ProtoTree(nn.Module):
         return self.leaf_distributions()[leaf]
 
 
+def root(squared: Tensor) -> Tensor:
+    """Distances from squared distances, with a gradient also at 0."""
+    return (squared + SMALLEST).sqrt()
+
+
 def distances(latent: Tensor, prototypes: Tensor) -> Tensor:
-    """L2 distance of every cell of (n, D, h, w) to every prototype of (P, D): (n, P, h, w)."""
-    return (squared_distances(latent, prototypes) + SMALLEST).sqrt()
+    """L2 distance of every position of (n, D, h, w) to every prototype of (P, D): (n, P, h, w)."""
+    return root(squared_distances(latent, prototypes))
 
 
 def leaf_shares(distance: Tensor, absent: Tensor, present: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""How a ProtoTree learns: classify, grow the tree, prune it, project its prototypes.
+"""Training of a ProtoTree: classify, grow the tree, prune it, project its prototypes.
 
 The schedule is that of Nauta et al. 2021, shortened for a small network that begins as a plain
 classifier of the same pictures.
@@ -6,7 +6,6 @@ classifier of the same pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -16,26 +15,30 @@ from torch.nn import functional
 
 from labapp.datasets.birds.dataset import BirdRows, Birds
 from labapp.datasets.birds.species import SPECIES
-from labapp.explanations import evidence, measuring
-from labapp.explanations.approach import classifying, one_off_phase
-from labapp.explanations.backbones import CHANNELS, Pooled, begin
+from labapp.explanations import measuring
+from labapp.explanations.approach import classification_phase, one_off_phase
+from labapp.explanations.backbones import CHANNELS, PooledClassifier, begin
 from labapp.explanations.card import PrototreeChecks, TreeAccuracy
-from labapp.explanations.fitting import Phase, Step
+from labapp.explanations.fitting import Phase, PhaseStep
 from labapp.explanations.methods import Prototree
-from labapp.explanations.patches import nearest_patches
-from labapp.explanations.photos import Batches, Photos, as_input, painted
+from labapp.explanations.patches import (
+    CHUNK,
+    first_prototypes,
+    in_chunks,
+    nearest_patches,
+    strongest,
+)
+from labapp.explanations.photos import Batches, Photos, as_input, load_photos
 from labapp.explanations.prototree import initialisation
 from labapp.explanations.prototree.explaining import final_twos, of_network
 from labapp.explanations.prototree.network import HALF, ProtoTree, distances, greedy
 from labapp.explanations.recipe import ClassifierRecipe
 from labapp.training.loop import Losses
 
-CHUNK = 100
-"""Pictures at a time where nothing is learned."""
 CANDIDATES = 8
-"""Patches of each species that the questions begin with."""
+"""Candidate patches of each species for the questions of the initial tree."""
 EPS = 1e-7
-"""Of the optimiser, as published."""
+"""Epsilon of the optimiser, as published."""
 TINY = 1e-12
 """Least probability whose logarithm is taken."""
 POINTED = 200
@@ -45,7 +48,7 @@ MOMENTS: tuple[Literal["grown", "pruned", "projected"], ...] = ("grown", "pruned
 """When the tree is measured: rows of `effects`."""
 
 
-class Learning(ProtoTree):
+class TrainableProtoTree(ProtoTree):
     """A ProtoTree with what it needs to learn: the plain classifier's head, and what is measured
     on the way: `effects`, accuracy at each of the `MOMENTS`, on validation and on test pictures,
     over all ways and along the likeliest answers.
@@ -59,21 +62,21 @@ class Learning(ProtoTree):
         self.register_buffer("effects", torch.zeros(len(MOMENTS), 2, 2))
 
 
-def network(recipe: ClassifierRecipe) -> Learning:
+def network(recipe: ClassifierRecipe) -> TrainableProtoTree:
     method = recipe.method
     assert isinstance(method, Prototree)
-    return begin(lambda: Learning(method), recipe.seed)
+    return begin(lambda: TrainableProtoTree(method), recipe.seed)
 
 
 def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Phase]:
     method = recipe.method
-    assert isinstance(network, Learning)
+    assert isinstance(network, TrainableProtoTree)
     assert isinstance(method, Prototree)
-    plain = Pooled(network.backbone, SPECIES)
+    plain = PooledClassifier(network.backbone, SPECIES)
     plain.head = network.head
-    train = painted(data.train)
+    train = load_photos(data.train)
     return [
-        classifying(recipe, plain, data),
+        classification_phase(recipe, plain, data),
         one_off_phase("placing prototypes", lambda: place(network, train, method, recipe.seed)),
         _growing(recipe, method, network, data, frozen=True),
         _growing(recipe, method, network, data, frozen=False),
@@ -86,12 +89,17 @@ def phases(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> list[Ph
 
 
 def _growing(
-    recipe: ClassifierRecipe, method: Prototree, network: Learning, data: Birds, *, frozen: bool
+    recipe: ClassifierRecipe,
+    method: Prototree,
+    network: TrainableProtoTree,
+    data: Birds,
+    *,
+    frozen: bool,
 ) -> Phase:
     """Prototypes by descent, leaves by counting; the backbone too unless it is `frozen`."""
     epochs = method.frozen if frozen else method.epochs - method.frozen
     before = 0 if frozen else method.frozen
-    batches = Batches(painted(data.train), method.batch, recipe.seed + (1 if frozen else 2))
+    batches = Batches(load_photos(data.train), method.batch, recipe.seed + (1 if frozen else 2))
     groups = [
         {"params": [*network.add_on.parameters(), network.prototypes], "lr": method.rate},
     ]
@@ -103,7 +111,7 @@ def _growing(
             {"params": early, "lr": method.backbone_rate},
         ]
 
-    def loss(step: Step) -> Losses:
+    def loss(step: PhaseStep) -> Losses:
         pictures, species = batches.take(step.number, step.random)
         if frozen:
             network.backbone.eval()
@@ -139,18 +147,18 @@ def _growing(
     )
 
 
-def place(network: Learning, train: Photos[BirdRows], method: Prototree, seed: int) -> None:
-    """Begin the tree as a key over patches that the plain classifier goes by; see `beginning`."""
+def place(
+    network: TrainableProtoTree, train: Photos[BirdRows], method: Prototree, seed: int
+) -> None:
+    """Initialise the tree as an identification key over patches; see `initialisation`."""
     network.eval()
     species, genus = torch.from_numpy(train.species), train.genus
     with torch.no_grad():
-        features = torch.cat(list(_maps(network.backbone, train)))
-        chosen = evidence.strongest(features, network.head.weight, species)
+        features = torch.cat(list(in_chunks(network.backbone, train)))
+        chosen = strongest(features, network.head.weight, species)
         for last in (False, True):
             latent = network.add_on(features)
-            patches = evidence.first_prototypes(
-                latent, chosen, species, SPECIES, CANDIDATES, seed=seed
-            )
+            patches = first_prototypes(latent, chosen, species, SPECIES, CANDIDATES, seed=seed)
             near = distances(latent.double(), patches).amin((2, 3)).numpy()
             key = initialisation.key(near, train.species, genus, method.depth)
             if not last:
@@ -175,21 +183,16 @@ def project(network: ProtoTree, train: Photos[BirdRows]) -> None:
     network.eval()
     with torch.no_grad():
         prototypes = network.prototypes[inner]
-        patches = nearest_patches(_maps(network.latent, train), species, prototypes, allowed)
+        patches = nearest_patches(in_chunks(network.latent, train), species, prototypes, allowed)
         network.prototypes[inner] = patches.vectors.float()
         network.sources[inner] = torch.from_numpy(
             np.column_stack((patches.rows, patches.cells)).astype(np.float32)
         )
 
 
-def _maps(network: Callable[[Tensor], Tensor], photos: Photos[BirdRows]) -> Iterator[Tensor]:
-    for start in range(0, len(photos), CHUNK):
-        yield network(as_input(photos.pictures[start : start + CHUNK]))
-
-
-def _measure(network: Learning, data: Birds, moment: str) -> None:
+def _measure(network: TrainableProtoTree, data: Birds, moment: str) -> None:
     for part, rows in enumerate((data.validation, data.test)):
-        photos = painted(rows)
+        photos = load_photos(rows)
         species = torch.from_numpy(photos.species)
         distances = [
             network.nearest(as_input(photos.pictures[start : start + CHUNK]))
@@ -205,8 +208,8 @@ def _measure(network: Learning, data: Birds, moment: str) -> None:
 
 
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> PrototreeChecks:
-    assert isinstance(network, Learning)
-    test = painted(data.test)
+    assert isinstance(network, TrainableProtoTree)
+    test = load_photos(data.test)
     explanation = of_network(network, test.pictures)
     twos = final_twos(explanation)
     right = explanation.predicted == test.species
@@ -243,9 +246,10 @@ def update_leaves(
 ) -> Tensor:
     """Scores of the leaves after a batch, (leaves, classes).
 
-    Leaves learn without gradients: each counts what reaches it, as far as it is its doing. A batch
-    takes its share of the counts the epoch began with away and adds its own (Nauta et al. 2021,
-    section 3.3, equation 6, spread over the batches of an epoch).
+    Leaves learn without gradients: each counts the pictures of each class that reach it, weighted
+    by its share in their prediction. A batch subtracts its share of the counts at the beginning of
+    the epoch and adds its own (Nauta et al. 2021, section 3.3, equation 6, spread over the batches
+    of an epoch).
 
     Parameters
     ----------

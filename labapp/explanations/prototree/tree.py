@@ -1,4 +1,4 @@
-"""The shape of a decision tree, without its weights: who follows whom, and what leads to a leaf.
+"""The shape of a decision tree, without its weights: children of nodes, and paths to leaves.
 
 Inner nodes ask for a prototype; "absent" goes to the first child, "present" to the second. Nodes
 are numbered from the root, parents before children.
@@ -16,7 +16,7 @@ Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class DecisionTree:
     """Children of each node, int64, shape (nodes, 2): absent, present; -1 twice at a leaf.
 
     Inner nodes and leaves are besides numbered among themselves, in the order of the nodes:
@@ -74,26 +74,26 @@ class Tree:
         return np.sort(np.array(leaves, np.int64))
 
 
-def complete(depth: int) -> Tree:
+def complete(depth: int) -> DecisionTree:
     """The tree in which every way has `depth` questions. ValueError: not at least one."""
     if depth < 1:
         raise ValueError(f"depth must be at least 1, found {depth}")
     inner = 2**depth - 1
     children = np.full((2 * inner + 1, 2), -1, np.int64)
     children[:inner] = 2 * np.arange(inner)[:, None] + (1, 2)
-    return Tree(children)
+    return DecisionTree(children)
 
 
 @dataclass(frozen=True, slots=True)
 class PrunedTree:
     """A smaller tree, and which inner nodes and leaves of the old one are in it, in its order."""
 
-    tree: Tree
+    tree: DecisionTree
     inner: Int64
     leaves: Int64
 
 
-def prune(tree: Tree, distributions: NDArray[np.floating], threshold: float) -> PrunedTree:
+def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: float) -> PrunedTree:
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
@@ -124,7 +124,7 @@ def prune(tree: Tree, distributions: NDArray[np.floating], threshold: float) -> 
             order += replaced[node]
         else:
             children.append((-1, -1))
-    smaller = Tree(np.array(children, np.int64))
+    smaller = DecisionTree(np.array(children, np.int64))
     old = np.array(order)
     return PrunedTree(
         smaller,

@@ -1,6 +1,6 @@
 """Metrics applied: to files of codes and factors, and all at once; tables and figures of scores.
 
-What is scored comes from files (`files`) or from a model's encodings; `scores` computes, `words`
-writes for people, `console` tells how far it is, `figures` draws, and `folder` keeps. The metrics
-are in `labapp.metrics`.
+Codes and factors come from files (`files`) or from a model's encodings. `scores` computes the
+metrics of `labapp.metrics`, `terminal` shows progress and scores, `figures` draws them, and
+`folder` saves them.
 """

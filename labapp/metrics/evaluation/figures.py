@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from labapp.figure_style import ACCENT, SECONDARY, STYLE
-from labapp.metrics.evaluation.scores import OF_CONCEPTS, Outcome
+from labapp.metrics.evaluation.scores import OF_CONCEPTS, MetricOutcome
 from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
 from labapp.report import kit
@@ -71,7 +71,7 @@ class Panel:
         return "\n".join(textwrap.wrap(", ".join(told), letters))
 
 
-def panels(outcomes: Sequence[Outcome], codes: int, factors: int) -> list[Panel]:
+def panels(outcomes: Sequence[MetricOutcome], codes: int, factors: int) -> list[Panel]:
     """Every part of shape (codes, factors); one that several metrics share is one panel."""
     result: list[Panel] = []
     for score in (outcome.score for outcome in outcomes if outcome.score is not None):

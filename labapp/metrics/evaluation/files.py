@@ -20,7 +20,7 @@ LARGEST = {".npy": 1024 * files.MIB, ".csv": 64 * files.MIB}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class NumberTable:
     """`values`, an array of shape (n, columns) or, of codes of d numbers each, (n, columns, d);
     `names`, of its columns."""
 
@@ -28,7 +28,7 @@ class Table:
     names: tuple[str, ...]
 
 
-def read(path: Path, letter: str) -> Table:
+def read(path: Path, letter: str) -> NumberTable:
     """A file of codes or factors.
 
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
@@ -53,12 +53,12 @@ def read(path: Path, letter: str) -> Table:
     return _npy(path, content, letter) if ending == ".npy" else _csv(path, content, letter)
 
 
-def named(letter: str, columns: int) -> tuple[str, ...]:
+def default_names(letter: str, columns: int) -> tuple[str, ...]:
     """Names of columns that have none: c1, c2."""
     return tuple(f"{letter}{index}" for index in range(1, columns + 1))
 
 
-def _npy(path: Path, content: bytes, letter: str) -> Table:
+def _npy(path: Path, content: bytes, letter: str) -> NumberTable:
     if content.startswith(b"PK"):
         raise _refuse(path, "it holds several arrays", "Save each array in a file of its own")
     try:
@@ -70,10 +70,10 @@ def _npy(path: Path, content: bytes, letter: str) -> Table:
             f"it holds no plain array of numbers ({error})",
             "Save one array of numbers with numpy.save",
         ) from error
-    return Table(values, named(letter, values.shape[1] if values.ndim > 1 else 1))
+    return NumberTable(values, default_names(letter, values.shape[1] if values.ndim > 1 else 1))
 
 
-def _csv(path: Path, content: bytes, letter: str) -> Table:
+def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
     try:
         # The signature of UTF-8, which spreadsheets write, is no part of the first name.
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
@@ -95,7 +95,7 @@ def _csv(path: Path, content: bytes, letter: str) -> Table:
         rows.append([_number(path, number, cell) for cell in line])
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(first))
     names = tuple(cell.strip() or f"{letter}{at}" for at, cell in enumerate(first, 1))
-    return Table(values, names if has_names else named(letter, len(first)))
+    return NumberTable(values, names if has_names else default_names(letter, len(first)))
 
 
 def _is_number(cell: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from labapp import access
 from labapp.errors import MetricError
-from labapp.metrics.evaluation.scores import Outcome
+from labapp.metrics.evaluation.scores import MetricOutcome
 from labapp.text_tables import write_csv
 
 SCORES = "scores.json"
@@ -18,9 +18,9 @@ FIGURE = "matrices"
 
 
 @contextmanager
-def created(out: Path | None) -> Iterator[None]:
-    """Make the folder before anything is computed for it, and take it away again where nothing came
-    of it. No folder is asked for with None.
+def new_folder(out: Path | None) -> Iterator[None]:
+    """Make the folder `out` before the computation, and remove it if the block fails and it is
+    still empty. With None, nothing is made.
 
     Raises
     ------
@@ -55,12 +55,12 @@ def _make(out: Path) -> None:
 
 
 def write(
-    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+    outcomes: Sequence[MetricOutcome], codes: Sequence[str], factors: Sequence[str], out: Path
 ) -> list[Path]:
-    """Into a folder made by `created`; codes, factors: the names of columns.
+    """Write scores into a folder made by `new_folder`; codes, factors: the names of columns.
 
-    scores.json holds {"codes", "factors", "scores"}, the last as `Outcome.to_json`; scores.csv one
-    line a metric; figures are SVG and PNG: all matrices, and each by itself.
+    scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
+    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def write(
 
 
 def _write(
-    outcomes: Sequence[Outcome], codes: Sequence[str], factors: Sequence[str], out: Path
+    outcomes: Sequence[MetricOutcome], codes: Sequence[str], factors: Sequence[str], out: Path
 ) -> list[Path]:
     from labapp.metrics.evaluation import figures
 

@@ -18,17 +18,18 @@ from labapp.metrics.score import Score
 
 Float64 = NDArray[np.float64]
 Say = Callable[[str, float | None], None]
-"""Told the name of each metric before it is computed, with None, and of one that may take minutes
-what share of it is done, 0 to 1."""
+"""Called with the name of each metric and None before it is computed; for metrics that may take
+minutes, also with the share that is done, 0 to 1."""
 
 OF_CONCEPTS = ("oracle", "deviation")
 """Parts of shape (K, K), whose rows are concepts and not codes."""
 MEDIAN = "above the median"
-"""What a setting `factors_are` of OIS and NIS says where measurements were cut in two."""
+"""Value of the setting `factors_are` of OIS and NIS if measurements were divided at their
+median."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class MetricOutcome:
     """What one metric gave: its score, or why there is none."""
 
     metric: Metric
@@ -110,7 +111,7 @@ def compute_all(
     settings: Mapping[str, Mapping[str, object]] | None = None,
     names: Sequence[str] | None = None,
     say: Say | None = None,
-) -> list[Outcome]:
+) -> list[MetricOutcome]:
     """Every metric in the order of the registry. One that cannot be computed says why.
 
     Parameters
@@ -138,9 +139,9 @@ def compute_all(
                 say=say,
             )
         except MetricError as error:
-            outcomes.append(Outcome(metric, reason=f"{error.what} {error.todo}".strip()))
+            outcomes.append(MetricOutcome(metric, reason=f"{error.what} {error.todo}".strip()))
         else:
-            outcomes.append(Outcome(metric, score))
+            outcomes.append(MetricOutcome(metric, score))
     return outcomes
 
 
@@ -167,7 +168,7 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
     }
 
 
-def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
+def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
     """Settings written KEY=VALUE, as the types that the metric takes.
 
     Raises
@@ -188,8 +189,8 @@ def parsed(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
     return result
 
 
-def parsed_all(texts: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Settings written METRIC.KEY=VALUE. Raises UsageError as `find` and `parsed`."""
+def parse_all_settings(texts: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Settings written METRIC.KEY=VALUE. Raises UsageError as `find` and `parse_settings`."""
     result: dict[str, dict[str, object]] = {}
     for text in texts:
         name, dot, rest = text.partition(".")
@@ -198,7 +199,7 @@ def parsed_all(texts: Sequence[str]) -> dict[str, dict[str, object]]:
                 f"--set {text}: it does not say of which metric.",
                 todo="With all, write METRIC.KEY=VALUE, for example mig.binning=equal-frequency.",
             )
-        result.setdefault(name, {}).update(parsed(find(name), [rest]))
+        result.setdefault(name, {}).update(parse_settings(find(name), [rest]))
     return result
 
 

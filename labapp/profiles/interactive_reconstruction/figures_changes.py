@@ -16,8 +16,8 @@ from labapp.analysis.inference import SMALLEST, Values
 from labapp.figure_style import ACCENT, INK, SECONDARY
 from labapp.profiles.interactive_reconstruction.panels import Block, headed_by, laid_out, layout_of
 from labapp.profiles.interactive_reconstruction.results import Compared, Group
-from labapp.report import fitting, kit
-from labapp.report.drawing import Plate
+from labapp.report import axis_names, kit
+from labapp.report.drawing import ReportFigure
 from labapp.report.formats import decimal
 
 LEFT = ("solved", "skipped")

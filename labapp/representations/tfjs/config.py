@@ -19,13 +19,13 @@ from labapp.representations.card import ContinuousDial, Dial, DiscreteDial
 from labapp.representations.decoders import PERCENTILES, percentiles_of
 from labapp.representations.package import PRIOR_SAMPLE, PRIOR_SEED
 from labapp.representations.tfjs.document import listed, refuse
-from labapp.representations.tfjs.layouts import Recognised
+from labapp.representations.tfjs.layouts import PublishedNetwork
 
 Float32 = NDArray[np.float32]
 
 CONFIG = "config.json"
 WITHOUT_SAMPLE = "mnist-infogan"
-"""The one architecture that has no encoder and hence no sample."""
+"""The only architecture without an encoder, and so without a sample."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False, ge=-1e30, le=1e30)]
 
@@ -43,14 +43,14 @@ class Config(BaseModel):
     mse: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
-def check(config: Config, network: Recognised) -> None:
+def check(config: Config, network: PublishedNetwork) -> None:
     """Refuse a config that is not this network's, or contradicts itself. Raises ModelError."""
     problems = [*_of_the_network(config, network), *_of_the_sample(config, network)]
     if problems:
         raise refuse(f"{CONFIG} does not fit {network.architecture}: {listed(problems)}.")
 
 
-def _of_the_network(config: Config, network: Recognised) -> list[str]:
+def _of_the_network(config: Config, network: PublishedNetwork) -> list[str]:
     problems = []
     outputs = math.prod(ARCHITECTURES[network.architecture].output_shape)
     if config.Dx != outputs:
@@ -90,7 +90,7 @@ def _of_the_percentiles(config: Config) -> list[str]:
     ]
 
 
-def _of_the_sample(config: Config, network: Recognised) -> list[str]:
+def _of_the_sample(config: Config, network: PublishedNetwork) -> list[str]:
     if not config.z:
         if network.architecture == WITHOUT_SAMPLE and not config.c:
             return []

@@ -1,4 +1,4 @@
-"""From a published package's folder to a model package, whole or not at all."""
+"""Writes the model package of a published package's folder, whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _TITLES = {"sinelines": "Sinelines", "dsprites": "dSprites", "mnist": "MNIST"}
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where a published package's parts lie."""
+class PackagePaths:
+    """The name of a published package, and the paths of its parts."""
 
     name: str
     weights: Path
@@ -57,15 +57,15 @@ def import_package(source: Path, out: Path | None = None, model_id: str | None =
     ModelError : the package is incomplete, of an unknown network or at odds with its config.json;
         `model_id` is no id; `out` exists or cannot be written.
     """
-    places = find(source)
-    published = manifest.read(places.weights)
+    paths = find(source)
+    published = manifest.read(paths.weights)
     network = layouts.recognise(published.tensors)
-    content = document.read(places.config)
-    config = document.parse(places.config, content, _CONFIG)
+    content = document.read(paths.config)
+    config = document.parse(paths.config, content, _CONFIG)
     configs.check(config, network)
     hashes = {CONFIG: files.digest(content), **published.hashes}
     sample = configs.latents(config)
-    card = _card(network.architecture, places.name, model_id, config, hashes)
+    card = _card(network.architecture, paths.name, model_id, config, hashes)
     return package.write_package(
         resources.user_models() / card.id if out is None else out,
         card,
@@ -75,7 +75,7 @@ def import_package(source: Path, out: Path | None = None, model_id: str | None =
     )
 
 
-def find(source: Path) -> Places:
+def find(source: Path) -> PackagePaths:
     """The parts of the package at `source`. Raises ModelError when there is none."""
     whole = source.resolve()
     weights = whole / WEB if (whole / WEB / MANIFEST).is_file() else whole
@@ -90,7 +90,7 @@ def find(source: Path) -> Places:
         )
     if not (whole / CONFIG).is_file():
         raise refuse(f"The published package lacks {whole / CONFIG}.")
-    return Places(whole.name, weights, whole / CONFIG)
+    return PackagePaths(whole.name, weights, whole / CONFIG)
 
 
 def _newer(source: Path) -> bool:

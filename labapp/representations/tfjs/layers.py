@@ -25,8 +25,8 @@ EPSILON = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
-    """Their names of a layer's tensors; some layers have no bias."""
+class TensorNames:
+    """Names of a layer's tensors in the published file; some layers have no bias."""
 
     kernel: str
     bias: str | None
@@ -58,7 +58,7 @@ class Dense:
     """
 
     ours: str
-    theirs: Affine
+    theirs: TensorNames
     inputs: int | None
     outputs: int
     norm: Norm | None = None
@@ -84,7 +84,7 @@ class Deconv:
     """A 4 x 4 deconvolution; `biased` says whether ours has a bias."""
 
     ours: str
-    theirs: Affine
+    theirs: TensorNames
     inputs: int
     outputs: int
     norm: Norm | None = None
@@ -121,7 +121,7 @@ def _bias(layer: Dense | Deconv, arrays: Mapping[str, Float32]) -> Float32:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class NetworkLayout:
     """A published network: our architecture's name, and the layers from z to x."""
 
     architecture: str

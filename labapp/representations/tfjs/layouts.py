@@ -15,12 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from labapp.representations.tfjs.document import listed, refuse
-from labapp.representations.tfjs.layers import Affine, Deconv, Dense, Float32, Layout, Norm
+from labapp.representations.tfjs.layers import (
+    Deconv,
+    Dense,
+    Float32,
+    NetworkLayout,
+    Norm,
+    TensorNames,
+)
 from labapp.representations.tfjs.manifest import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class PublishedNetwork:
     """Our architecture, the width of its z, and our decoder's weights by name."""
 
     architecture: str
@@ -28,16 +35,16 @@ class Recognised:
     weights: dict[str, Float32]
 
 
-def _layer(name: str) -> Affine:
-    return Affine(f"{name}/kernel", f"{name}/bias")
+def _layer(name: str) -> TensorNames:
+    return TensorNames(f"{name}/kernel", f"{name}/bias")
 
 
-def _unbiased(name: str) -> Affine:
-    return Affine(f"{name}/kernel", None)
+def _unbiased(name: str) -> TensorNames:
+    return TensorNames(f"{name}/kernel", None)
 
 
-def _tensorpack(name: str) -> Affine:
-    return Affine(f"{name}/W", f"{name}/b")
+def _tensorpack(name: str) -> TensorNames:
+    return TensorNames(f"{name}/W", f"{name}/b")
 
 
 def _norm(ours: str, theirs: str) -> Norm:
@@ -50,8 +57,8 @@ def _fused(ours: str, theirs: str) -> Norm:
     return Norm(ours, f"{theirs}/FusedBatchNorm/Scaled", f"{theirs}/FusedBatchNorm/Offset")
 
 
-def _sinelines(first: str, second: str, last: str) -> Layout:
-    return Layout(
+def _sinelines(first: str, second: str, last: str) -> NetworkLayout:
+    return NetworkLayout(
         "sinelines-mlp",
         (
             Dense("body.0", _layer(first), None, 256),
@@ -61,11 +68,11 @@ def _sinelines(first: str, second: str, last: str) -> Layout:
     )
 
 
-def _dsprites(scope: str) -> Layout:
-    def of(name: str) -> Affine:
-        return Affine(f"{scope}/W_{name}", f"{scope}/b_{name}")
+def _dsprites(scope: str) -> NetworkLayout:
+    def of(name: str) -> TensorNames:
+        return TensorNames(f"{scope}/W_{name}", f"{scope}/b_{name}")
 
-    return Layout(
+    return NetworkLayout(
         "dsprites-conv",
         (
             Dense("dense.0", of("fc1"), None, 256),
@@ -78,7 +85,7 @@ def _dsprites(scope: str) -> Layout:
     )
 
 
-_MNIST = Layout(
+_MNIST = NetworkLayout(
     "mnist-conv",
     (
         Dense("dense.0", _layer("ae/dec1"), None, 1024, _norm("dense.1", "ae/dec1_bn")),
@@ -95,7 +102,7 @@ _MNIST = Layout(
     ),
 )
 
-_INFOGAN = Layout(
+_INFOGAN = NetworkLayout(
     "mnist-infogan",
     (
         Dense("dense.0", _tensorpack("gen/fc0"), None, 1024, _norm("dense.1", "gen/fc0/bn")),
@@ -123,7 +130,7 @@ def plain(name: str) -> str:
     return "/".join([*(re.sub(r"_\d+$", "", scope) for scope in scopes), last])
 
 
-def recognise(tensors: Mapping[str, Array]) -> Recognised:
+def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     """The network these tensors belong to.
 
     Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are
@@ -156,10 +163,10 @@ def recognise(tensors: Mapping[str, Array]) -> Recognised:
         )
     floats = {name: values.astype(np.float32) for name, values in result.items()}
     width = len(floats[nearest.layers[0].theirs.kernel])
-    return Recognised(nearest.architecture, width, nearest.convert(floats))
+    return PublishedNetwork(nearest.architecture, width, nearest.convert(floats))
 
 
-def _likeness(layout: Layout, arrays: Mapping[str, Array]) -> float:
+def _likeness(layout: NetworkLayout, arrays: Mapping[str, Array]) -> float:
     """The names that both have as a share of those that either has."""
     names = layout.tensors.keys()
     return len(names & arrays.keys()) / len(names | arrays.keys())

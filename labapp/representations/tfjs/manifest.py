@@ -31,7 +31,7 @@ Array = NDArray[np.float32] | NDArray[np.int32]
 Side = Annotated[int, Field(ge=1, strict=True)]
 
 
-class Entry(BaseModel):
+class TensorEntry(BaseModel):
     """A tensor of a group."""
 
     name: str = Field(min_length=1, max_length=300)
@@ -48,25 +48,25 @@ class Entry(BaseModel):
         return size
 
 
-class Group(BaseModel):
+class TensorGroup(BaseModel):
     """Tensors and the files that hold them."""
 
     paths: list[str] = Field(min_length=1, max_length=1000)
-    weights: list[Entry] = Field(max_length=10_000)
+    weights: list[TensorEntry] = Field(max_length=10_000)
 
 
-_GROUPS = TypeAdapter(Annotated[list[Group], Field(min_length=1, max_length=1000)])
+_GROUPS = TypeAdapter(Annotated[list[TensorGroup], Field(min_length=1, max_length=1000)])
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedTensors:
     """Tensors by name, float32 or int32, and SHA-256 by name of the files they came from."""
 
     tensors: Mapping[str, Array]
     hashes: Mapping[str, str]
 
 
-def read(folder: Path) -> Published:
+def read(folder: Path) -> PublishedTensors:
     """The tensors of the package whose manifest lies in `folder`.
 
     Raises
@@ -88,10 +88,10 @@ def read(folder: Path) -> Published:
             values = np.frombuffer(run[at : at + entry.nbytes], _DTYPES[entry.dtype])
             tensors[entry.name] = _finite(path, entry, values.reshape(entry.shape))
             at += entry.nbytes
-    return Published(tensors, hashes)
+    return PublishedTensors(tensors, hashes)
 
 
-def _check(path: Path, groups: list[Group]) -> None:
+def _check(path: Path, groups: list[TensorGroup]) -> None:
     """Refuse what can be seen to be wrong before a shard is opened."""
     entries = [entry for group in groups for entry in group.weights]
     packed = [entry.name for entry in entries if entry.quantization is not None]
@@ -117,7 +117,7 @@ def _check(path: Path, groups: list[Group]) -> None:
             raise refuse(f"{path} lists a {kind} twice: {listed(twice)}.")
 
 
-def _join(folder: Path, number: int, group: Group, hashes: dict[str, str]) -> bytes:
+def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str]) -> bytes:
     """The bytes of a group's shards, as many as its tensors need; their hashes are added."""
     shards = [folder / name for name in group.paths]
     missing = [shard.name for shard in shards if not reading.is_file(shard)]
@@ -140,7 +140,7 @@ def _join(folder: Path, number: int, group: Group, hashes: dict[str, str]) -> by
     return b"".join(contents)
 
 
-def _finite(path: Path, entry: Entry, values: NDArray[Any]) -> Array:
+def _finite(path: Path, entry: TensorEntry, values: NDArray[Any]) -> Array:
     if not np.isfinite(values).all():
         raise refuse(f"{path.parent}: the tensor {entry.name} holds values that are not finite.")
     return values.astype(values.dtype.newbyteorder("="))

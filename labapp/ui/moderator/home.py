@@ -27,7 +27,7 @@ from labapp.audio.recorder import Level
 from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
 from labapp.plugins.part import PlannedPart
-from labapp.representations.sheets import Sheet
+from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
 from labapp.ui.language import N_, tr
@@ -244,7 +244,7 @@ class HomeView(QWidget):
         """Whether the researcher's page is looked at."""
         return self.pages.currentIndex() == RESULTS
 
-    def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
+    def set_sheet(self, model: str, sheet: TraversalSheet, facts: str) -> None:
         """What each dial of a model does; facts: what else is known of it, in one line."""
         self.study.set_sheet(model, sheet, facts)
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from labapp.plugins.part import PlannedPart, with_trials
 from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
-from labapp.representations.sheets import Sheet
+from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
@@ -69,7 +69,7 @@ def facts_of(card: ModelCard) -> str:
     return "  ·  ".join(facts)
 
 
-def about(sheet: Sheet, states: int) -> str:
+def about(sheet: TraversalSheet, states: int) -> str:
     """What a drawing of a sheet shows that has room for so many states."""
     text = counted(
         states,
@@ -96,7 +96,7 @@ class SheetCard(QFrame):
         self.column.addWidget(self.note)
         self.facts.hide()
 
-    def show_sheet(self, sheet: Sheet, facts: str) -> None:
+    def show_sheet(self, sheet: TraversalSheet, facts: str) -> None:
         if self.sheet is not None:
             return
         self.sheet = TraversalView(sheet, self._palette)
@@ -244,7 +244,7 @@ class StudyPage(QScrollArea):
             self.stack.addWidget(card)
             self.stages.append(card)
 
-    def set_sheet(self, model: str, sheet: Sheet, facts: str) -> None:
+    def set_sheet(self, model: str, sheet: TraversalSheet, facts: str) -> None:
         """The sheet of a model; one that the study does not use is not shown."""
         if model in self.cards:
             self.cards[model].show_sheet(sheet, facts)

@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from labapp.representations.sheet_layout import Cell, Layout, Measures, lay_out
-from labapp.representations.sheets import Sheet, limits
+from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
+from labapp.representations.sheets import TraversalSheet, limits
 from labapp.representations.space import Dimension, Discrete
 from labapp.ui import theme
 from labapp.ui.language import counted, number, tr
@@ -28,7 +28,7 @@ class TraversalView(QWidget):
 
     placed = Signal()
 
-    def __init__(self, sheet: Sheet, palette: theme.Palette) -> None:
+    def __init__(self, sheet: TraversalSheet, palette: theme.Palette) -> None:
         super().__init__()
         self.sheet = sheet
         self._colors = palette
@@ -40,7 +40,7 @@ class TraversalView(QWidget):
         self._place()
 
     @property
-    def layout_shown(self) -> Layout:
+    def layout_shown(self) -> SheetLayout:
         """Where everything is, in the widget's pixels."""
         return self._layout
 
@@ -119,14 +119,14 @@ def _limits(dimension: Dimension) -> str:
     return number(limits(dimension))
 
 
-def _measures(sheet: Sheet) -> Measures:
+def _measures(sheet: TraversalSheet) -> SheetSizes:
     if sheet.display == "series":
         width, height = CHART
     else:
         rows, columns = sheet.rows[0].instances.shape[2:]
         times = max(1, -(-LEAST_SIDE // columns))
         width, height = columns * times, rows * times
-    return Measures(
+    return SheetSizes(
         label=LABEL,
         cell_width=width,
         cell_height=height,

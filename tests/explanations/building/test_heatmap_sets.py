@@ -11,36 +11,42 @@ import pytest
 from labapp.datasets.split import Float32
 from labapp.errors import ModelError, StimuliError
 from labapp.explanations import bagnet as bags
-from labapp.explanations import gradcam, package
+from labapp.explanations import package
 from labapp.explanations.building import build
-from labapp.explanations.building.explainer import Job, pictures_of
-from labapp.explanations.building.heatmaps import Evidence, Gradcam, Heatmaps, Maps
-from labapp.explanations.building.selection import Candidate, Wanted
+from labapp.explanations.building.explainer import ExplanationJob, pictures_of
+from labapp.explanations.building.heatmaps import (
+    ClassMaps,
+    EvidenceExplainer,
+    GradcamExplainer,
+    HeatmapExplainer,
+)
+from labapp.explanations.building.selection import Candidate, SetSize
 from labapp.explanations.building.set_photos import class_id
 from labapp.explanations.building.sets import specs
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.data import FacesData
 from labapp.explanations.photos import UInt8
+from labapp.explanations.resnet import gradcam
 from labapp.stimuli import importing, pictures
 
-SMALL = Wanted(1, 1, sets=2)
+SMALL = SetSize(1, 1, sets=2)
 
 
-def job(row: int) -> Job:
-    return Job(f"photo-{row}", Candidate(row, row % 20, 3, 1.0), example=False)
+def job(row: int) -> ExplanationJob:
+    return ExplanationJob(f"photo-{row}", Candidate(row, row % 20, 3, 1.0), example=False)
 
 
-def shown(explainer: Heatmaps, model: Classifier, row: int) -> np.ndarray:
+def shown(explainer: HeatmapExplainer, model: Classifier, row: int) -> np.ndarray:
     """The four heatmaps of a photo, 0 to 255: (4, h, w)."""
     (made,) = explainer.explain(model, build.held_rows(model), [job(row)], 1)
     return np.stack([pictures.decode_picture(c, n)[..., 0] for n, c in made.files.items()])
 
 
 def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> None:
-    maps = gradcam.gradcam(resnet, pictures_of(build.held_rows(resnet), [job(4)]))[0]
-    found = shown(Gradcam(), resnet, 4)
+    maps = gradcam(resnet, pictures_of(build.held_rows(resnet), [job(4)]))[0]
+    found = shown(GradcamExplainer(), resnet, 4)
     assert found.shape == (4, 24, 24)
-    (made,) = Gradcam().explain(resnet, build.held_rows(resnet), [job(4)], 1)
+    (made,) = GradcamExplainer().explain(resnet, build.held_rows(resnet), [job(4)], 1)
     ids = [class_id(n) for n in range(20)]
     for grey, option, strength in zip(
         found, made.fields["options"], made.fields["strengths"], strict=True
@@ -57,9 +63,9 @@ def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
     rows = build.held_rows(bagnet)
     maps = bags.evidence(bagnet, pictures_of(rows, [job(4)]))
     greatest = bags.symmetric_range(maps)[0]
-    found = shown(Evidence(), bagnet, 4)
+    found = shown(EvidenceExplainer(), bagnet, 4)
     assert found.shape == (4, 48, 48)
-    (made,) = Evidence().explain(bagnet, rows, [job(4)], 1)
+    (made,) = EvidenceExplainer().explain(bagnet, rows, [job(4)], 1)
     ids = [class_id(n) for n in range(20)]
     for grey, option in zip(found, made.fields["options"], strict=True):
         of = maps[0, ids.index(option)]
@@ -72,7 +78,7 @@ def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
 
 
 def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) -> None:
-    explainer, rows = Gradcam(), build.held_rows(resnet)
+    explainer, rows = GradcamExplainer(), build.held_rows(resnet)
     alone = explainer.explain(resnet, rows, [job(4)], 1)[0]
     among = explainer.explain(resnet, rows, [job(2), job(4), job(9)], 1)[1]
     assert alone.fields["options"] == among.fields["options"]
@@ -109,14 +115,14 @@ def test_too_few_photos_are_refused_with_their_number(
         build.built_of(resnet, specs()["birds-gradcam"], seed=1)
 
 
-class Brightness(Heatmaps):
+class Brightness(HeatmapExplainer):
     """What a package may bring for any pictures: light speaks for every class."""
 
-    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> Maps:
+    def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         light = (pictures.mean(1) / 255).astype(np.float32)
         maps = np.repeat(light[:, None], scores.shape[1], axis=1)
         maps *= np.linspace(0.5, 1, scores.shape[1], dtype=np.float32)[:, None, None]
-        return Maps(maps, maps, maps.max((2, 3)))
+        return ClassMaps(maps, maps, maps.max((2, 3)))
 
 
 def test_photos_of_any_data_set_are_chosen_by_what_it_says_of_them(
@@ -127,7 +133,11 @@ def test_photos_of_any_data_set_are_chosen_by_what_it_says_of_them(
     monkeypatch.setattr(build, "held_rows", lambda *given: faces)
     monkeypatch.setattr(build, "explainer_of", lambda spec: Brightness())
     spec = replace(
-        specs()["birds-gradcam"], id="light", needs="cnn", model="faces/cnn", wanted=Wanted(3, 2, 2)
+        specs()["birds-gradcam"],
+        id="light",
+        needs="cnn",
+        model="faces/cnn",
+        wanted=SetSize(3, 2, 2),
     )
     built = build.built_of(package.load("faces/cnn"), spec, seed=2)
     folder = build.write(built, tmp_path / "light")

@@ -14,8 +14,8 @@ from labapp.datasets.birds.dataset import BirdRows
 from labapp.explanations.building.selection import (
     Candidate,
     Selection,
-    TooFew,
-    Wanted,
+    SetSize,
+    TooFewPhotos,
     options,
     select,
 )
@@ -47,7 +47,7 @@ def candidates(seed: int, count: int = 600, wrong: float = 0.3) -> list[Candidat
     return out
 
 
-def holds(chosen: Selection, wanted: Wanted) -> None:
+def holds(chosen: Selection, wanted: SetSize) -> None:
     """Every rule of the sets."""
     photos = chosen.all()
     assert len({one.row for one in photos}) == len(photos)
@@ -64,11 +64,11 @@ def holds(chosen: Selection, wanted: Wanted) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(40, 400), st.floats(0, 0.9))
 def test_the_rules_hold_or_there_are_too_few(seed: int, count: int, wrong: float) -> None:
-    wanted = Wanted(3, 2, sets=4)
+    wanted = SetSize(3, 2, sets=4)
     pool = candidates(seed, count, wrong)
     try:
         chosen = select(pool, wanted, seed)
-    except TooFew:
+    except TooFewPhotos:
         seen = [one for one in pool if one.visible >= 0.6]
         # 4 sets of 2 and 3 and the examples; the limit by species takes more, but not this much.
         assert min(sum(not c.right for c in seen), sum(c.right for c in seen)) < 24
@@ -78,8 +78,8 @@ def test_the_rules_hold_or_there_are_too_few(seed: int, count: int, wrong: float
 
 
 def test_sets_of_a_study_are_spread_over_genera_and_marks() -> None:
-    chosen = select(candidates(1, 2000, 0.2), Wanted(5, 5), 3)
-    holds(chosen, Wanted(5, 5))
+    chosen = select(candidates(1, 2000, 0.2), SetSize(5, 5), 3)
+    holds(chosen, SetSize(5, 5))
     for one in chosen.sets:
         wrong = [photo for photo in one if not photo.right]
         assert len({photo.group for photo in wrong}) == 5
@@ -94,16 +94,16 @@ def test_sets_of_a_study_are_spread_over_genera_and_marks() -> None:
 
 def test_another_seed_chooses_others() -> None:
     pool = candidates(1)
-    assert select(pool, Wanted(5, 5, 4), 1) != select(pool, Wanted(5, 5, 4), 2)
+    assert select(pool, SetSize(5, 5, 4), 1) != select(pool, SetSize(5, 5, 4), 2)
 
 
 def test_errors_across_genera_are_taken_only_where_the_others_are_too_few() -> None:
     right = [bird(n, n % 20, n % 20, 1.0) for n in range(100)]
     inside = [bird(100 + n, n % 20, (n % 20) ^ 1, 1.0) for n in range(20)]
     across = [bird(200 + n, n % 20, (n + 4) % 20, 1.0) for n in range(40)]
-    few = select([*right, *inside, *across], Wanted(2, 2, 10), 0)
+    few = select([*right, *inside, *across], SetSize(2, 2, 10), 0)
     assert any(c.mistake == 4 for c in few.all())
-    enough = select([*right, *inside, *across], Wanted(2, 2, 9), 0)
+    enough = select([*right, *inside, *across], SetSize(2, 2, 9), 0)
     assert all(c.mistake < 4 for c in enough.all())
 
 
@@ -111,20 +111,20 @@ def test_what_a_task_cannot_show_is_not_chosen() -> None:
     pool = [bird(n, n % 20, n % 20, 1.0, eligible=n < 60) for n in range(400)] + [
         bird(400, 0, 1, 1.0, eligible=False)
     ]
-    chosen = select(pool, Wanted(5, 0), 0)
+    chosen = select(pool, SetSize(5, 0), 0)
     assert all(one.eligible for photos in chosen.sets for one in photos)
     assert chosen.right_example.eligible
     assert chosen.wrong_example.row == 400
-    with pytest.raises(TooFew):
-        select(pool, Wanted(7, 0), 0)
+    with pytest.raises(TooFewPhotos):
+        select(pool, SetSize(7, 0), 0)
 
 
 def test_a_species_is_met_twice_in_a_set_at_most_even_where_that_is_all_there_is() -> None:
     pool = [bird(n, n % 4, n % 4, 1.0) for n in range(400)]
     wrong = [bird(400, 0, 1, 1.0)]
-    holds(select([*pool, *wrong], Wanted(8, 0), 0), Wanted(8, 0))
-    with pytest.raises(TooFew, match="none of a class a set still needs"):
-        select([*pool, *wrong], Wanted(9, 0), 0)
+    holds(select([*pool, *wrong], SetSize(8, 0), 0), SetSize(8, 0))
+    with pytest.raises(TooFewPhotos, match="none of a class a set still needs"):
+        select([*pool, *wrong], SetSize(9, 0), 0)
 
 
 def test_missed_marks_are_told_apart() -> None:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from labapp.errors import StimuliError
 from labapp.explanations.building import sheet
-from labapp.stimuli import masked, masking, score_files
+from labapp.stimuli import masked_pictures, masking, score_files
 from labapp.stimuli.masking import MaskedRef, Masking
 from tests.helpers import stimuli
 
@@ -50,7 +50,7 @@ def test_the_masks_are_what_a_participant_sees(tmp_path: Path) -> None:
     for row, (photo, method) in enumerate((p, m) for p in chosen for m in ("middle", "edge")):
         for column, percent in enumerate(MASKING.percents):
             ref = MaskedRef(made.id, photo, method, "black", "signed", percent)
-            assert np.array_equal(shown[5 * row + column], masked.picture(made, ref))
+            assert np.array_equal(shown[5 * row + column], masked_pictures.picture(made, ref))
     assert {"5 %", "11 %", "26 %", "60 %", "image", "Middle", "Edge"} <= words(figure) | {
         one.split()[-1] for one in words(figure)
     }

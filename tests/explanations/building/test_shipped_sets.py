@@ -9,7 +9,7 @@ import pytest
 
 from labapp.explanations import package
 from labapp.explanations.building import build
-from labapp.explanations.building.explainer import Job
+from labapp.explanations.building.explainer import ExplanationJob
 from labapp.explanations.building.set_photos import photo_id, photos_of
 from labapp.explanations.building.sets import specs
 from labapp.stimuli import importing, library, pictures
@@ -53,9 +53,11 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     assert seen == [replace(one, eligible=seen[0].eligible)]
     assert one.visible == pytest.approx(chosen.facts["visible"], abs=1e-3)
     assert manifest.seed is not None
-    (made,) = explainer.explain(model, wide, [Job(chosen.id, one, example=False)], manifest.seed)
+    (made,) = explainer.explain(
+        model, wide, [ExplanationJob(chosen.id, one, example=False)], manifest.seed
+    )
     built = build.photo(
-        Job(chosen.id, seen[0], example=False), chosen.set, photos_of(model, wide), made
+        ExplanationJob(chosen.id, seen[0], example=False), chosen.set, photos_of(model, wide), made
     )
     alike(built, chosen)
     for ref, content in made.files.items():

@@ -13,21 +13,21 @@ from PIL import Image
 
 from labapp.explanations.building import tree_picture
 from labapp.explanations.building.paths import first_wrong
-from labapp.explanations.prototree.explaining import Explanation
+from labapp.explanations.prototree.explaining import TreeExplanation
 from labapp.explanations.prototree.tree import complete
 
 DEPTH = 3
 TREE = complete(DEPTH)
 
 
-def explanation(probabilities: list[float], leaf_species: list[int]) -> Explanation:
+def explanation(probabilities: list[float], leaf_species: list[int]) -> TreeExplanation:
     """One picture in a complete tree of three questions a way."""
     p = np.array([probabilities])
     node = 0
     while TREE.children[node, 0] >= 0:
         node = int(TREE.children[node, int(p[0, node] > 0.5)])
     leaf = int(np.searchsorted(TREE.leaves, node))
-    return Explanation(
+    return TreeExplanation(
         tree=TREE,
         distributions=np.eye(20, dtype=np.float32)[leaf_species],
         probabilities=p,

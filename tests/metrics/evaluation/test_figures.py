@@ -9,15 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.metrics.evaluation import figures
-from labapp.metrics.evaluation.scores import Outcome, compute_all
+from labapp.metrics.evaluation.scores import MetricOutcome, compute_all
 from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
 
 CODES, FACTORS = ("c1", "c2", "c3"), ("shape", "a $very$ long name of a factor")
 
 
-def outcome(name: str, **parts: object) -> Outcome:
-    return Outcome(METRICS[name], Score(name, 0.25, parts, {}))  # type: ignore[arg-type]
+def outcome(name: str, **parts: object) -> MetricOutcome:
+    return MetricOutcome(METRICS[name], Score(name, 0.25, parts, {}))  # type: ignore[arg-type]
 
 
 def texts(figure: Figure) -> list[str]:
@@ -39,7 +39,7 @@ def test_what_is_no_matrix_of_codes_and_factors_is_not_drawn() -> None:
     square = np.eye(2)
     found = [
         outcome("ois", purity=square, oracle=square, deviation=square, per_code=np.zeros(2)),
-        Outcome(METRICS["nis"], reason="none"),
+        MetricOutcome(METRICS["nis"], reason="none"),
     ]
     assert [panel.name for panel in figures.panels(found, 2, 2)] == ["purity"]
     assert figures.panels(found, 3, 2) == []

@@ -10,18 +10,18 @@ import pytest
 
 from labapp.errors import MetricError
 from labapp.metrics.evaluation import folder
-from labapp.metrics.evaluation.scores import Outcome
+from labapp.metrics.evaluation.scores import MetricOutcome
 from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
 
 NAMES = ("c1", "c2"), ("z1", "z2")
 
 
-def outcomes() -> list[Outcome]:
+def outcomes() -> list[MetricOutcome]:
     parts = {"importance": np.eye(2), "r2_test": np.array([0.5, np.nan])}
     return [
-        Outcome(METRICS["dci"], Score("dci", 0.5, parts, {"seed": 0})),
-        Outcome(METRICS["ois"], reason="no classes"),
+        MetricOutcome(METRICS["dci"], Score("dci", 0.5, parts, {"seed": 0})),
+        MetricOutcome(METRICS["ois"], reason="no classes"),
     ]
 
 
@@ -32,7 +32,7 @@ def broken_off(path: Path) -> None:
 
 def test_every_outcome_is_kept_and_what_is_undefined_is_null(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "scores"
-    with folder.created(out):
+    with folder.new_folder(out):
         written = folder.write(outcomes(), *NAMES, out)
     assert sorted(written) == sorted(out.iterdir())
     whole = json.loads((out / "scores.json").read_text(encoding="utf-8"))
@@ -45,22 +45,22 @@ def test_every_outcome_is_kept_and_what_is_undefined_is_null(tmp_path: Path) -> 
 
 
 def test_without_a_score_there_is_no_figure(tmp_path: Path) -> None:
-    with folder.created(tmp_path / "scores"):
+    with folder.new_folder(tmp_path / "scores"):
         folder.write(outcomes()[1:], *NAMES, tmp_path / "scores")
     assert {path.name for path in (tmp_path / "scores").iterdir()} == {"scores.json", "scores.csv"}
 
 
 def test_a_folder_that_came_to_nothing_is_taken_away_again(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), folder.created(tmp_path / "scores"):
+    with pytest.raises(KeyboardInterrupt), folder.new_folder(tmp_path / "scores"):
         raise KeyboardInterrupt
     assert not (tmp_path / "scores").exists()
-    with pytest.raises(FileNotFoundError), folder.created(tmp_path / "kept"):
+    with pytest.raises(FileNotFoundError), folder.new_folder(tmp_path / "kept"):
         broken_off(tmp_path / "kept/scores.json")
     assert (tmp_path / "kept" / "scores.json").is_file()
 
 
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match="exists"), folder.created(tmp_path):
+    with pytest.raises(MetricError, match="exists"), folder.new_folder(tmp_path):
         pytest.fail("the folder was taken for a new one")
     (tmp_path / "scores.json").write_text("mine")
     with pytest.raises(MetricError, match="cannot be written"):
@@ -70,5 +70,8 @@ def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(MetricError, match="cannot be made"), folder.created(tmp_path / "file/in"):
+    with (
+        pytest.raises(MetricError, match="cannot be made"),
+        folder.new_folder(tmp_path / "file/in"),
+    ):
         pytest.fail("there is no such folder")

@@ -115,12 +115,12 @@ def test_both_sides_of_a_median_occur(factors: np.ndarray) -> None:
 
 def test_settings_are_taken_as_the_types_of_the_metric() -> None:
     codes, factors = some()
-    found = scores.parsed(METRICS["mig"], ["bins=7", "binning=equal-frequency"])
+    found = scores.parse_settings(METRICS["mig"], ["bins=7", "binning=equal-frequency"])
     assert found == {"bins": 7, "binning": "equal-frequency"}
     score = scores.compute(METRICS["mig"], codes, factors, settings=found)
     assert score.score == mig(codes, factors, bins=7, binning="equal-frequency").score
-    assert scores.parsed(METRICS["ois"], ["align=TRUE"]) == {"align": True}
-    both = scores.parsed_all(["mig.bins=7", "ois.hidden=8", "mig.binning=equal-frequency"])
+    assert scores.parse_settings(METRICS["ois"], ["align=TRUE"]) == {"align": True}
+    both = scores.parse_all_settings(["mig.bins=7", "ois.hidden=8", "mig.binning=equal-frequency"])
     assert both == {"mig": found, "ois": {"hidden": 8}}
 
 
@@ -138,7 +138,7 @@ def test_settings_are_taken_as_the_types_of_the_metric() -> None:
 )
 def test_wrong_settings_are_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        scores.parsed_all([text])
+        scores.parse_all_settings([text])
 
 
 def test_every_outcome_is_json_without_nan() -> None:

@@ -13,8 +13,8 @@ import pytest
 from labapp import resources
 from labapp.representations import card as cards
 from labapp.representations import load_package
-from labapp.representations.architectures import ARCHITECTURES, Trained
-from labapp.representations.decoders import PERCENTILES, Decoder, percentiles_of
+from labapp.representations.architectures import ARCHITECTURES, TrainedNetwork
+from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.representations.tfjs.importing import import_package
 from labapp.representations.tfjs.layouts import LAYOUTS
 from tests.representations.tfjs import published
@@ -40,7 +40,7 @@ CASES: dict[str, tuple[Callable[[], Network], int, tuple[int, ...]]] = {
 OUTPUTS = {"sinelines": 64, "dsprites": 4096, "mnist": 784}
 
 
-def exact(folder: Path) -> Decoder:
+def exact(folder: Path) -> LoadedDecoder:
     """Every step in float32."""
     return load_package(folder, "cpu", exact=True)
 
@@ -196,5 +196,7 @@ def test_by_default_a_study_finds_the_model_by_its_id(
 
 
 def test_every_architecture_with_weights_can_be_imported() -> None:
-    trained = {name for name, one in ARCHITECTURES.items() if isinstance(one.source, Trained)}
+    trained = {
+        name for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)
+    }
     assert {layout.architecture for layout in LAYOUTS} == trained

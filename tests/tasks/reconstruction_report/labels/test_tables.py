@@ -18,7 +18,7 @@ from labapp.analysis.analyze import analyze
 from labapp.cli.main import app
 from labapp.errors import ExportExists, RatingError
 from labapp.events import Source
-from labapp.representations.effects import Effect
+from labapp.representations.effects import DialEffect
 from labapp.tasks.reconstruction.report.labels import dial_effects, files
 from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
@@ -50,7 +50,7 @@ def faint(*dials: int) -> dial_effects.Measure:
         shares = [0.01 if dial.number in dials else 0.5 for dial in model.dials]
         return Effects(
             tuple(
-                Effect(dial.own_name, share, 10 * share, share, share)
+                DialEffect(dial.own_name, share, 10 * share, share, share)
                 for dial, share in zip(model.dials, shares, strict=True)
             )
         )

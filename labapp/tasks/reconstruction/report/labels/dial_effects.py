@@ -16,7 +16,7 @@ from labapp.reading import files
 from labapp.tasks.reconstruction.report.labels.names import Model
 
 if TYPE_CHECKING:
-    from labapp.representations.effects import Effect
+    from labapp.representations.effects import DialEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Effects:
     """of: each dial's, in the order of the dials; empty where they are not known, and why_not says
     why."""
 
-    of: tuple[Effect, ...] = ()
+    of: tuple[DialEffect, ...] = ()
     why_not: str = ""
 
 

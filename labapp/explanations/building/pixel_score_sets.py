@@ -1,9 +1,9 @@
 """Building a set of pixel scores: predict the test part, choose images, score their pixels, write.
 
-Every image is explained for the class the model predicts, as in paper 004. The images are of the
-model's own test part, in the pixels that it sees; painted faces that it sees in half the size are
-shown as they were painted, and what is masked is whole pixels of the model's all the same. The same
-model, pictures and seed give the same folder.
+Every image is explained for the class that the model predicts, as in paper 004. The images are from
+the model's own test part, in the size that the model sees. Painted faces that it sees in half their
+size are shown in full size; masks are made of the model's pixels all the same. The same model,
+pictures and seed give the same folder.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.set_photos import SetPhotos, photos_of, pixels
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.methods import METHODS
-from labapp.explanations.photos import Parts, UInt8, as_bytes, painted
-from labapp.explanations.scored import SCORINGS, score_pixels
+from labapp.explanations.methods import METHODS, SCORINGS, score_pixels
+from labapp.explanations.photos import DataParts, UInt8, as_bytes, load_photos
 from labapp.stimuli import score_files
 from labapp.stimuli.manifest import Confusion, Manifest, Method, Photo, ScoredMethod
 from labapp.stimuli.pictures import png
 
 MARGIN = 0.1
-"""By how much the greatest logit leads the next in images that are shown, so that rounding on no
-machine turns a prediction."""
+"""Least difference between the two greatest logits of images that are shown: rounding on another
+machine then changes no prediction."""
 
 
 def build_scored(
@@ -57,7 +56,7 @@ def build_scored(
 
 def scored_of(
     classifier: Classifier,
-    parts: Parts,
+    parts: DataParts,
     spec: ScoredSpec,
     *,
     seed: int,
@@ -69,7 +68,7 @@ def scored_of(
     for method in spec.methods:  # a model that one of them cannot explain is refused at once
         score_pixels(method, classifier, first, np.zeros(1, np.int64))
     report("looking at pictures", 0, len(parts.test))
-    test = painted(parts.test)
+    test = load_photos(parts.test)
     logits = classifier.scores(test.pictures)
     report("looking at pictures", len(test), len(test))
     predicted = np.asarray(logits.argmax(1), np.int64)
@@ -78,7 +77,7 @@ def scored_of(
     chosen = select(test.labels, predicted, sure, classifier.names, spec, seed)
     report("explaining", 0, len(chosen))
     set_photos = photos_of(classifier, parts.test)
-    maker = _Making(classifier, set_photos, test.labels, predicted, logits, spec.methods)
+    maker = _PhotoMaker(classifier, set_photos, test.labels, predicted, logits, spec.methods)
     photos, files, levels = maker.photos(chosen)
     report("explaining", len(chosen), len(chosen))
     ids = set_photos.ids
@@ -159,8 +158,8 @@ def select(
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
-    """What photos of the manifest are made of."""
+class _PhotoMaker:
+    """Makes the photos of the manifest."""
 
     classifier: Classifier
     set_photos: SetPhotos

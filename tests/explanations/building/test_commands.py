@@ -13,7 +13,7 @@ from labapp.cli.main import app
 from labapp.errors import StimuliError
 from labapp.explanations import package
 from labapp.explanations.building import sets
-from labapp.explanations.building.selection import Wanted
+from labapp.explanations.building.selection import SetSize
 from labapp.explanations.classifier import Classifier
 from labapp.stimuli import importing, library
 
@@ -22,7 +22,7 @@ from labapp.stimuli import importing, library
 def model(resnet: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of a classifier that has learned nothing, for a set of two times two photos."""
     spec, explainer = sets._known()["birds-gradcam"]
-    small = replace(spec, wanted=Wanted(1, 1, sets=2))
+    small = replace(spec, wanted=SetSize(1, 1, sets=2))
     monkeypatch.setitem(sets._known(), "birds-gradcam", (small, explainer))
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
     weights = {

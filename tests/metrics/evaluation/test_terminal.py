@@ -6,13 +6,13 @@ import io
 
 from rich.console import Console
 
-from labapp.metrics.evaluation.console import watched
+from labapp.metrics.evaluation.terminal import show_progress
 
 
 def shown(terminal: bool) -> str:
     text = io.StringIO()
     console = Console(file=text, force_terminal=terminal, width=100, color_system=None)
-    with watched(console) as say:
+    with show_progress(console) as say:
         say("dci", None)
         console.print("seen")
         say("r4", None)

@@ -1,4 +1,4 @@
-"""Building with a progress bar, and what it took."""
+"""What `labapp stimuli build` does: choose the set, and build it with a progress bar."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from rich.progress import Progress
 
 from labapp.errors import StimuliError, UsageError
 from labapp.explanations.building import build, sets
-from labapp.explanations.building.scored import build_scored
+from labapp.explanations.building.pixel_score_sets import build_scored
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
-from labapp.explanations.methods import METHODS
-from labapp.explanations.scored import scorings
+from labapp.explanations.methods import METHODS, scorings
 from labapp.stimuli import library
 from labapp.stimuli.manifest import PATTERNS, SET_ID
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary:
-    """A set that was built and what it took. memory_mb: the most the process had at any time;
-    None where the system does not tell."""
+    """A set that was built, with the time and memory used.
+
+    memory_mb : peak memory of the process, in MiB; None if the system does not report it.
+    """
 
     folder: Path
     photos: int
@@ -75,7 +76,7 @@ def scored_spec(
     else:
         if set_id is None or model is None:
             raise UsageError(
-                "What is to be built?",
+                "The command does not say which set to build.",
                 todo="Name a set, or a model with --model and the id of its new set with --id.",
             )
         if not re.fullmatch(SET_ID, set_id):
@@ -114,8 +115,10 @@ def refuse_scored_options(name: str, **options: object) -> None:
 def build_scored_with_progress(
     spec: ScoredSpec, out: Path | None, seed: int, data_folder: Path | None = None
 ) -> BuildSummary:
-    """Build a set of pixel scores into a new folder, by default among one's own; see
-    `scored.build_scored` for what it raises, and StimuliError as `build_with_progress`.
+    """Build a set of pixel scores into a new folder, by default among the user's own sets.
+
+    It raises what `pixel_score_sets.build_scored` raises, and StimuliError as
+    `build_with_progress`.
     """
     return _done(
         spec.id,
@@ -131,7 +134,7 @@ def build_with_progress(
     model: str | Path | None = None,
     data_folder: Path | None = None,
 ) -> BuildSummary:
-    """Build a set into a new folder, by default among one's own.
+    """Build a set into a new folder, by default among the user's own sets.
 
     Raises
     ------
@@ -150,9 +153,9 @@ def build_with_progress(
 
 
 def _done(
-    name: str, out: Path | None, making: Callable[[build.Progress], build.BuiltSet]
+    name: str, out: Path | None, make: Callable[[build.Progress], build.BuiltSet]
 ) -> BuildSummary:
-    """What is made, written into a new folder."""
+    """Build a set with a progress bar and write it into a new folder."""
     folder = library.own_folder() / name if out is None else out
     if out is None and (library.shipped_folder() / name).exists():
         raise StimuliError(
@@ -167,12 +170,12 @@ def _done(
     with Progress(console=Console(stderr=True)) as bar:
         jobs = {}
 
-        def told(what: str, done: int, of: int) -> None:
+        def show_progress(what: str, done: int, of: int) -> None:
             if what not in jobs:
                 jobs[what] = bar.add_task(what)
             bar.update(jobs[what], completed=done, total=of)
 
-        built = making(told)
+        built = make(show_progress)
     build.write(built, folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return BuildSummary(

@@ -12,16 +12,15 @@ import pytest
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.faces.dataset import CLASSES, faces
 from labapp.errors import ModelError, StimuliError, UsageError
-from labapp.explanations import package, scores
-from labapp.explanations.building import console
+from labapp.explanations import package, pixel_scores
+from labapp.explanations.building import commands
 from labapp.explanations.building.build import BuiltSet
-from labapp.explanations.building.scored import scored_of, select
+from labapp.explanations.building.pixel_score_sets import scored_of, select
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
-from labapp.explanations.card import ByClass
+from labapp.explanations.card import ClassTest
 from labapp.explanations.classifier import Classifier
-from labapp.explanations.data import FacesData
-from labapp.explanations.methods import METHODS
-from labapp.explanations.scored import SCORINGS, ids_of
+from labapp.explanations.data import FacesData, ids_of
+from labapp.explanations.methods import METHODS, SCORINGS
 from labapp.stimuli import importing, library, pictures, score_files
 from labapp.stimuli.manifest import Manifest, Photo
 from tests.helpers.installed import on_path, write_package
@@ -76,7 +75,7 @@ def test_what_is_written_is_what_the_model_says_of_what_is_shown(
     predicted = logits.argmax(1)
     assert [CLASSES.index(one.prediction) for one in photos] == predicted.tolist()
     for method in SCORINGS:
-        maps = scores.scores(model, method, seen, predicted)
+        maps = pixel_scores.scores(model, method, seen, predicted)
         for photo, expected in zip(photos, maps, strict=True):
             file = photo.scores[method]
             found = score_files.decode_scores(built.files[file], file)
@@ -165,15 +164,15 @@ def test_a_package_scores_pixels_of_a_set_that_names_its_method(
     site = write_package(tmp_path, "ours", code, group="labapp.explanations", entry="IT")
     with on_path(site):
         assert SCORED_SPECS["faces-unmasking"].methods == SCORINGS
-        spec = console.scored_spec(
+        spec = commands.scored_spec(
             None, "mine", "faces/cnn", each=3, wrong=1, methods="lrp,brightness"
         )
         built = scored_of(model, data.load(), spec, seed=4)
         with pytest.raises(UsageError, match="No method 'dark' scores pixels") as told:
-            console.scored_spec(None, "mine", "faces/cnn", methods="dark")
+            commands.scored_spec(None, "mine", "faces/cnn", methods="dark")
         assert "gradient, guided_backprop, lrp, brightness" in (told.value.todo or "")
         with pytest.raises(UsageError, match="Found --methods lrp,lrp"):
-            console.scored_spec(None, "mine", "faces/cnn", methods="lrp,lrp")
+            commands.scored_spec(None, "mine", "faces/cnn", methods="lrp,lrp")
     methods = [(method.id, method.name) for method in built.manifest.methods]
     assert methods == [("lrp", "LRP"), ("brightness", "Brightness")]
     assert built.manifest.made_with.endswith("--methods lrp,brightness")
@@ -243,7 +242,7 @@ def test_the_shipped_set_is_what_its_model_says(model: Classifier) -> None:
     assert manifest.method.sha256 == card.weights_sha256
     assert manifest.method.accuracy == round(100 * card.test.accuracy, 2)
     counted = {(one.truth, one.prediction): one.count for one in manifest.pool}
-    assert isinstance(card.test, ByClass)
+    assert isinstance(card.test, ClassTest)
     assert counted == {
         (truth, said): card.test.confusion[row][column]
         for row, truth in enumerate(CLASSES)
@@ -255,17 +254,17 @@ def test_the_shipped_set_is_what_its_model_says(model: Classifier) -> None:
     photos: tuple[Photo, ...] = (*manifest.photos, manifest.correct_example)
     large = faces(seed=data.seed, test=data.test, noise=data.noise, cue=data.cue).test
     rows = np.array([row_of(photo) for photo in photos])
-    painted = np.rint(large.instances(rows) * 255).astype(np.uint8)
-    seen = average_blocks(painted, data.size)
+    load_photos = np.rint(large.instances(rows) * 255).astype(np.uint8)
+    seen = average_blocks(load_photos, data.size)
     logits = model.scores(seen)
     for place, photo in enumerate(photos):
         shown = pictures.native((shipped.folder / photo.photo).read_bytes(), photo.photo)
         assert shown.shape == (96, 96)
-        assert np.abs(shown.astype(int) - painted[place, 0]).max() <= 2
+        assert np.abs(shown.astype(int) - load_photos[place, 0]).max() <= 2
         assert photo.logits == pytest.approx(logits[place], abs=5e-3)
         for method in SCORINGS:
             kept = score_files.read(shipped.folder, photo.scores[method])
-            now = scores.scores(
+            now = pixel_scores.scores(
                 model, method, seen[place : place + 1], logits[place : place + 1].argmax(1)
             )[0]
             assert np.corrcoef(kept.ravel(), now.ravel())[0, 1] > 0.999

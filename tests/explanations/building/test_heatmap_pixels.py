@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.explanations.maps import upsampled
+from labapp.explanations.building.heatmaps import upsampled
 
 
 @pytest.mark.parametrize("size", [96, 384])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labapp.datasets.split import Float32, Split
-from labapp.representations import agreement
+from labapp.representations import measuring
 from labapp.representations.space import Continuous, Discrete, LatentSpace
 from tests.helpers import digits
 
@@ -49,7 +49,7 @@ def a_decoder(wrong: float):  # type: ignore[no-untyped-def]
 def test_codes_that_each_draw_one_digit_agree_whatever_their_order(
     data: Split, latents: Float32
 ) -> None:
-    found = agreement.measure(SPACE, a_decoder(0.0), latents, data)
+    found = measuring.code_agreement(SPACE, a_decoder(0.0), latents, data)
     assert found.classifier_accuracy > 0.95
     assert found.agreement == 1.0
     assert found.digits == ORDER.tolist()
@@ -57,7 +57,7 @@ def test_codes_that_each_draw_one_digit_agree_whatever_their_order(
 
 
 def test_what_draws_another_digit_counts_against(data: Split, latents: Float32) -> None:
-    found = agreement.measure(SPACE, a_decoder(0.4), latents, data)
+    found = measuring.code_agreement(SPACE, a_decoder(0.4), latents, data)
     # Four tenths are ones; a tenth of those belong to the code of the one.
     assert found.agreement == pytest.approx(1 - 0.4 * 0.9, abs=0.05)
 
@@ -71,5 +71,5 @@ def test_a_code_without_meaning_agrees_by_chance(data: Split, latents: Float32) 
         mixed[:, :10] = np.eye(10, dtype=np.float32)[rng.integers(10, size=len(inputs))]
         return np.asarray(a_decoder(0.0)(mixed), np.float32)
 
-    found = agreement.measure(SPACE, decode, shuffled, data)
+    found = measuring.code_agreement(SPACE, decode, shuffled, data)
     assert found.agreement < 0.25

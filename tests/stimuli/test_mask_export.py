@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from labapp.errors import StimuliError
-from labapp.stimuli import importing, library, masked, masking, masks, pictures
+from labapp.stimuli import importing, library, mask_export, masked_pictures, masking, pictures
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study.stimulus_stages import recorded_outputs
 from tests.helpers import stimuli
@@ -22,7 +22,7 @@ MASKING = Masking((5.0, 20.5, 60.0), "grey", "absolute")
 def test_every_masked_picture_is_written_with_a_line(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "scores")
     out = tmp_path / "out" / "masked"
-    assert masks.write(made, MASKING, out) == 10 * 2 * 3
+    assert mask_export.write(made, MASKING, out) == 10 * 2 * 3
     with (out / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == 60
@@ -34,7 +34,7 @@ def test_every_masked_picture_is_written_with_a_line(tmp_path: Path) -> None:
     assert files == {line["file"] for line in lines}
     ref = MaskedRef(made.id, "p00", "middle", "grey", "absolute", 20.5)
     shown = pictures.native((out / "middle" / "p00-20.5.png").read_bytes(), "p00.png")
-    assert np.array_equal(shown, masked.picture(made, ref))
+    assert np.array_equal(shown, masked_pictures.picture(made, ref))
 
 
 def test_what_another_model_says_is_imported(
@@ -52,7 +52,7 @@ def test_what_another_model_says_is_imported(
     assert recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
     assert importing.load_any(str(plain.folder)) == plain
     folder = as_tables(plain)
-    masks.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
+    mask_export.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
     with (tmp_path / "masked" / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     for line in lines:
@@ -72,7 +72,7 @@ def test_what_another_model_says_is_imported(
                 MaskedRef(taken.id, photo.id, method, "grey", "absolute", percent)
                 for percent in MASKING.percents
             ]
-            expected = [round(float(masked.picture(taken, ref).mean()), 3) for ref in refs]
+            expected = [round(float(masked_pictures.picture(taken, ref).mean()), 3) for ref in refs]
             assert [one[0] for one in said] == expected
             assert recorded_outputs(taken, Masking(masking.sizes()), photo, method) == ()
 
@@ -87,7 +87,7 @@ def test_names_with_dashes_are_pictures_of_their_own(tmp_path: Path) -> None:
             photo["scores"] = dict(zip(("b-c", "c"), photo["scores"].values(), strict=True))
 
     made = stimuli.edited(stimuli.write(tmp_path, "scores"), dashed)
-    assert masks.write(made, MASKING, tmp_path / "out") == 4 * 2 * 3
+    assert mask_export.write(made, MASKING, tmp_path / "out") == 4 * 2 * 3
     assert len(list((tmp_path / "out").rglob("*.png"))) == 4 * 2 * 3
 
 
@@ -96,16 +96,16 @@ def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None
     out = tmp_path / "masked"
     out.mkdir()
     with pytest.raises(StimuliError, match="exists; nothing is overwritten"):
-        masks.write(made, MASKING, out)
+        mask_export.write(made, MASKING, out)
     out.rmdir()
     (made.folder / "p05-edge.npy").unlink()
     with pytest.raises(StimuliError, match=r"The score file 'p05-edge\.npy' cannot be read"):
-        masks.write(made, MASKING, out)
+        mask_export.write(made, MASKING, out)
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-scores"]
 
 
 def test_other_sets_have_no_masks(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     with pytest.raises(StimuliError, match="tiny-heatmaps is of the kind heatmaps"):
-        masks.write(made, MASKING, tmp_path / "out")
+        mask_export.write(made, MASKING, tmp_path / "out")
     assert json.loads((made.folder / "manifest.json").read_text("utf-8"))["kind"] == "heatmaps"

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from labapp.errors import ModelError
-from labapp.explanations import scores
+from labapp.explanations import pixel_scores
 from labapp.explanations.classifier import Classifier
 from labapp.explanations.cnn import layers
+from labapp.explanations.methods import SCORINGS, scorings
 from labapp.explanations.photos import UInt8
-from labapp.explanations.scored import SCORINGS, scorings
-from labapp.explanations.scores import Scoring
+from labapp.explanations.pixel_scores import Scoring
 
 SIZE, CLASSES = 24, 3
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -143,7 +143,7 @@ def unpool(back: Array, x: Array) -> Array:
 
 def test_the_gradient_is_what_differences_say() -> None:
     network, inputs = net(1), inputs_of(1)
-    found = scores.of_network(network, "gradient", inputs, [0, 1, 2])
+    found = pixel_scores.of_network(network, "gradient", inputs, [0, 1, 2])
     step = 1e-6
     random = np.random.default_rng(0)
     with torch.no_grad():
@@ -165,7 +165,9 @@ def test_the_gradient_is_what_differences_say() -> None:
 @given(seed=st.integers(0, 10**6), bias=st.sampled_from([0.0, 0.1, 0.5]))
 def test_each_method_is_what_passes_by_hand_give(seed: int, bias: float) -> None:
     network, inputs = net(seed, bias=bias), inputs_of(seed)
-    found = {one: scores.of_network(network, one, inputs, [0, 1, 2]).numpy() for one in SCORINGS}
+    found = {
+        one: pixel_scores.of_network(network, one, inputs, [0, 1, 2]).numpy() for one in SCORINGS
+    }
     for n, picture in enumerate(inputs.numpy()):
         passes = ByHand(network, picture)
         assert passes.scores == pytest.approx(numbers(network(inputs[n : n + 1]))[0], abs=1e-12)
@@ -182,7 +184,7 @@ def test_each_method_is_what_passes_by_hand_give(seed: int, bias: float) -> None
 def test_without_biases_relevance_is_neither_made_nor_lost(seed: int) -> None:
     """But for the epsilon of the dense layer, which keeps z / (z + 0.1) of a score z."""
     network, inputs = net(seed, bias=0), inputs_of(seed)
-    found = scores.of_network(network, "lrp", inputs, [0, 1, 2])
+    found = pixel_scores.of_network(network, "lrp", inputs, [0, 1, 2])
     for n, picture in enumerate(inputs.numpy()):
         passes = ByHand(network, picture)
         score = float(passes.scores[n])
@@ -195,7 +197,7 @@ def test_without_biases_relevance_is_neither_made_nor_lost(seed: int) -> None:
 
 def test_with_biases_what_is_lost_is_what_the_biases_take() -> None:
     network, inputs = net(3, bias=0.3), inputs_of(3)
-    found = scores.of_network(network, "lrp", inputs, [0, 1, 2])
+    found = pixel_scores.of_network(network, "lrp", inputs, [0, 1, 2])
     for n, picture in enumerate(inputs.numpy()):
         passes = ByHand(network, picture)
         told = passes.lrp(n)
@@ -216,9 +218,9 @@ def test_where_theory_says_so_the_methods_agree() -> None:
     torch.manual_seed(0)
     dense = nn.Sequential(nn.Flatten(), nn.Linear(SIZE**2, CLASSES, bias=False)).double()
     inputs = inputs_of(4)
-    times_input = scores.of_network(dense, "gradient", inputs, [0, 1, 2]) * inputs
+    times_input = pixel_scores.of_network(dense, "gradient", inputs, [0, 1, 2]) * inputs
     z = dense(inputs).detach()[[0, 1, 2], [0, 1, 2]].reshape(3, 1, 1, 1)
-    relevance = scores.of_network(dense, "lrp", inputs, [0, 1, 2])
+    relevance = pixel_scores.of_network(dense, "lrp", inputs, [0, 1, 2])
     assert torch.allclose(relevance, times_input * (z / (z + 0.1 * z.sign())), atol=1e-9)
 
     positive = net(5, bias=0)
@@ -226,7 +228,7 @@ def test_where_theory_says_so_the_methods_agree() -> None:
         for value in positive.parameters():
             value.abs_()
     gradient, guided, lrp = (
-        scores.of_network(positive, method, inputs, [0, 1, 2]) for method in SCORINGS
+        pixel_scores.of_network(positive, method, inputs, [0, 1, 2]) for method in SCORINGS
     )
     assert torch.allclose(gradient, guided, rtol=1e-12)
     z = positive(inputs).detach()[[0, 1, 2], [0, 1, 2]].reshape(3, 1, 1, 1)
@@ -236,7 +238,7 @@ def test_where_theory_says_so_the_methods_agree() -> None:
 def test_all_channels_are_scored() -> None:
     network, inputs = net(6, channels=3), inputs_of(6, channels=3)
     for method in SCORINGS:
-        found = scores.of_network(network, method, inputs, [0, 1, 2])
+        found = pixel_scores.of_network(network, method, inputs, [0, 1, 2])
         assert found.shape == inputs.shape
         assert (found.abs().amax((0, 2, 3)) > 0).all()
 
@@ -247,27 +249,27 @@ def test_pictures_are_scored_alike_alone_and_among_many(
 ) -> None:
     random = np.random.default_rng(2)
     size = faces_cnn.size
-    pictures: UInt8 = random.integers(0, 256, (scores.CHUNK + 3, 1, size, size), np.uint8)
+    pictures: UInt8 = random.integers(0, 256, (pixel_scores.CHUNK + 3, 1, size, size), np.uint8)
     classes = faces_cnn.predicted(pictures)
     before = {name: value.clone() for name, value in faces_cnn.network.state_dict().items()}
-    together = scores.scores(faces_cnn, method, pictures, classes)
-    assert together.shape == (scores.CHUNK + 3, size, size)
+    together = pixel_scores.scores(faces_cnn, method, pictures, classes)
+    assert together.shape == (pixel_scores.CHUNK + 3, size, size)
     assert together.dtype == np.float32
-    for n in (0, scores.CHUNK, scores.CHUNK + 2):
-        alone = scores.scores(faces_cnn, method, pictures[n : n + 1], classes[n : n + 1])
+    for n in (0, pixel_scores.CHUNK, pixel_scores.CHUNK + 2):
+        alone = pixel_scores.scores(faces_cnn, method, pictures[n : n + 1], classes[n : n + 1])
         assert together[n] == pytest.approx(alone[0], rel=1e-4, abs=1e-7)
     after = faces_cnn.network.state_dict()
     assert all(torch.equal(after[name], value) for name, value in before.items())
     assert not any(hasattr(layer, "rule") for layer in faces_cnn.network)
-    again = scores.scores(faces_cnn, method, pictures, classes)
+    again = pixel_scores.scores(faces_cnn, method, pictures, classes)
     assert again.tobytes() == together.tobytes(), "to the last digit, whatever was asked before"
-    other = scores.scores(faces_cnn, method, pictures[:3], 1 - classes[:3])
+    other = pixel_scores.scores(faces_cnn, method, pictures[:3], 1 - classes[:3])
     assert not np.allclose(other, together[:3]), "another class has other scores"
 
 
 def test_a_network_that_the_methods_do_not_go_through_is_refused(resnet: Classifier) -> None:
     pictures = np.zeros((1, 3, 96, 96), np.uint8)
     with pytest.raises(ModelError, match="The pixels of birds/resnet, a resnet") as refused:
-        scores.scores(resnet, "lrp", pictures, np.zeros(1, np.int64))
+        pixel_scores.scores(resnet, "lrp", pictures, np.zeros(1, np.int64))
     assert "cnn" in refused.value.todo
     assert scorings() == SCORINGS

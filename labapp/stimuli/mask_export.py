@@ -1,4 +1,4 @@
-"""Every masked picture of a set as a file, for a model that this program cannot ask.
+"""Writes every masked picture of a set as a file, for a model that labapp cannot run.
 
 masked.csv           a line for each, its logits to be filled in; `stimuli import` reads it
 METHOD/PHOTO-5.png   the picture as people see it
@@ -6,14 +6,11 @@ METHOD/PHOTO-5.png   the picture as people see it
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from labapp import leftovers
 from labapp.errors import StimuliError
-from labapp.stimuli import masked
+from labapp.stimuli import library, masked_pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.stimuli.sources import COLUMNS
@@ -35,20 +32,13 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
             "by which pictures are masked.",
             todo="Name a set whose kind is scores.",
         )
-    if folder.exists():
-        raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
-        )
-    leftovers.clear(folder.parent, leftovers.DRAFT)
-    draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     rows: list[dict[str, str]] = []
-    try:
-        draft.mkdir(parents=True)
+    with library.new_folder(folder) as draft:
         for ref in _refs(stimulus_set, masking):
             # A folder a method: ids may have - in them, and two pictures must not have one name.
             name = f"{ref.method}/{ref.photo}-{ref.percent:g}.png"
             (draft / name).parent.mkdir(exist_ok=True)
-            (draft / name).write_bytes(masked.png(stimulus_set, ref))
+            (draft / name).write_bytes(masked_pictures.png(stimulus_set, ref))
             rows.append(
                 {
                     "photo": ref.photo,
@@ -62,14 +52,6 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
         with (draft / TABLE).open("x", encoding="utf-8", newline="") as file:
             columns = COLUMNS[TABLE]
             write_csv(file, columns, ([row.get(name) for name in columns] for row in rows))
-        draft.rename(folder)
-    except OSError as error:
-        raise StimuliError(
-            f"{folder} cannot be written: {error.strerror}.",
-            todo="Make room, or choose a folder that can be written.",
-        ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return len(rows)
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import Concepts, Division
+from labapp.metrics.concepts import Concepts, RowDivision
 from labapp.metrics.inputs import check_count
 from labapp.metrics.roc import class_auc
 
@@ -35,11 +35,11 @@ RATE = 1e-3
 EPSILON = 1e-7
 """Keras's, in which the released code is written; PyTorch would take 1e-8."""
 LARGEST = 1e15
-"""In size, of a code: the squares of gradients stay within float32."""
+"""Largest absolute value of a code: the squares of gradients then stay within float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weights:
+class HelperWeights:
     """Float32, of C x K helpers: `into` (C, K, d, H) and `bias` (C, K, H) of the hidden layer,
     `out` (C, K, H, m) and `offset` (C, K, m) of the output layer, m being 1 for two classes."""
 
@@ -55,7 +55,7 @@ class Weights:
 def predictability(
     codes: Float64,
     targets: Concepts,
-    division: Division,
+    division: RowDivision,
     *,
     hidden: int = HIDDEN,
     batch: int = BATCH,
@@ -93,7 +93,7 @@ def predictability(
         with _one_thread():
             train(weights, values[:, division.train], labels[:, division.train], batch, generator)
             for code in range(len(values)):
-                own = Weights(*(tensor[[code]] for tensor in weights.all()))
+                own = HelperWeights(*(tensor[[code]] for tensor in weights.all()))
                 with torch.no_grad():
                     logits = logits_of(own, values[[code]][:, division.test])[0].double().numpy()
                 for place, column in enumerate(columns):
@@ -102,7 +102,9 @@ def predictability(
     return auc
 
 
-def initial(shape: tuple[int, int, int, int], classes: int, generator: torch.Generator) -> Weights:
+def initial(
+    shape: tuple[int, int, int, int], classes: int, generator: torch.Generator
+) -> HelperWeights:
     """Glorot's uniform weights, and biases of 0; `shape` is (C, K, d, H)."""
     *helpers, d, hidden = shape
     outputs = 1 if classes == 2 else classes
@@ -111,7 +113,7 @@ def initial(shape: tuple[int, int, int, int], classes: int, generator: torch.Gen
         limit = math.sqrt(6 / (inputs + units))
         return (2 * torch.rand(*helpers, inputs, units, generator=generator) - 1) * limit
 
-    return Weights(
+    return HelperWeights(
         into=uniform(d, hidden),
         bias=torch.zeros(*helpers, hidden),
         out=uniform(hidden, outputs),
@@ -120,7 +122,7 @@ def initial(shape: tuple[int, int, int, int], classes: int, generator: torch.Gen
 
 
 def train(
-    weights: Weights, values: Tensor, labels: Tensor, batch: int, generator: torch.Generator
+    weights: HelperWeights, values: Tensor, labels: Tensor, batch: int, generator: torch.Generator
 ) -> None:
     """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
     for tensor in weights.all():
@@ -138,13 +140,13 @@ def train(
             adam.step()
 
 
-def logits_of(weights: Weights, values: Tensor) -> Tensor:
+def logits_of(weights: HelperWeights, values: Tensor) -> Tensor:
     """Of float32 values (C, n, d), from every helper of their code: float32 (C, K, n, m)."""
     hidden = torch.relu(values[:, None] @ weights.into + weights.bias[:, :, None])
     return hidden @ weights.out + weights.offset[:, :, None]
 
 
-def logits_by_knots(weights: Weights, values: Tensor) -> Tensor:
+def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
     """The same for d = 1 but for rounding, without a number for each row and hidden unit.
 
     A unit max(0, a x + b) is at work on one side of its knot x = -b / a, and there adds out * a to

@@ -107,8 +107,8 @@ def test_the_same_command_gives_the_same_set(lab: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
     model = ("--model", "own/cnn")
     for args, error, said in (
-        (model, UsageError, "What is to be built?"),
-        (("--id", "mine"), UsageError, "What is to be built?"),
+        (model, UsageError, "does not say which set"),
+        (("--id", "mine"), UsageError, "does not say which set"),
         ((*model, "--id", "My Faces"), UsageError, "'My Faces' is no id of a set"),
         (("faces-unmasking", "--id", "mine"), UsageError, "Both the set faces-unmasking and"),
         (("birds-gradcam", "--title", "x"), UsageError, "birds-gradcam is not made of pixel"),

@@ -1,23 +1,58 @@
-"""Scores for people: tables on a console."""
+"""Metrics in a terminal: progress while they are computed, and tables of their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from labapp.console import marked, shown
-from labapp.metrics.evaluation.scores import MEDIAN, OF_CONCEPTS, Outcome
+from labapp.metrics.evaluation.scores import MEDIAN, OF_CONCEPTS, MetricOutcome, Say
+from labapp.metrics.registry import METRICS
 
 MOST_CELLS = 24
 """A longer list or a wider matrix is told by its shape; --json has all of it."""
 
 
-def show_all(outcomes: Sequence[Outcome]) -> None:
+@contextmanager
+def show_progress(console: Console | None = None) -> Iterator[Say]:
+    """Gives a `Say` that shows which metric is computed; for those that may take minutes, with a
+    bar and the time left.
+
+    By default on standard error, because standard output is for the table or the JSON value. The
+    line disappears at the end, and nothing is written if the output is no terminal.
+    """
+    console = Console(stderr=True) if console is None else console
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[share]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("", total=None, share="")
+
+    def say(name: str, share: float | None) -> None:
+        if share is None:
+            label = METRICS[name].label
+            bar.reset(task, total=None, description=f"computing {label}", share="")
+        else:
+            bar.update(task, total=1.0, completed=share, share=f"{share:.0%}")
+
+    with bar:
+        yield say
+
+
+def show_all(outcomes: Sequence[MetricOutcome]) -> None:
     """One line a metric on standard output."""
     table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("score", justify="right", no_wrap=True)
@@ -26,11 +61,11 @@ def show_all(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         metric = outcome.metric
         score = "–" if outcome.score is None else number(outcome.score.score)
-        table.add_row(metric.name, score, metric.better, marked(told(outcome)))
+        table.add_row(metric.name, score, metric.better, marked(describe(outcome)))
     _console().print(table)
 
 
-def told(outcome: Outcome) -> str:
+def describe(outcome: MetricOutcome) -> str:
     """The metric's title and what was done to the factors, or why there is no score."""
     if outcome.score is None:
         return outcome.reason
@@ -39,12 +74,12 @@ def told(outcome: Outcome) -> str:
     return outcome.metric.title + note
 
 
-def show_one(outcome: Outcome, codes: Sequence[str], factors: Sequence[str]) -> None:
+def show_one(outcome: MetricOutcome, codes: Sequence[str], factors: Sequence[str]) -> None:
     """A score with its parts and settings on standard output; codes, factors: names of columns."""
     assert outcome.score is not None
     score, console = outcome.score, _console()
     better = f"{outcome.metric.better} is better"
-    console.print(f"{score.metric}  {number(score.score)}  ({told(outcome)}; {better})")
+    console.print(f"{score.metric}  {number(score.score)}  ({describe(outcome)}; {better})")
     for name, part in score.parts.items():
         rows = factors if name in OF_CONCEPTS else codes
         console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")

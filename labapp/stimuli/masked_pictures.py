@@ -1,4 +1,4 @@
-"""Masked pictures of a set, made of a picture, a score file and how it is masked."""
+"""Masked pictures of a set, made from a picture and its score file."""
 
 from __future__ import annotations
 

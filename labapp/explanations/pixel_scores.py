@@ -1,4 +1,4 @@
-"""How much each pixel of a picture speaks for a class: gradient, guided backpropagation and LRP.
+"""Scores of pixels for a class: gradient, guided backpropagation and LRP.
 
 Source: paper 004, section 3.3, which takes the three from iNNvestigate with its defaults: the
 signed gradient; guided backpropagation (Springenberg et al. 2015), signed too; and LRP by its
@@ -39,7 +39,7 @@ from labapp.explanations.photos import UInt8, as_input
 
 Scoring = Literal["gradient", "guided_backprop", "lrp"]
 EPSILON = 0.1
-"""Of LRP in dense layers."""
+"""Epsilon of LRP in dense layers."""
 CHUNK = 50
 """Pictures at a time."""
 
@@ -58,7 +58,7 @@ def scores(classifier: Classifier, method: Scoring, pictures: UInt8, classes: In
 
     Raises
     ------
-    ModelError : the network is not one that the three methods go through.
+    ModelError : the three methods cannot be applied to the network.
     """
     network = sequential(classifier)
     parts = []
@@ -85,7 +85,7 @@ def lrp(classifier: Classifier, pictures: UInt8, classes: Int64) -> Float32:
 
 
 def sequential(classifier: Classifier) -> nn.Sequential:
-    """The network, where it is one that can be explained pixel by pixel. Raises ModelError."""
+    """The network, if its pixels can be scored. Raises ModelError otherwise."""
     network = classifier.network
     allowed = (nn.Conv2d, nn.ReLU, nn.MaxPool2d, nn.Flatten, nn.Linear)
     layers = list(network) if isinstance(network, nn.Sequential) else []
@@ -115,7 +115,7 @@ def of_network(
             maps = Saliency(network).attribute(fresh, target, abs=False)
         case "guided_backprop":
             with warnings.catch_warnings():
-                # It tells, every time, that it sets hooks and removes them.
+                # It warns every time that it sets hooks and removes them.
                 warnings.filterwarnings("ignore", message="Setting backward hooks on ReLU")
                 maps = GuidedBackprop(network).attribute(fresh, target)
         case "lrp":

@@ -13,9 +13,9 @@ from torch import nn
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
-from labapp.metrics.helpers import (
+from labapp.metrics.helper_networks import (
     EPOCHS,
-    Weights,
+    HelperWeights,
     initial,
     logits_by_knots,
     logits_of,
@@ -35,7 +35,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def one_by_one(weights: Weights, i: int, j: int) -> nn.Sequential:
+def one_by_one(weights: HelperWeights, i: int, j: int) -> nn.Sequential:
     """The helper of code i and concept j as PyTorch's own layers."""
     d, hidden, outputs = *weights.into.shape[2:], weights.out.shape[3]
     network = nn.Sequential(nn.Linear(d, hidden), nn.ReLU(), nn.Linear(hidden, outputs))

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from labapp.errors import ModelError
 from labapp.explanations.prototree import training
 from labapp.explanations.prototree.network import ProtoTree, distances, greedy, leaf_shares
-from labapp.explanations.prototree.tree import Tree, complete, prune
+from labapp.explanations.prototree.tree import DecisionTree, complete, prune
 
 
-def grown(seed: int, inner: int) -> Tree:
+def grown(seed: int, inner: int) -> DecisionTree:
     """A random tree with so many inner nodes, breadth first."""
     random = np.random.default_rng(seed)
     below: dict[int, tuple[int, int]] = {}
@@ -25,7 +25,7 @@ def grown(seed: int, inner: int) -> Tree:
     children = np.full((count, 2), -1, np.int64)
     for node, two in below.items():
         children[node] = two
-    return Tree(children)
+    return DecisionTree(children)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40))
