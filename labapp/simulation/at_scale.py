@@ -1,9 +1,9 @@
 """Many simulated participants at once: the same sessions as one after another gives.
 
 Each session is made by a worker in a folder of its own and put in its place in the order of the
-participants. Where cells are drawn, a participant's depend on who of those before is included: they
-are assigned as if all who are still at work will be, and whose cells turn out to be others once an
-earlier one is excluded is simulated again.
+participants. Where cells are drawn, a participant's cells depend on which earlier participants are
+included. They are drawn as if everybody still being simulated will be included; a participant whose
+cells turn out otherwise, because an earlier one was excluded, is simulated again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy
 
 FEW = 4
-"""So many sessions are simulated before another process has started."""
+"""Sessions that one process simulates in the time another takes to start."""
 AHEAD = 3
-"""Sessions asked for per slot, so that none waits while the others are put in their place."""
+"""Sessions submitted per slot, so that no worker waits while finished ones are put in place."""
 SCRATCH = ".simulating"
 """Folder for sessions that are being made; it is gone at the end."""
 
@@ -81,8 +81,8 @@ def simulate_at_scale(
                     folders.append(simulated.move(sessions))
                     progress(simulated.job.label)
     finally:
-        # What was still being made belongs to nobody; where nothing came of it, the folder can be
-        # named again. The folder tells, not the list: a signal can come between the two.
+        # Unfinished sessions are removed; where none was finished, so is `out`, which can be
+        # named again then. The folder decides, not the list: a signal can come between the two.
         if sessions is not None:
             shutil.rmtree(scratch if any(sessions.iterdir()) else out, ignore_errors=True)
     if folders:
@@ -221,7 +221,7 @@ class _JobQueue:
         )
 
     def _assign_again(self) -> None:
-        """Somebody was excluded: those after keep their sessions where their cells are the same."""
+        """After an exclusion: participants whose cells are the same keep their sessions."""
         before, self._pending = self._pending, deque()
         for place, session in enumerate(before):
             job = self._job(self._done + place + 1)

@@ -36,8 +36,8 @@ class Driver:
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
     strategy: one of `simulation.names`, or shares of them (see `mixtures`), which must fit the
     study. careless: guesses wherever it is asked, and gives up every reconstruction question that
-    can be given up, so that rules of inclusion have somebody to exclude. paints: there is no screen
-    that tells when a stimulus is painted, so that this does, at the moment it is due. options: of a
+    can be given up, so that rules of inclusion have somebody to exclude. paints: without a screen,
+    the driver itself says that a stimulus is painted, at the moment it is due. options: of a
     task by its name, such as the observer that `understanding` sees masked pictures with.
     language: the study's, in which dials are named.
     """

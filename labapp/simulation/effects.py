@@ -23,7 +23,7 @@ Float64 = NDArray[np.float64]
 KNOTS = 9
 """A slider's effect is remembered at so many places, and in between by straight lines."""
 SMOOTH = 0.3
-"""How much a place is expected to go on as its neighbours do, beside one look's weight of 1."""
+"""Weight of the expectation that a place goes on as its neighbours do; one look has weight 1."""
 TIMID = 0.01
 """How much no effect is expected, of what was never tried."""
 HALF_LIFE = 200
@@ -31,7 +31,7 @@ HALF_LIFE = 200
 TRIED_PLACES, TRIED_BUTTONS = 3, 2
 """A dial counts as tried once it was seen at so many of its places."""
 FORGIVES = 0.7
-"""How much of what was wrong at one turn of a dial is still held against it at the next."""
+"""Share of the error at one turn of a dial that still counts at its next turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Effects:
         return len(self._places[dial]) >= least
 
     def judge(self, dial: int, expected: Float64, happened: Float64, noise: float) -> None:
-        """Compare what turning a dial changed with what was expected; noise: sd of what happened,
-        which is nobody's mistake."""
+        """Compare what turning a dial changed with what was expected; noise: sd of what was seen, which
+        counts as no error."""
         mistaken = float(np.square(happened - expected).sum()) - happened.size * noise**2
         changed = float(np.square(happened).sum()) - happened.size * noise**2
         self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)

@@ -19,7 +19,7 @@ from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy
 
 IN_VAIN = 100
-"""Participants in a row of whom none is included, after which a study is not going to fill."""
+"""A study does not fill when so many participants in a row are excluded."""
 
 
 def simulate_study(

@@ -20,18 +20,18 @@ CORRECTIONS = 2
 """Small movements after an aimed one, to get nearer (two-component model of aimed movements,
 Woodworth 1899: one or two corrections)."""
 NEARLY = 0.15
-"""So near to the goal the number is watched instead of the picture (ours)."""
+"""From this near to the goal on, the number is watched instead of the picture (ours)."""
 NUDGE = 0.02
 """Slider widths of a first small stride then; halved to a quarter of that."""
 CLOSER = 0.9
 """A pass that leaves more than this share of the (squared) difference has brought nothing."""
 STRIDE = 0.05
-"""After a pass in vain the dials are turned by the number, as those do who understand nothing (with
-reluctance, "their strategy changed" to "finicking with the dials", 6.2.2), in such strides."""
+"""Slider widths from look to look after a pass in vain. The dials are turned by the number then, as
+people did with reluctance: "their strategy changed" to "finicking with the dials" (6.2.2)."""
 IN_VAIN = 3
-"""Passes in vain on end before it does not know what else to try (ours)."""
+"""Passes in vain in a row before it gives up (ours)."""
 BELONGS = 0.35
-"""Share of a dial's effect that is on one kind of property, from which it belongs to that group
+"""A dial belongs to the group of a kind of property that takes at least this share of its effect
 (ours)."""
 EXPERIMENT_STRIDE = 0.05
 """Slider widths from look to look while experimenting within a group; half as much after a loop in
@@ -88,7 +88,7 @@ def turn(
     kind: int | None = None,
     more: int = 0,
 ) -> Acts:
-    """Turn a dial to where it promises most, and correct it so often where that is not enough."""
+    """Turn a dial to where it promises most; more: small corrections after that, where they help."""
     for _ in range(1 + more):
         plan = learner.plan(view, dial, kind)
         if not plan.worth_it:

@@ -55,7 +55,7 @@ class MotorModel:
         return dimension.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
 
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
-        """Straight to a value, a button at once; most: so many strides at most."""
+        """Straight to a value, a button at once; most: the largest number of strides."""
         dimension, at = view.dials[dial], view.z[dial]
         strides = (
             1

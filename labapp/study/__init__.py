@@ -1,4 +1,4 @@
-"""Studies: what a file may say, and the plan that comes of it for one participant.
+"""Studies: what a study file may say, and the plan made from it for one participant.
 
 Nothing here knows a task. `schema`, `flow` and `stages` read a study file with the task types'
 help, `planner` makes the plan, `conditions` and `assignment` decide who gets what, `instruments`

@@ -59,6 +59,6 @@ def in_rounds(items: Sequence[T], count: int, seed: int, *purpose: str | int) ->
 
 
 def attempt_at(stage: str, attempt: int) -> str:
-    """What the draws of a stage are for: one that begins again draws anew, for its participant has
-    seen the former questions."""
+    """The purpose of a stage's draws at an attempt. A stage that begins again draws anew, for its
+    participant has seen the former questions."""
     return stage if attempt == 1 else f"{stage}, attempt {attempt}"

@@ -1,9 +1,9 @@
 """Who gets which condition: the variables of a study, by participant number or drawn.
 
-A drawn variable has cells. The emptiest cells are drawn first and ties by lot, so that every round
-is without replacement; which ones they are depends on earlier participants (see
+A drawn variable has cells. The emptiest cells are drawn first and ties are broken by lot, so that
+every round draws without replacement; which cells are emptiest depends on earlier participants (see
 `labapp.session.condition_assignment`). Variables stand as `{name}` in models and texts, and
-`only_if` leaves out what another condition is to see.
+`only_if` limits an item to some conditions.
 """
 
 from __future__ import annotations

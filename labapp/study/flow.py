@@ -1,6 +1,6 @@
-"""What a study file may say of its course: the items of `flow`, from consent to debrief.
+"""What a study file may say in `flow`: its items, from consent to debrief.
 
-Which items there are, and which stages, the registry of task types knows.
+The registry of task types knows which items and which stages there are.
 """
 
 from __future__ import annotations

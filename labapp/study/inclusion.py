@@ -1,8 +1,8 @@
 """What was achieved in a session, whether it counts in the analysis, and what it earned.
 
-It is a fold over the events, with the study's rules on it. The session decides at its end and
-writes the answer down; the analysis computes it again only for a session that never came to an end,
-or that ended before sessions wrote it down.
+The events are folded and the study's rules applied. The session decides at its end and records the
+decision; the analysis computes it again only for a session without an end, or of a version that did
+not record it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def decide(
 ) -> InclusionDecided:
     """The study's rules, on what was achieved. completed: the plan was gone through to its end.
 
-    A participant who withdraws is excluded whatever the study says.
+    A participant who withdraws is excluded, whatever the study says.
     """
     broken = {
         "completed": rules.completed and not (completed and achieved.stages_skipped == 0),

@@ -47,7 +47,7 @@ class LoadedStudy:
     def text(self, name: str) -> str:
         """A text by its name in the study file; `{language}` is filled in.
 
-        Raises StudyError for one that nothing in the study says it shows.
+        Raises StudyError for a text that no part of the study shows.
         """
         name = in_language(name, self.study.language)
         if name not in self.files:
@@ -324,7 +324,7 @@ def _read(study_path: Path, name: str, line: int | None) -> bytes:
 
 
 def _nearest(study_path: Path, name: str) -> str:
-    """What to do about a file that is not there, with those that it may have been meant to be."""
+    """What to do about a missing file; names files that may have been meant."""
     roots = (study_path.parent, *asset_roots())
     beside = {
         str(Path(name).with_name(file.name))

@@ -34,8 +34,8 @@ def prior_of(model: str) -> bool:
 
 
 def _undeclared(loaded: LoadedStudy) -> list[str]:
-    """What is said of items that declare nothing and are therefore left out of de-identified
-    copies; at most one line."""
+    """A remark on items that do not say whether they identify, and are therefore left out of
+    de-identified copies; at most one line."""
     items = [
         f"{instrument.id}.{item.id}"
         for instrument in loaded.instruments.values()

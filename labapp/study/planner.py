@@ -1,4 +1,4 @@
-"""Makes the plan of one participant: every choice that the study leaves open is made here."""
+"""The plan of one participant: every choice that the study leaves open is made here."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ class Planner:
         return any(group.think_aloud for group in self.groups)
 
     def parts(self) -> Iterator[PlannedPart]:
-        """All parts, in their order. What is paid is told before anything is done for it: behind
-        the consent, or first of all in a study that asks for none."""
+        """All parts, in their order. The text on what is paid comes right after the consent, or
+        first in a study that asks for none."""
         introduced = not self.flow
         for place, (item, scope) in enumerate(self.flow):
             if not introduced and not item.first_only:
@@ -232,8 +232,8 @@ class Planner:
         return near[0] if near else None
 
     def values_near(self, place: int, *, ahead: bool) -> Values:
-        """What an item may say in braces of the stages nearest to it, see `nearest`: of every task
-        that has something to say, that of the nearest stages last."""
+        """The values that an item's text may name in braces, about the stages nearest to it (see
+        `nearest`). Every task may give some; those of the nearest stages come last, and win."""
         near = {
             at: task_type
             for task_type in registry.task_types()

@@ -22,7 +22,7 @@ CIRCLES = "circles/gt"
 SINELINES_GT = "sinelines/gt"
 BaseSampling = Literal["held_out", "prior", "uniform"]
 _OWN_SAMPLING: dict[str, BaseSampling] = {SINELINES_GT: "prior", CIRCLES: "uniform"}
-"""Models in closed form draw their questions so; all others from their held-out sample."""
+"""How models in closed form draw their questions; all others draw from their held-out sample."""
 
 SpaceOf = Callable[[str], LatentSpace]
 PriorOf = Callable[[str], bool]

@@ -26,7 +26,7 @@ PredictMasked = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
 percentage of the masking; nothing where there is no model to ask."""
 MOST_DIGITS = 9
-"""Of the number of a set. Python reads no more than 4,300, and says so with an error of its own."""
+"""Digits in the number of a set; Python itself refuses more than 4,300."""
 
 
 def recorded_outputs(
