@@ -105,8 +105,8 @@ class Effects:
         return len(self._places[dial]) >= least
 
     def judge(self, dial: int, expected: Float64, happened: Float64, noise: float) -> None:
-        """Compare what turning a dial changed with what was expected; noise: sd of what was seen, which
-        counts as no error."""
+        """Compare what turning a dial changed with what was expected; noise: sd of what was seen,
+        which counts as no error."""
         mistaken = float(np.square(happened - expected).sum()) - happened.size * noise**2
         changed = float(np.square(happened).sum()) - happened.size * noise**2
         self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)

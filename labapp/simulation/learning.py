@@ -88,7 +88,7 @@ def turn(
     kind: int | None = None,
     more: int = 0,
 ) -> Acts:
-    """Turn a dial to where it promises most; more: small corrections after that, where they help."""
+    """Turn a dial to where it promises most; more: the most corrections after that."""
     for _ in range(1 + more):
         plan = learner.plan(view, dial, kind)
         if not plan.worth_it:

@@ -53,8 +53,10 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
 
 
 def answered(asked: Sequence[Question], trial: PhotoTrial, command: Judge) -> Sequence[Payload]:
-    """What an answer leads to: nothing where it is none of the question, or the same again. It
-    takes back the answers to questions that no longer apply."""
+    """The events of an answer; none where the question has no such answer, or has it already.
+
+    Answers to questions that no longer apply are taken back.
+    """
     question = next((candidate for candidate in asked if candidate.id == command.question), None)
     if question is None or not applies(question, trial.answers):
         return ()

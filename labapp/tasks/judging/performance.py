@@ -1,4 +1,4 @@
-"""What a participant is told of the own performance in a task that judges explanations.
+"""What a participant is told of their performance in a task that judges explanations.
 
 Source: paper 003, figures A17 and A18, and its released pages. Distinction and output prediction:
 the share of photos with the right answer. Agreement: half of the photos, those with the highest
@@ -50,9 +50,9 @@ ACHIEVED = (
 
 
 def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
-    """Of the final answers about a photo, question -> whether it is right, where that can be said.
+    """Whether each final answer about a photo is right, by question, where that can be said.
 
-    Two say so though no single answer is right or wrong: `agreement`, whether the rating is on the
+    Two entries are more than one answer being right: `agreement`, whether the rating is on the
     side of what the model did; and `distinction` with a path, whether both steps lead to the class.
     """
     right = {

@@ -159,7 +159,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class PhotoAllocation:
-    """What a participant judges in one place of the flow, and what the texts around it may say."""
+    """The photos that a participant judges at one place of the flow, and what texts around it say."""
 
     showing: Showing
     explained: ExplainedModel

@@ -36,7 +36,7 @@ class PhotoTrial(questions.Question):
 
 
 class StageResult(NamedTuple):
-    """How a stage went. answers: number of a photo -> its final answers."""
+    """The result of a stage. answers: number of a photo -> its final answers."""
 
     performance: PerformanceComputed
     answers: Mapping[int, Mapping[str, int]]

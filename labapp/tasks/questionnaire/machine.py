@@ -1,5 +1,5 @@
-"""A questionnaire: every change of an answer is an event; leaving a page needs its required
-answers, and so does leaving the questionnaire."""
+"""A questionnaire: every change of an answer is an event. A page, or the questionnaire, can be left
+only with its required answers."""
 
 from __future__ import annotations
 

@@ -181,8 +181,8 @@ class Question(Attempt):
             self.snapshot_z_seq = payload.z_seq
 
     def _solved(self, fold: SnapshotFold, payload: TrialSolved, working: int) -> None:
-        # The dials lock here, so this is an end of the question's movements and a snapshot in any
-        # case: without it the error until the click on Next could be one from before.
+        # The dials lock here: the question's movements end, and there is always a snapshot. Without
+        # it, an older error would count until the click on Next.
         self.solved_ns = working
         self.movement.locked(payload.z)
         self.fold = fold._replace(z=payload.z)
