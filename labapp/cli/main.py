@@ -34,11 +34,10 @@ from labapp.cli.options import (
     Workers,
     data_folder,
     one_place,
-    positive_speed,
     progress_bar,
+    run_options,
     session_path,
     strategy_name,
-    warn_of_wide,
 )
 from labapp.cli.planning import plan
 from labapp.cli.plugins import plugins_app
@@ -155,21 +154,10 @@ def run(
     Example: labapp run quickstart --participant P01
     """
     from labapp.ui.app import run_session
-    from labapp.ui.starting import RunOptions
 
-    options = RunOptions(
-        data=data,
-        private=private,
-        screen=screen,
-        windowed=windowed,
-        audio=audio,
-        simulate=strategy_name(simulate),
-        seed=seed,
-        speed=positive_speed(speed),
-        careless=careless,
-        blind=blind,
+    options = run_options(
+        data, private, screen, windowed, audio, simulate, speed, blind, seed=seed, careless=careless
     )
-    warn_of_wide(data)
     raise typer.Exit(run_session(study, participant, session, options))
 
 

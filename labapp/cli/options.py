@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from labapp import access
 from labapp.console import say
 from labapp.errors import UsageError
 from labapp.simulation.names import STRATEGY_NAMES
+
+if TYPE_CHECKING:
+    from labapp.ui.starting import RunOptions
 
 Data = Annotated[
     Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
@@ -167,6 +170,30 @@ def positive_speed(speed: float) -> float:
     if not 0 < speed <= 1000:
         raise UsageError(f"--speed must be above 0 and at most 1000, found {speed:g}.")
     return speed
+
+
+def run_options(
+    data: Path | None,
+    private: Path | None,
+    screen: str | None,
+    windowed: bool,
+    audio: str | None,
+    simulate: str | None,
+    speed: float,
+    blind: bool,
+    **more: Any,
+) -> RunOptions:
+    """What the commands that show a session were told; warns of a data folder others can read.
+
+    more: what only one of the commands has. Raises UsageError for a speed or a strategy that cannot
+    be.
+    """
+    from labapp.ui.starting import RunOptions
+
+    simulate, speed = strategy_name(simulate), positive_speed(speed)
+    warn_of_wide(data)
+    more |= {"speed": speed, "blind": blind}
+    return RunOptions(data, private, screen, windowed, audio, simulate, **more)
 
 
 Format = Annotated[

@@ -18,9 +18,8 @@ from labapp.cli.options import (
     Speed,
     Windowed,
     data_folder,
-    positive_speed,
+    run_options,
     session_path,
-    strategy_name,
     warn_of_wide,
 )
 from labapp.console import say, say_json, say_line, shown
@@ -176,7 +175,7 @@ def sessions_resume(
     simulate: Simulate = None,
     speed: Speed = 1.0,
     blind: Blind = False,
-    accept_version: Annotated[
+    any_version: Annotated[
         bool,
         typer.Option(
             "--accept-version", help="Resume it although another version of labapp began it."
@@ -188,19 +187,8 @@ def sessions_resume(
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
     """
     from labapp.ui.app import resume_session
-    from labapp.ui.starting import RunOptions
 
-    options = RunOptions(
-        data=data,
-        private=private,
-        screen=screen,
-        windowed=windowed,
-        audio=audio,
-        simulate=strategy_name(simulate),
-        seed=None,
-        speed=positive_speed(speed),
-        accept_version=accept_version,
-        blind=blind,
+    options = run_options(
+        data, private, screen, windowed, audio, simulate, speed, blind, accept_version=any_version
     )
-    warn_of_wide(data)
     raise typer.Exit(resume_session(session_path(session, data), options))

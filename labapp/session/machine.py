@@ -88,10 +88,7 @@ class PartRecord:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a part that later texts may mention.
-
-    index: of the part; value: see `PartMachine.result`.
-    """
+    """The result of a part that later texts may mention. value: see `PartMachine.result`."""
 
     index: int
     value: Any
@@ -99,11 +96,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A note, deviation, flag or prompt of the moderator's: its first text and its present one.
-
-    own_words: the moderator wrote it, and can change it. Texts of the study (flags, prompts) can
-    only be taken back or given again.
-    """
+    """What the moderator noted: its first text and its present one. own_words: the moderator wrote
+    it, and can change it; a text of the study can only be taken back or given again."""
 
     text: str
     now: str

@@ -159,7 +159,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class PhotoAllocation:
-    """The photos that a participant judges at one place of the flow, and what texts around it say."""
+    """The photos that a participant judges at one place of the flow, and what texts may say."""
 
     showing: Showing
     explained: ExplainedModel
