@@ -74,6 +74,20 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         )  # fmt: skip
 
 
+def test_the_times_without_keyboard_are_one_line(desk: Desk) -> None:
+    for _ in range(3):  # as each note takes it for a moment
+        desk.runner.emit(WindowFocus(focused=False))
+        desk.wait(2)
+        desk.runner.emit(WindowFocus(focused=True))
+        desk.wait(3)
+    notes = desk.console.notes
+    shown = "Participant’s window without keyboard: 3 times, 0:06 in all"
+    assert lines(notes.deviations)[-1] == ("0:10", shown)
+    assert sum("keyboard" in text for _, text in lines(notes.deviations)) == 1
+    kinds = [deviation.kind for deviation in desk.console.state.deviations.found]
+    assert kinds.count("focus_lost") == 3
+
+
 def test_a_withdrawal_without_another_reason_is_said_once() -> None:
     told = Deviation("withdrawn", 0, "delete: the participant withdrew")
     assert DeviationLog().words_of(told) == "Withdrew: the data are deleted"

@@ -69,6 +69,19 @@ def test_a_double_click_on_pause_pauses(desk: Desk, qtbot: QtBot) -> None:
     assert paused_for(desk) == ["moderator"]
 
 
+@pytest.mark.parametrize("width", [900, 1366, 1920])
+def test_pause_stays_in_its_place_when_it_asks_why(desk: Desk, qtbot: QtBot, width: int) -> None:
+    header = desk.console.header
+    desk.console.resize(width, 700)
+    QApplication.processEvents()
+    at = header.pause.mapTo(desk.console, header.pause.rect().center())
+    qtbot.mouseClick(header.pause, LEFT)
+    QApplication.processEvents()
+    assert header.reasons.isVisible()
+    pressed = desk.console.childAt(at)
+    assert pressed is header.pause
+
+
 def test_the_pause_key_twice_pauses_at_once(desk: Desk, qtbot: QtBot) -> None:
     field = desk.console.notes.input
     field.setFocus()

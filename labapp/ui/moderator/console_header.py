@@ -106,7 +106,9 @@ class ConsoleHeader(QFrame):
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
         page = self.pages.currentWidget()
         layout = None if page is None else page.layout()
-        needed = self.recording.heightForWidth(self.recording.width())
+        needed = 0
+        if self.recording.isVisibleTo(self):
+            needed = self.recording.heightForWidth(self.recording.width())
         if page is not None and layout is not None:
             needed = max(needed, layout.totalMinimumSize().height())
             if layout.hasHeightForWidth():
