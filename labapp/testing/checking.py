@@ -114,10 +114,6 @@ def problems_of(
     models = Models(dict(decoders or {}))
     try:
         _run(task_type, study, examples, strategy, models, stimuli_of, predict_masked, notes)
-    except Fault as fault:
-        notes.add(str(fault))
-    except LabappError as error:
-        notes.add(f"{error.what} {error.todo or ''}".strip())
     except Exception as error:  # noqa: BLE001 (whatever a task does)
         notes.add(_raised(error))
     return tuple(notes.sentences)
@@ -369,8 +365,18 @@ def _documented(cls: type) -> bool:
     return bool(text.strip()) and not text.startswith(f"{cls.__name__}(")
 
 
-def _raised(error: Exception) -> str:
-    """A mistake in a task, and where it is."""
+def _raised(error: BaseException) -> str:
+    """What ended the check, and where a mistake in a task is."""
+    if isinstance(error, BaseExceptionGroup):
+        why = " ".join(map(_raised, error.exceptions))
+        return (
+            f"{why} The same course went well when it was gone through again: nothing may hang on "
+            "what was before, or on the time of day."
+        )
+    if isinstance(error, Fault):
+        return str(error)
+    if isinstance(error, LabappError):
+        return f"{error.what} {error.todo or ''}".strip()
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]
     return (

@@ -104,6 +104,15 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
         ("and 1 <= command.strength <= 9", "and 9 // command.strength >= 0"),
         ("ZeroDivisionError", "no events"),
     ),
+    "fails once": (
+        (
+            DECIDES,
+            "        if getattr(command, 'strength', 1) < 1 and 'failed' not in globals():\n"
+            "            globals()['failed'] = True\n"
+            "            raise KeyError('once')\n" + DECIDES,
+        ),
+        ("KeyError: 'once'", "went well when it was gone through again"),
+    ),
     "no words for an event": (
         ('    """The button was pressed. strength: 1 to 9."""\n\n', ""),
         ("The event button.pressed has no docstring", "say what happened"),
