@@ -31,6 +31,12 @@ from tests.audio.disk import Disk
 from tests.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
 
 
+@pytest.fixture(autouse=True)
+def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that is lost is looked for more often than once a second."""
+    monkeypatch.setattr("labapp.audio.recorder.RETRY_S", 0.3)
+
+
 class Session:
     """A recorder on a plug, with every event it emitted."""
 
@@ -124,7 +130,7 @@ def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
     session.until(lambda: session.of(AudioDeviceLost))
     assert session.recorder.level().state == "lost"
     assert "Microphone lost" in session.recorder.level().problem
-    time.sleep(1.3)
+    time.sleep(0.5)
     session.plug.plugged = True
     session.until(lambda: session.of(AudioDeviceBack))
     session.record(0.5)
@@ -176,7 +182,7 @@ def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
     session.watcher.there = False
     session.watcher.reason = "mic is gone; moved to monitor"
     session.until(lambda: session.of(AudioDeviceLost))
-    time.sleep(1.3)
+    time.sleep(0.5)
     assert len(session.plug.streams) == 1
     session.watcher.there = True
     session.until(lambda: session.of(AudioDeviceBack))
