@@ -92,12 +92,25 @@ class Body(QScrollArea):
             self._inside.resize(size)
 
 
+class PageStack(QStackedWidget):
+    """Pages of a screen. It asks for the room of the page that is seen: one that was seen before
+    keeps the size of its pictures, for which there may be no room any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        page = self.currentWidget()
+        return QSize() if page is None else page.minimumSizeHint()
+
+
 def least(widget: QWidget | None, width: int) -> QSize:
     """The least size that a widget's layout asks for, at a width if it can have that."""
     if widget is None or (layout := widget.layout()) is None:
         return QSize()
     layout.activate()
-    size = layout.totalMinimumSize()
+    size = widget.minimumSizeHint()
     pages = widget.findChild(QStackedWidget)
     if pages is not None:
         # Qt says what the highest page would like, not what the one that is seen needs.

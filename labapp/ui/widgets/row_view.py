@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QFrame,
@@ -84,9 +84,16 @@ class Widths:
 
     def side_for(self, width: float) -> int:
         """How wide each of the four pictures can be."""
+        return max(LEAST_SIDE, min(floor((width - self._words()) / 4), MOST_SIDE))
+
+    def least(self) -> int:
+        """The width with the smallest pictures."""
+        return self._words() + 4 * LEAST_SIDE
+
+    def _words(self) -> int:
+        """What words and gaps take."""
         words = [self.step, self.joint, self.last]
-        taken = sum(word + GAP for word in words if word) + 3 * GAP
-        return max(LEAST_SIDE, min(floor((width - taken) / 4), MOST_SIDE))
+        return sum(word + GAP for word in words if word) + 3 * GAP
 
 
 class RowView(QWidget):
@@ -307,6 +314,12 @@ class RowList(QWidget):
 
     def _side(self) -> int:
         return self.widths.side_for(self.width() - SCROLL_WIDTH - 2 * self._frame)
+
+    def minimumSizeHint(self) -> QSize:
+        """With the smallest pictures, however large they are now: a list that has become smaller
+        would not get the width to make them smaller."""
+        width = self.widths.least() + SCROLL_WIDTH + 2 * self._frame
+        return QSize(width, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: object) -> None:
         """Pictures as large as the width allows."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.judging.events import TREE
@@ -19,6 +19,7 @@ from labapp.tasks.judging.screen.method import Enterable, TextPage, shown_of
 from labapp.tasks.judging.screen.photos import WIDEST
 from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.ui import theme
+from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.buttons import Button
@@ -114,7 +115,7 @@ class Pages(QWidget):
         self.tree = Button(words("judging_whole_tree"))
         if part.explained.tree is None:
             self.tree.hide()
-        self.stack = QStackedWidget()
+        self.stack = PageStack()
         for page in self.pages:
             self.stack.addWidget(page)
         head = QHBoxLayout()

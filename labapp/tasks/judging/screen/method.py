@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp import discovery
 from labapp.tasks.judging.events import TREE
@@ -21,6 +21,7 @@ from labapp.tasks.judging.screen.rehearsal import rehearsal
 from labapp.tasks.judging.screen.worked import WorkedExample
 from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
+from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.pages import PagedScreen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.buttons import Button
@@ -88,7 +89,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
         self._screen_of: Callable[[SessionView, JudgingPart], JudgingScreen]
         self._screen_of = discovery.load(SCREENS[part.task])
         self._made: dict[int, QWidget] = {}
-        self.stack = QStackedWidget()
+        self.stack = PageStack()
         self.column(WIDEST).addWidget(self.stack)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -67,6 +67,14 @@ class WorkedExample(QWidget):
         row.setSpacing(theme.SPACE_XL)
         row.addWidget(self._left)
         row.addWidget(self.explanation, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """With the smallest photo, however large it is now: a page that has become smaller would
+        not get the room to make it smaller."""
+        right = self.explanation.minimumSizeHint()
+        left = self.text.height_for(LEFT_LEAST) + LEAST_PHOTO
+        left += self.enlarger.overhead + 2 * theme.SPACE_S
+        return QSize(LEFT_LEAST + theme.SPACE_XL + right.width(), max(left, right.height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The photo as large as the text leaves room for."""
@@ -137,14 +145,25 @@ class Heatmaps(QWidget):
         grid.setColumnStretch(ACROSS, 1)
         grid.setRowStretch(grid.rowCount(), 1)
 
+    @property
+    def _rows(self) -> int:
+        return -(-len(self.places) // ACROSS)
+
+    def _beside(self) -> int:
+        """Logical pixels of the height that are no picture."""
+        caption = self.places[0].caption.sizeHint().height() + theme.SPACE_XS + theme.SPACE_S
+        bar = 0 if self._bar is None else self._bar.sizeHint().height() + theme.SPACE_S
+        return self._rows * caption + bar
+
+    def minimumSizeHint(self) -> QSize:
+        """With the smallest pictures, however large they are now."""
+        high = self._rows * LEAST_PHOTO + self._beside()
+        return QSize(ACROSS * LEAST_PHOTO + (ACROSS - 1) * GAP, high)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Pictures as large as there is room for, all of one size."""
         super().resizeEvent(event)
-        rows = -(-len(self.places) // ACROSS)
-        caption = self.places[0].caption.sizeHint().height() + theme.SPACE_XS + theme.SPACE_S
-        high = self.height() - rows * caption
-        if self._bar is not None:
-            high -= self._bar.sizeHint().height() + theme.SPACE_S
-        side = floor(min((self.width() - GAP) / ACROSS, high / rows, LARGEST_PHOTO))
+        high = self.height() - self._beside()
+        side = floor(min((self.width() - GAP) / ACROSS, high / self._rows, LARGEST_PHOTO))
         for place in self.places:
             place.view.set_side(max(side, LEAST_PHOTO))

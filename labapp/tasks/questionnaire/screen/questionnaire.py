@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Back, Command, Next
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.screen.page import Page
+from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
@@ -27,7 +28,7 @@ class QuestionnaireScreen(Screen):
         )
         self._stage = stage_words(session, part)
         self._page: int = self.state.page
-        self.stack = QStackedWidget()
+        self.stack = PageStack()
         self.pages: list[Page] = []
         for items in self._instrument.pages:
             page = Page(
