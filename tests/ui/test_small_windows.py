@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from labapp import resources
 from labapp.simulation.course import Course
 from labapp.study.loading import load
+from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import room
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.preview import opened_preview
@@ -71,6 +72,23 @@ def test_what_has_room_does_not_scroll_whatever_size_the_window_had_before(qtbot
                 settled(window)
                 bars = window.body.verticalScrollBar(), window.body.horizontalScrollBar()
                 assert size == SMALL or not any(bar.maximum() for bar in bars), (place.title, size)
+
+
+def test_the_pages_that_explain_the_warm_up_do_not_scroll_sideways(qtbot: QtBot) -> None:
+    with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+        window = preview.window
+        window.resize(*SMALL)
+        window.show()
+        preview.show(next(place for place in preview.places if place.part.part == "warm_up"))
+        screen = window.screen_shown
+        assert isinstance(screen, WarmUpScreen)
+        for page, explanation in enumerate(screen.explanations):
+            screen.turn_to(page)
+            settled(window)
+            assert screen.page is explanation
+            assert explanation.text.verticalScrollBar().maximum() == 0
+            assert window.body.horizontalScrollBar().maximum() == 0
+            assert out_of_reach(window) == []
 
 
 def unmasking(folder: Path) -> Iterator[screens_moderator.Shot]:

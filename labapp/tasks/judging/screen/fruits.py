@@ -232,7 +232,9 @@ class FruitTree(Picture):
         self._name = name
         self._answers: tuple[str, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setMinimumSize(500, 190)  # so that no answer lies over another
+        self.setMinimumSize(
+            500, 200
+        )  # so that no answer lies over another, and no node over the edge
         self.setAccessibleName(name)
 
     @property

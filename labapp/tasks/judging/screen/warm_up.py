@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from math import ceil
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.events.commands import HandIn, Next, ShowQuestion
 from labapp.tasks.judging.commands import Judge
@@ -233,12 +242,22 @@ class Explanation(QWidget):
         self.text = MarkdownView()
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XXL)
-        row.addWidget(self.text, 1, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.tree, 1, Qt.AlignmentFlag.AlignTop)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme.SPACE_XXL)
+        self._row.addWidget(self.text, 1, Qt.AlignmentFlag.AlignTop)
+        self._row.addWidget(self.tree, 1, Qt.AlignmentFlag.AlignTop)
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The tree stands below the text where there is too little width for it beside it."""
+        super().resizeEvent(event)
+        least = self.text.width() + theme.SPACE_XXL + self.tree.minimumWidth()
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        beside = self.width() >= least
+        self._row.setDirection(across if beside else down)
+        whole = self.text.height_for(self.text.width())
+        self.text.setMinimumHeight(0 if beside else whole)  # the page scrolls, not the text
 
 
 class WarmUpScreen(Screen):
