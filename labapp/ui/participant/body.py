@@ -4,6 +4,7 @@ than it needs, it scrolls."""
 from __future__ import annotations
 
 from time import monotonic
+from types import FunctionType
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -116,7 +117,8 @@ def least(widget: QWidget | None, width: int) -> QSize:
         # Qt says what the highest page would like, not what the one that is seen needs.
         more = least(pages.currentWidget(), width).height() - pages.minimumSizeHint().height()
         size.setHeight(size.height() + max(0, more))
-    elif layout.hasHeightForWidth():
+    elif layout.hasHeightForWidth() and not isinstance(type(widget).minimumSizeHint, FunctionType):
+        # A page that says itself how little it can do with does not ask for the pictures it has.
         high = layout.minimumHeightForWidth(max(width, size.width()))
         size.setHeight(max(size.height(), high))
     return size
