@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from labapp.ui.moderator.bits import ElidedLabel
 from labapp.ui.widgets.buttons import Button, ElidedButton
+from labapp.ui.widgets.scale import AnchorRow
 
 
 def out_of_reach(window: QWidget) -> list[str]:
@@ -36,6 +37,8 @@ def out_of_reach(window: QWidget) -> list[str]:
             found.append(f"{widget.width()} of {least} wide: {widget.text()[:60]!r}")
         if isinstance(widget, QScrollArea) and (hidden := _hidden(widget)):
             found.append(f"{hidden} pixels are behind the edge of {_name(widget)}")
+        if isinstance(widget, AnchorRow) and widget.width() < (least := widget.needed_width()):
+            found.append(f"{widget.width()} of {least} wide: the words of a scale")
         told = isinstance(widget, QLabel) and bool(widget.text())
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus or told:
             found += [f"outside: {_name(widget)} in {where}" for where in _outside(widget, window)]

@@ -189,6 +189,15 @@ class AnchorRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._fit()
 
+    def needed_width(self) -> int:
+        """Logical pixels in which no word is cut."""
+        texts = [word for text in self._words.values() for word in text.split()]
+        widest = max(
+            (metrics(theme.SECONDARY_PX).horizontalAdvance(text) for text in texts), default=0
+        )
+        places = self._count if self._even else len(self._words)
+        return ceil(places * (widest + _GAP))
+
     def _boxes(self) -> dict[int, tuple[QRectF, int]]:
         """Where the words of each place may stand, and on which side of it."""
         each = self.width() / (self._count if self._even else len(self._words))

@@ -18,6 +18,7 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets import textfield
 from labapp.ui.widgets.bars import BOTTOM_HEIGHT, TOP_HEIGHT
 from tests.helpers.questionnaires import ALL, questionnaire_study
+from tests.helpers.reach import out_of_reach
 from tests.helpers.rooms import Room
 from tests.ui.keys import focus, press
 
@@ -75,6 +76,11 @@ def test_every_shipped_instrument_fits_one_screen(name, language, qapp):
         qapp.processEvents()
         assert page.verticalScrollBar().maximum() == 0
         assert page.views[-1].height() > 0
+        holder.resize(852, 336)  # in the smallest window it scrolls, and no word is cut
+        page.resize(852, 336)
+        for _ in range(4):
+            qapp.processEvents()
+        assert out_of_reach(holder) == []
     holder.close()
 
 

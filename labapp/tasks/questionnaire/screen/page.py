@@ -19,6 +19,7 @@ from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.scale import AnchorRow
 
+LEAST_TABLE_WORDS = 240
 SLIDING_WORDS_WIDTH = 440
 """A slider is as low as two lines: its words stand beside it in three at most."""
 HEADING_HEIGHT = round(theme.TITLE_PX * 1.4) + theme.SPACE_M
@@ -45,6 +46,7 @@ class Page(QScrollArea):
         super().__init__()
         self.items = tuple(items)
         self.views: list[ItemView] = []
+        self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
         self._words, self._palette = words, palette
         self._slides = any(isinstance(item, Slider) for item in items)
         self.setWidgetResizable(True)
@@ -66,6 +68,15 @@ class Page(QScrollArea):
             self._group(list(some), table=table is not None)
         self._column.addStretch(2)
         self.setWidget(inside)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The statements of a table as wide as the words over its columns leave room for."""
+        super().resizeEvent(event)
+        room = self.viewport().width() - theme.RING - theme.SPACE_XXL
+        for heads, in_column in self._tables:
+            width = min(TABLE_WORDS_WIDTH, room - heads.needed_width())
+            for widget in in_column:
+                widget.setFixedWidth(max(LEAST_TABLE_WORDS, width))
 
     def _above(self, text: str, title: str, instruction: str) -> None:
         """The text, and beside it what is asked: below it there would be no room. A text with a
@@ -104,7 +115,11 @@ class Page(QScrollArea):
             label.setWordWrap(True)
             label.setMaximumWidth(_even_width(instruction))
             self._column.addSpacing(theme.SPACE_XS)
-            self._column.addWidget(label)
+            # In a row of its own: a column asks a label how high it is at the width of the column.
+            row = QHBoxLayout()
+            row.addWidget(label, 1)
+            row.addStretch()
+            self._column.addLayout(row)
         self._column.addSpacing(theme.SPACE_M)
 
     def _group(self, items: list[Item], *, table: bool) -> None:
@@ -113,9 +128,15 @@ class Page(QScrollArea):
             if not first_group:
                 self._column.addSpacing(theme.SPACE_S)
             row = QHBoxLayout()
-            row.addSpacing(TABLE_WORDS_WIDTH + theme.SPACE_XXL)
+            row.setSpacing(theme.SPACE_XXL)
             first = items[0]
-            row.addWidget(AnchorRow(first.points, first.anchors(), self._palette, over=True), 1)
+            heads = AnchorRow(first.points, first.anchors(), self._palette, over=True)
+            corner = QWidget()
+            corner.setFixedWidth(TABLE_WORDS_WIDTH)
+            row.addWidget(corner)
+            row.addWidget(heads, 1)
+            in_column: list[QWidget] = [corner]
+            self._tables.append((heads, in_column))
             self._column.addLayout(row)
             self._column.addSpacing(theme.SPACE_XS)
         if table or first_group:  # else the line that ends the group before begins this one
@@ -124,6 +145,8 @@ class Page(QScrollArea):
             view = view_of(item, self._words, self._palette)
             if self._slides and view.words is not None:
                 view.words.setFixedWidth(SLIDING_WORDS_WIDTH)
+            if table and view.words is not None:
+                in_column.append(view.words)
             self.views.append(view)
             self._column.addWidget(view)
             self._column.addWidget(_hairline())
