@@ -128,7 +128,7 @@ def test_what_goes_wrong_while_a_session_is_closed_is_told_on_the_home(
     start(window, qtbot)
     session = window.session
     assert session is not None
-    monkeypatch.setattr(session.participant, "_unsent", breaking)
+    monkeypatch.setattr(session.participant, "_pending_commands", breaking)
     session._down.callback(breaking)
     session._end()
     assert window.session is None
