@@ -16,6 +16,7 @@ echo "== pytest"
 # tests start a microphone of their own.
 export QT_QPA_PLATFORM=offscreen
 export OMP_NUM_THREADS=1
-# Neighbours stay together, for what they share is then made once: the tests are cut into two
-# halves in their order, and who is done first takes half of what the other has left.
-exec $bin/python -m pytest -n 2 --dist worksteal "$@"
+# Neighbours stay together, for what they share is then made once: the tests are cut into three
+# parts in their order, and who is done first takes half of what another has left. Three for two
+# cores: many tests wait, for sound, timers and other processes.
+exec $bin/python -m pytest -n 3 --dist worksteal "$@"
