@@ -11,8 +11,6 @@ import json
 import re
 from typing import Any
 
-import typer
-
 _PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "␡"}
 _STEERING = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -23,18 +21,24 @@ name of a file that are no text become such."""
 
 def say(text: object = "", *, err: bool = False) -> None:
     """Print text for people on standard output, or the standard error."""
-    typer.echo(shown(str(text)), err=err)
+    _echo(shown(str(text)), err=err)
 
 
 def say_line(text: object, *, err: bool = False) -> None:
     """Print one line: an end of line within it is a picture too."""
-    typer.echo(shown(str(text), lines=False), err=err)
+    _echo(shown(str(text), lines=False), err=err)
 
 
 def say_json(value: Any) -> None:
     """Print a value as JSON, which any program reads."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    typer.echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
+    _echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
+
+
+def _echo(text: str, *, err: bool = False) -> None:
+    import typer  # windows that print nothing open sooner without it
+
+    typer.echo(text, err=err)
 
 
 def shown(text: str, *, lines: bool = True) -> str:

@@ -48,7 +48,7 @@ def test_a_line_stays_one() -> None:
 def test_json_is_read_as_it_was(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []
-        patch.setattr(console.typer, "echo", printed.append)
+        patch.setattr("typer.echo", lambda text, err: printed.append(text))
         say_json({text: [text]})
     assert json.loads(printed[0]) == {text: [text]}
     assert not console._STEERING.search(printed[0].replace("\n", ""))
