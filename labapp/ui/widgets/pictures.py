@@ -31,6 +31,10 @@ def picture_side(pixels: int, side: float, ratio: float) -> float:
     return pixels * magnification(pixels, side, ratio) / ratio
 
 
+SMALLEST_SIDE = 96.0
+"""Logical pixels of a picture that can be drawn at any size, where there is no room for it."""
+
+
 class StimulusView(Picture):
     """Base of the views. painted: called at the end of each paintEvent, inside it."""
 
@@ -43,8 +47,9 @@ class StimulusView(Picture):
         self.setAccessibleName(name)
 
     def side_for(self, side: float) -> float:
-        """The logical pixels it would fill when given `side`, at the screen's pixel ratio."""
-        return math.floor(side)
+        """The logical pixels it would fill when given `side`, at the screen's pixel ratio. A window
+        may have no room at all; then it scrolls."""
+        return max(SMALLEST_SIDE, math.floor(side))
 
     def set_side(self, side: float) -> None:
         """Take a square of so many logical pixels, and a hairline round it."""
