@@ -70,10 +70,10 @@ class Located:
         loc = error["loc"]
         path = self.resolve(loc)
         line = self.line(loc)
-        key = _dotted(path)
+        key = dotted(path)
         kind = error["type"]
         if kind == "missing":
-            key = _dotted((*path, str(loc[-1])))
+            key = dotted((*path, str(loc[-1])))
             return f"line {line}, {key}: missing; it is required"
         value = error["input"]
         if kind == "extra_forbidden":
@@ -93,9 +93,9 @@ class Located:
                 path = (*path, field.strip("'"))
                 line = self.lines.get(path, line)
                 if "tag" not in context:
-                    return f"line {line}, {_dotted(path)}: missing; it is required"
+                    return f"line {line}, {dotted(path)}: missing; it is required"
                 tags = context["expected_tags"].replace("', '", "' or '")
-                return f"line {line}, {_dotted(path)}: found {context['tag']!r}; allowed: {tags}"
+                return f"line {line}, {dotted(path)}: found {context['tag']!r}; allowed: {tags}"
             first = next(iter(value), value) if isinstance(value, dict) else value
             value = context.get("tag", first) if isinstance(value, dict) else first
             tags = context.get("expected_tags")
@@ -134,12 +134,16 @@ LANGUAGE = r"^[a-z]{2,3}(-[A-Z]{2})?$"
 CURRENCY = r"^[^.,0-9]+$"
 MODEL = r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$"
 SHA256 = r"^[0-9a-f]{64}$"
+MEASURE = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)?$"
+"""An item or a score of a questionnaire, or a number of a task; with the questionnaire before a
+point where several have one of that name."""
 PATTERNS = {
     SLUG: "lower-case letters a to z and digits, with - between them, like my-study-2",
     WORD: "lower-case letters a to z, digits and _, a letter first, like my_item",
     LANGUAGE: "a language like 'en' or 'de'",
     CURRENCY: "a sign or letters, without digits, points and commas",
     MODEL: "an id like sinelines/vae",
+    MEASURE: "a name like trust, or with its questionnaire like my-scale.trust",
     SHA256: "64 hexadecimal digits",
 }
 """The patterns of texts in documents, and what they allow, in words."""
@@ -150,7 +154,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _dotted(path: Sequence[str | int]) -> str:
+def dotted(path: Sequence[str | int]) -> str:
     out = ""
     for step in path:
         out += f"[{step}]" if isinstance(step, int) else f".{step}" if out else step

@@ -69,7 +69,7 @@ def codebook() -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 1
+TABLE_FORMAT = 2
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 BIDS_VERSION = "1.10.1"
 README = "README"

@@ -13,7 +13,8 @@ from labapp.events.registry import MessagePayload, Payload, kind, migration
 class SessionPlanned(Payload):
     """The first event: the study as realised for this participant, every setting spelled out.
     replicates: the published study that it repeats (paper, study, run), empty where it repeats
-    none."""
+    none; declared: what the study says of its design, exclusion, missing data, analysis and
+    hypotheses, as in its file, empty where it says nothing of it."""
 
     study: str
     study_version: int
@@ -27,6 +28,7 @@ class SessionPlanned(Payload):
     audio: str
     plan: tuple[dict[str, Any], ...]
     replicates: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, Any] = field(default_factory=dict)
 
 
 @kind("participant.simulated")

@@ -30,6 +30,11 @@ class TaskStages(Strict):
         """What it names that may hold variables of the study's assignment, texts aside."""
         return ()
 
+    def compared(self) -> tuple[str, ...]:
+        """The models that its stages are about, as the study names them: the levels of the factor
+        `model`."""
+        return ()
+
     def texts(self) -> tuple[str, ...]:
         """Names of the texts it shows, with `{language}` and variables in them."""
         return ()

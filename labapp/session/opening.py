@@ -317,6 +317,7 @@ def _create(
         "on" if dependencies.make_recorder else "off",
         plan.to_rows(study_plan.parts),
         loaded.study.replicates.model_dump() if loaded.study.replicates else {},
+        loaded.study.declared,
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.

@@ -13,7 +13,7 @@ import yaml
 from pydantic import ValidationError
 
 from labapp import discovery, resources
-from labapp.documents import LARGEST, Located, parse_yaml, refusal
+from labapp.documents import LARGEST, Located, dotted, parse_yaml, refusal
 from labapp.errors import StudyError
 from labapp.plugins import registry
 from labapp.plugins.item import Item
@@ -21,7 +21,8 @@ from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.study import conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import items_of, items_of_tasks, unroll
+from labapp.study.design import contradictions
+from labapp.study.flow import items_of, items_of_tasks, placed_items, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.schema import Study
@@ -180,6 +181,7 @@ def load(study: str | Path, language: str | None = None) -> LoadedStudy:
     _check_language(path, located, checked.language)
     files = {path.name: content}
     instruments = {}
+    _check_design(path, checked, located)
     _check_variables(path, checked, located)
     for name, text in sorted(_texts(path, checked, located).items()):
         files[name] = _read(path, name, located.line_of_text(text))
@@ -226,6 +228,37 @@ def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
     for number, cells in conditions.variants(study.assignment):
         variables = conditions.by_number(study.assignment, number)
         yield from unroll(study.flow, variables, drawn, cells)
+
+
+def _check_design(path: Path, study: Study, located: Located) -> None:
+    """Refuse a design that says a fact twice, and an analysis that does not fit it."""
+    faults: list[tuple[int, str]] = []
+
+    def fault(place: tuple[str | int, ...], what: str) -> None:
+        faults.append((located.line(place), f"{dotted(place)}: {what}"))
+
+    if study.design is not None:
+        if study.assignment:
+            fault(
+                ("assignment",),
+                f"line {located.line(('design',))} has a design: say in one of them who gets what",
+            )
+        for place, item in placed_items(study.flow):
+            stages = item.task_stages()
+            if stages is not None and "order" in stages.model_fields_set:
+                fault(
+                    (*place, "stages", "order"),
+                    f"the design in line {located.line(('design',))} says the order",
+                )
+    wrong = contradictions(study.design, study.analysis, study.hypotheses, study.factor_levels)
+    for place, what in wrong:
+        fault(place, what)
+    if faults:
+        raise StudyError(
+            f"{path} is not a valid study:\n"
+            + "\n".join(f"  line {line}, {what}" for line, what in sorted(faults)),
+            todo="Correct these lines and try again.",
+        )
 
 
 def _check_variables(path: Path, study: Study, located: Located) -> None:

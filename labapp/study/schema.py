@@ -11,7 +11,16 @@ from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
 from labapp.plugins.item import FlowOf
 from labapp.study import conditions
-from labapp.study.conditions import Assignment, ByNumber, Cells
+from labapp.study.conditions import Assignment, ByNumber, Cells, Name
+from labapp.study.design import (
+    MODEL,
+    SESSION,
+    AnalysisPlan,
+    Design,
+    ExcludeRule,
+    Hypothesis,
+    Missing,
+)
 from labapp.study.flow import FlowItem, items_of
 from labapp.study.label import LABEL
 from labapp.study.rules import Incentive, Inclusion
@@ -121,6 +130,15 @@ class Replicates(Strict):
     run: Literal["crowd", "lab"]
 
 
+DECLARED = frozenset({"design", "exclude", "missing", "analysis", "hypotheses"})
+"""What a study declares of its design and analysis: the keys that the first event repeats."""
+
+
+def _without_variables(models: tuple[str, ...]) -> tuple[str, ...]:
+    """The models, where all are written out; else what they are depends on the participant."""
+    return () if any(conditions.VARIABLE.search(model) for model in models) else models
+
+
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
@@ -147,6 +165,63 @@ class Study(Strict):
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
     flow: tuple[FlowItem, ...] = Field(min_length=1, max_length=300)
+    design: Design | None = Field(
+        default=None,
+        description="The factors of the study, and how participants are spread over them. Stands "
+        "instead of `assignment` and of the `order` of stages.",
+    )
+    exclude: dict[Name, ExcludeRule] = Field(
+        default_factory=dict,
+        max_length=100,
+        description="By a name of your own, rules that say when somebody fails and is not "
+        "analysed.",
+    )
+    missing: Missing = Field(
+        default=Missing(), description="What becomes of answers and questions that are missing."
+    )
+    analysis: AnalysisPlan = Field(
+        default=AnalysisPlan(), description="Outcomes, contrasts and corrections of the analysis."
+    )
+    hypotheses: tuple[Hypothesis, ...] = Field(
+        default=(), max_length=100, description="What is expected, for the pre-registration."
+    )
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the file says of design, exclusion and analysis, as plain values for the first
+        event; empty where it says nothing of it."""
+        fields = self.model_dump(mode="json", include=set(DECLARED), exclude_unset=True)
+        return {key: value for key, value in fields.items() if value}
+
+    @property
+    def listed_models(self) -> tuple[str, ...]:
+        """The models that stages name, as they are written, each once."""
+        groups = (item.task_stages() for item in items_of(self.flow))
+        names = (name for group in groups if group is not None for name in group.compared())
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def factor_levels(self) -> dict[str, tuple[str, ...]]:
+        """By factor of the design its levels as texts; () where only the sessions tell them."""
+        if self.design is None:
+            levels = conditions.values_of(self.assignment, inside=True)
+            return {
+                MODEL: _without_variables(self.listed_models),
+                **{name: tuple(map(str, values)) for name, values in levels.items()},
+            }
+        told = {
+            **self.design.between,
+            **self.design.within_levels,
+            **dict.fromkeys(self.design.measured),
+        }
+        if self.design.sessions:
+            told[SESSION] = self.design.sessions
+        return {
+            name: tuple(map(str, levels or ()))
+            if name != MODEL
+            else _without_variables(self.listed_models)
+            for name, levels in told.items()
+        }
 
     @model_validator(mode="before")
     @classmethod

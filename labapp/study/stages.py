@@ -31,6 +31,9 @@ class RepresentationStages(TaskStages):
     def names(self) -> tuple[str, ...]:
         return self.models
 
+    def compared(self) -> tuple[str, ...]:
+        return self.models
+
     def texts(self) -> tuple[str, ...]:
         return (self.intro, self.between)
 

@@ -1,0 +1,479 @@
+"""What a study file may say of its design, of who is excluded, and of how it is analysed.
+
+Everything that is balanced, planned, tested and reported follows from here. A study that says none
+of it is balanced by its `assignment` and the `order` of its stages, and analysed by the design that
+its sessions show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from labapp.documents import MEASURE, Strict
+from labapp.study.conditions import RESERVED, Name
+
+MODEL = "model"
+"""The factor whose levels are the models that stages list."""
+SESSION = "session"
+"""The factor whose levels are the sessions for which people come again."""
+Measure = Annotated[str, Field(pattern=MEASURE)]
+Order = Literal["position", "williams", "latin-square", "random", "as_listed"]
+Correction = Literal["holm", "bonferroni", "fdr", "none"]
+
+
+def _level(level: Any) -> Any:
+    """YAML reads an unquoted yes, no, on or off as true or false."""
+    if isinstance(level, bool):
+        written = "yes, on or true" if level else "no, off or false"
+        raise ValueError(f'a text in quotes, such as "yes"; {written} without them is no text')
+    return level
+
+
+Level = Annotated[str | int | float, BeforeValidator(_level)]
+Levels = Annotated[tuple[Level, ...], Field(min_length=2, max_length=100)]
+
+
+def _number(weight: Any) -> Any:
+    """A weight may be written as a fraction, in quotes: "-1/3"."""
+    if isinstance(weight, str):
+        try:
+            return float(Fraction(weight.replace(" ", "")))
+        except (ValueError, ZeroDivisionError) as error:
+            raise ValueError('a number, or a fraction in quotes such as "-1/3"') from error
+    return weight
+
+
+Weight = Annotated[float, BeforeValidator(_number)]
+
+
+def _distinct(levels: tuple[Level, ...]) -> None:
+    texts = [str(level) for level in levels]
+    if again := next((text for text in texts if texts.count(text) > 1), None):
+        raise ValueError(f"each level once; {again!r} stands there again")
+
+
+class Design(Strict):
+    """The factors of a study, and how participants are spread over them.
+
+    Attributes
+    ----------
+    between : factors of which each participant has one level. Levels stand as `{factor}` in models,
+        texts and `only_if`.
+    within : factors of which each participant meets every level. `model` alone stands for the
+        models that stages list; another factor brings its levels, as `{feedback: ["with",
+        "without"]}`, and `each: feedback` goes through them.
+    measured : items or scores of questionnaires that are analysed beside the factors: a number as a
+        covariate, a choice as a group.
+    sessions : the labels of the sessions for which people come again.
+    order : in which participants meet the levels of a factor within them. `position`: each level
+        stands equally often at each place, in squares that are drawn anew; `latin-square`: the same
+        with one cyclic square; `williams`: each level also follows each other one equally often;
+        `random`: by lot for each participant; `as_listed`: alike for everybody.
+    assign : `slots` hands out places of one data folder in turn, and again where somebody is
+        replaced; `number` takes condition and order from the participant's number, for laptops that
+        know nothing of each other.
+    per_cell : included participants that each combination of the factors between needs; none for
+        any number.
+    """
+
+    between: dict[Name, Levels] = Field(
+        default_factory=dict,
+        description="Factors of which each participant has one level: `{hint: [with, without]}`. "
+        "Levels stand as `{hint}` in models, texts and `only_if`.",
+    )
+    within: tuple[Name | dict[Name, Levels], ...] = Field(
+        default=(),
+        max_length=6,
+        description="Factors of which each participant meets every level. `model` stands for the "
+        "models that stages list; another factor brings its levels, as `{feedback: [with, "
+        "without]}`, and `each: feedback` goes through them.",
+    )
+    measured: tuple[Measure, ...] = Field(
+        default=(),
+        max_length=20,
+        description="Items or scores of questionnaires that are analysed beside the factors: a "
+        "number as a covariate, a choice as a group.",
+    )
+    sessions: tuple[str | int, ...] = Field(
+        default=(), max_length=20, description="Labels of the sessions for which people come again."
+    )
+    order: Order = Field(
+        default="williams",
+        description="In which order participants meet the levels of a factor within them. "
+        "`position`: each level equally often at each place, in squares drawn anew; "
+        "`latin-square`: the same with one cyclic square; `williams`: each level also follows each "
+        "other one equally often; `random`: by lot; `as_listed`: alike for everybody.",
+    )
+    assign: Literal["slots", "number"] = Field(
+        default="slots",
+        description="`slots` hands out the places of one data folder in turn, and again where "
+        "somebody is replaced; `number` takes condition and order from the participant's number, "
+        "for laptops that know nothing of each other.",
+    )
+    per_cell: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Included participants that each combination of the factors between needs; "
+        "without it any number.",
+    )
+
+    @field_validator("between")
+    @classmethod
+    def _between(cls, between: dict[str, tuple[Level, ...]]) -> dict[str, tuple[Level, ...]]:
+        for name, levels in between.items():
+            _free(name)
+            if name in (MODEL, SESSION):
+                raise ValueError(
+                    f"a factor of another name; {name!r} is met within participants, or in models "
+                    "that hold a factor in braces"
+                )
+            _distinct(levels)
+        return between
+
+    @field_validator("within")
+    @classmethod
+    def _within(
+        cls, within: tuple[str | dict[str, tuple[Level, ...]], ...]
+    ) -> tuple[str | dict[str, tuple[Level, ...]], ...]:
+        for factor in within:
+            if isinstance(factor, str):
+                if factor != MODEL:
+                    raise ValueError(
+                        f"`{MODEL}`, or a factor with its levels, as {{{factor}: [a, b]}}"
+                    )
+                continue
+            if len(factor) != 1:
+                raise ValueError("each factor as an item of the list of its own")
+            ((name, levels),) = factor.items()
+            _free(name)
+            if name in (MODEL, SESSION):
+                raise ValueError(f"`{name}` without levels: they are told elsewhere")
+            _distinct(levels)
+        names = [factor if isinstance(factor, str) else next(iter(factor)) for factor in within]
+        if again := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"each factor once; {again!r} stands there again")
+        return within
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if both := sorted(self.between.keys() & self.within_levels.keys()):
+            raise ValueError(f"each factor either between or within; {both[0]!r} is both")
+        return self
+
+    @property
+    def within_levels(self) -> dict[str, tuple[Level, ...] | None]:
+        """The factors within participants and their levels; None where stages list them."""
+        factors: dict[str, tuple[Level, ...] | None] = {}
+        for factor in self.within:
+            factors |= {factor: None} if isinstance(factor, str) else factor
+        return factors
+
+    @property
+    def cells(self) -> tuple[dict[str, Level], ...]:
+        """Every combination of the factors between participants, the last one changing fastest;
+        one empty combination where there is none."""
+        cells: list[dict[str, Level]] = [{}]
+        for name, levels in self.between.items():
+            cells = [{**cell, name: level} for cell in cells for level in levels]
+        return tuple(cells)
+
+
+def _free(name: str) -> None:
+    if name in RESERVED:
+        raise ValueError(f"a factor of another name; {name!r} is taken")
+
+
+class ExcludeRule(Strict):
+    """When somebody fails, and is not analysed. A rule says one thing.
+
+    Attributes
+    ----------
+    item : an item of a questionnaire, with `answer` (fails who gave one of these) or `answer_not`
+        (fails who gave another), or with `below` or `above`.
+    score : a score of a questionnaire, with `below` or `above`.
+    median_response_s_below, median_response_s_above : of the participant's questions that count, in
+        seconds.
+    completion_rate_below : the share of these that were solved, 0-1.
+    interrupted_s_above : seconds of the session that were lost to stops of the program.
+    """
+
+    item: Measure | None = Field(
+        default=None, description="An item of a questionnaire, judged by one of the next keys."
+    )
+    score: Measure | None = Field(
+        default=None, description="A score of a questionnaire, judged by `below` or `above`."
+    )
+    answer: Level | tuple[Level, ...] | None = Field(
+        default=None, description="Fails who gave this answer, or one of these."
+    )
+    answer_not: Level | tuple[Level, ...] | None = Field(
+        default=None, description="Fails who gave another answer than this, or than one of these."
+    )
+    below: float | None = Field(default=None, description="Fails who is below this number.")
+    above: float | None = Field(default=None, description="Fails who is above this number.")
+    median_response_s_below: float | None = Field(
+        default=None,
+        gt=0,
+        description="Fails whose median response time, over the questions that count, is below so "
+        "many seconds.",
+    )
+    median_response_s_above: float | None = Field(
+        default=None, gt=0, description="Fails whose median response time is above so many seconds."
+    )
+    completion_rate_below: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Fails who solved a smaller share of the questions that count, 0 to 1.",
+    )
+    interrupted_s_above: float | None = Field(
+        default=None,
+        ge=0,
+        description="Fails whose session lost more seconds to stops of the program.",
+    )
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        given = self.model_fields_set
+        judged = [key for key in ("answer", "answer_not", "below", "above") if key in given]
+        of_itself = sorted(
+            given - {"item", "score", "answer", "answer_not", "below", "above"},
+        )
+        asked = [key for key in ("item", "score") if key in given]
+        if len(of_itself) + len(asked) != 1:
+            raise ValueError(
+                "one thing that is judged: item, score, median_response_s_below, "
+                "median_response_s_above, completion_rate_below or interrupted_s_above"
+            )
+        if of_itself and judged:
+            raise ValueError(f"{of_itself[0]} alone; {judged[0]} belongs to an item or a score")
+        if asked and len(judged) != 1:
+            raise ValueError(
+                f"{asked[0]} with one of answer, answer_not, below and above"
+                if asked == ["item"]
+                else "score with one of below and above"
+            )
+        if asked == ["score"] and judged[0].startswith("answer"):
+            raise ValueError("score with one of below and above")
+        return self
+
+
+class ScaleItems(Strict):
+    """What becomes of a scale where answers are missing."""
+
+    at_least: int = Field(
+        ge=1,
+        description="So many items must be answered; the scale is then worked out from these "
+        "(a sum is scaled up to all items).",
+    )
+
+
+class Missing(Strict):
+    """What becomes of what is missing."""
+
+    scale_items: ScaleItems | None = Field(
+        default=None,
+        description="How many items of a scale must be answered; without it all of them.",
+    )
+    skipped_trials: Literal["unsolved", "left_out"] = Field(
+        default="unsolved",
+        description="Whether a question that was skipped counts as not solved, or not at all.",
+    )
+
+
+class Contrast(Strict):
+    """A comparison that is tested: weights over the levels of a factor that add up to 0. In the
+    file the factors stand beside `name`, as `model: {a/x: 1, a/y: -1}`; with several factors the
+    contrast is their interaction.
+    """
+
+    name: str = Field(min_length=1, max_length=120, description="What the comparison is called.")
+    weights: dict[Name, dict[Level, Weight]] = Field(
+        min_length=1,
+        description="By factor the weight of each level. In the file the factors stand beside "
+        "`name`: `model: {a/x: 1, a/y: -1}`.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _factors_beside(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict) or "weights" in fields:
+            return fields
+        weights = {key: value for key, value in fields.items() if key != "name"}
+        return {**{key: fields[key] for key in ("name",) if key in fields}, "weights": weights}
+
+    @field_validator("weights")
+    @classmethod
+    def _sums(cls, weights: dict[str, dict[Level, float]]) -> dict[str, dict[Level, float]]:
+        for factor, levels in weights.items():
+            if abs(sum(levels.values())) > 1e-3 or not any(levels.values()):
+                raise ValueError(
+                    f"weights that add up to 0, not all of them 0; those of {factor} add up to "
+                    f"{sum(levels.values()):g}"
+                )
+        return weights
+
+
+class SmallestEffect(Strict):
+    """The smallest difference that matters, for tests of equivalence and for planning."""
+
+    contrast: str = Field(description="The name of the contrast that it is of.")
+    raw: float | None = Field(
+        default=None, gt=0, description="In the outcome's own unit, before any transform."
+    )
+    standardised: float | None = Field(
+        default=None,
+        gt=0,
+        description="In standard deviations (of the differences where participants meet all "
+        "levels).",
+    )
+
+    @model_validator(mode="after")
+    def _one_unit(self) -> Self:
+        if (self.raw is None) == (self.standardised is None):
+            raise ValueError("either raw or standardised")
+        return self
+
+
+class Outcomes(Strict):
+    """What is tested."""
+
+    primary: tuple[Measure, ...] = Field(
+        default=(), max_length=50, description="The outcomes that the study is about."
+    )
+    secondary: tuple[Measure, ...] = Field(
+        default=(), max_length=100, description="Further outcomes."
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if both := sorted(set(self.primary) & set(self.secondary)):
+            raise ValueError(f"each outcome once; {both[0]!r} is primary and secondary")
+        return self
+
+
+class AnalysisPlan(Strict):
+    """How the outcomes are analysed."""
+
+    profile: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The published study whose own tests and values stand beside ours.",
+    )
+    outcomes: Outcomes = Field(
+        default=Outcomes(),
+        description="Outcomes, primary and secondary; without them every number of the tasks and "
+        "every score.",
+    )
+    transform: dict[Measure, Literal["log", "sqrt", "logit"]] = Field(
+        default_factory=dict, description="By outcome, what is done to its values before tests."
+    )
+    contrasts: tuple[Contrast, ...] = Field(
+        default=(),
+        max_length=100,
+        description="Comparisons that are tested; without them every pair of levels.",
+    )
+    correction: Correction = Field(
+        default="holm", description="For several tests of a family; `fdr` is Benjamini-Hochberg's."
+    )
+    family: Literal["per_outcome", "all"] = Field(
+        default="per_outcome",
+        description="Over which tests is corrected: those of one outcome, or all.",
+    )
+    smallest_effect: dict[Measure, SmallestEffect] = Field(
+        default_factory=dict,
+        description="By outcome the smallest difference that matters, for tests of equivalence "
+        "and for planning.",
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        names = [contrast.name for contrast in self.contrasts]
+        if again := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"each contrast with a name of its own; {again!r} stands there again")
+        return self
+
+
+class Hypothesis(Strict):
+    """What is expected."""
+
+    text: str = Field(min_length=1, description="The hypothesis in words.")
+    outcome: Measure = Field(description="The outcome that it is about.")
+    contrast: str | None = Field(
+        default=None, description="The name of the contrast that tests it; else all levels differ."
+    )
+    direction: Literal["greater", "less", "two-sided", "equivalent"] = Field(
+        default="two-sided",
+        description="Whether the contrast is above 0, below it, either, or too small to matter.",
+    )
+    role: Literal["primary", "secondary", "exploratory"] = Field(
+        default="primary", description="What it is for the study."
+    )
+
+
+Place = tuple[str | int, ...]
+"""Where something stands in the study file."""
+
+
+def contradictions(
+    design: Design | None,
+    analysis: AnalysisPlan,
+    hypotheses: tuple[Hypothesis, ...],
+    levels: Mapping[str, tuple[str, ...]],
+) -> Iterator[tuple[Place, str]]:
+    """What in these does not fit together: where it stands, and what is wrong and allowed.
+
+    Parameters
+    ----------
+    levels : mapping
+        By factor its levels as texts; () where only the sessions tell them.
+    """
+    for index, contrast in enumerate(analysis.contrasts):
+        for factor, weights in contrast.weights.items():
+            at: Place = ("analysis", "contrasts", index, factor)
+            if factor not in levels:
+                yield (
+                    at,
+                    (f"there is no factor {factor!r}; there are: {', '.join(levels) or 'none'}"),
+                )
+                continue
+            for level in weights:
+                if levels[factor] and str(level) not in levels[factor]:
+                    known = ", ".join(levels[factor])
+                    what = f"{level!r} is no level of {factor}; its levels are: {known}"
+                    yield (*at, str(level)), what
+    names = [contrast.name for contrast in analysis.contrasts]
+    known = ", ".join(map(repr, names)) or "none"
+    for outcome, effect in analysis.smallest_effect.items():
+        if effect.contrast not in names:
+            yield (
+                ("analysis", "smallest_effect", outcome, "contrast"),
+                f"there is no contrast {effect.contrast!r}; there are: {known}",
+            )
+    for index, hypothesis in enumerate(hypotheses):
+        place: Place = ("hypotheses", index)
+        if hypothesis.contrast is not None and hypothesis.contrast not in names:
+            yield (
+                (*place, "contrast"),
+                f"there is no contrast {hypothesis.contrast!r}; there are: {known}",
+            )
+        if hypothesis.contrast is None and hypothesis.direction != "two-sided":
+            yield (
+                (*place, "direction"),
+                f"{hypothesis.direction!r} is of a contrast, and none is named",
+            )
+        if (
+            hypothesis.direction == "equivalent"
+            and hypothesis.outcome not in analysis.smallest_effect
+        ):
+            what = f"'equivalent' needs the smallest effect of {hypothesis.outcome}"
+            yield (*place, "direction"), f"{what} under analysis.smallest_effect"
+    if design is None:
+        return
+    if design.per_cell is not None and not design.between and not design.within:
+        yield ("design", "per_cell"), "there is no factor, and so no cell"
