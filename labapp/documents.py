@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from labapp.errors import LabappError, StudyError
 from labapp.reading.values import DEEPEST
@@ -37,6 +39,17 @@ class Strict(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, str_strip_whitespace=True, allow_inf_nan=False
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The schema with what the docstrings say of the keys."""
+        from labapp.descriptions import describe
+
+        schema = handler(core_schema)
+        describe(cls, handler.resolve_ref_schema(schema))
+        return schema
 
 
 @dataclass
@@ -161,7 +174,7 @@ def dotted(path: Sequence[str | int]) -> str:
     return out or "the file"
 
 
-def _models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
+def models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
     """The models that stand in a type. metadata: what is annotated to it; where that knows the
     models itself (`labapp.plugins.open_union`), it is asked."""
     if get_origin(annotation) is Annotated:
@@ -171,7 +184,7 @@ def _models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseM
             return list(models())
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for arg in get_args(annotation) for model in _models_in(arg)]
+    return [model for arg in get_args(annotation) for model in models_in(arg)]
 
 
 def _literals(field: FieldInfo) -> tuple[Any, ...]:
@@ -188,7 +201,7 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
             for schema in here
             if step in schema.model_fields
             for field in (schema.model_fields[str(step)],)
-            for inner_model in _models_in(field.annotation, field.metadata)
+            for inner_model in models_in(field.annotation, field.metadata)
         ]
         tagged = [
             schema

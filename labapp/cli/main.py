@@ -447,11 +447,16 @@ def studies_preview(
 
 
 @studies_app.command("schema")
-def studies_schema() -> None:
-    """The JSON Schema of study files. Example: labapp studies schema > study.schema.json"""
-    from labapp.study.schema import Study
+def studies_schema(
+    instrument: Annotated[
+        bool, typer.Option("--instrument", help="Of questionnaires instead.")
+    ] = False,
+) -> None:
+    """The JSON Schema of study files, or of questionnaires; of stimulus sets: labapp stimuli
+    schema. Example: labapp studies schema > study.json"""
+    from labapp.study.schemas import schema_of
 
-    say_json(Study.model_json_schema())
+    say_json(schema_of("instrument" if instrument else "study"))
 
 
 # Not click's: newer versions of typer bring a click of their own.

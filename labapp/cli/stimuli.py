@@ -77,9 +77,9 @@ def stimuli_import(folder: Folder) -> None:
 @stimuli_app.command("schema")
 def stimuli_schema() -> None:
     """The JSON Schema of manifest.json. Example: labapp stimuli schema > manifest.schema.json"""
-    from labapp.stimuli.manifest import Manifest
+    from labapp.study.schemas import schema_of
 
-    say_json(Manifest.model_json_schema())
+    say_json(schema_of("stimuli"))
 
 
 @stimuli_app.command("build")

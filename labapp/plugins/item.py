@@ -24,9 +24,8 @@ class Item(Strict):
 
     Attributes
     ----------
-    only_if : dict
-        Variables of the study's assignment with the value, or the values, for which the item is
-        shown.
+    only_if : variables of the study's assignment or design with the value, or the list of values,
+        for which the item is shown: `{hint: "with"}`.
     """
 
     model_config = ConfigDict(populate_by_name=True)

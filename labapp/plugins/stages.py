@@ -14,12 +14,11 @@ class TaskStages(Strict):
 
     Attributes
     ----------
-    task : str
-        Which task; a subclass says it as a Literal.
-    after : tuple of str
-        Questionnaires asked after each stage, by id.
-    think_aloud : bool
-        Whether the participant is to think aloud.
+    task : which task it is.
+    after : questionnaires that are asked after each stage, by id; own ones lie beside the study in
+        `instruments/`.
+    think_aloud : whether the participant is to think aloud, so that the moderator is told to
+        prompt.
     """
 
     task: str

@@ -59,8 +59,14 @@ Box = tuple[Share, Share, Share, Share]
 
 
 class Class_(Strict):
-    """A class the model tells apart. name: what a participant may be told it is called; marks: what
-    it can be told by, in a line, where the name alone says nothing."""
+    """A class the model tells apart.
+
+    Attributes
+    ----------
+    id : its name in tables.
+    name : what a participant may be told it is called.
+    marks : what it can be told by, in a line, where the name alone says nothing.
+    """
 
     id: Id
     name: str = Field(min_length=1)
@@ -68,8 +74,15 @@ class Class_(Strict):
 
 
 class Method(Strict):
-    """accuracy: of the explained model on its test photos, in percent. classifier: the model
-    package, and sha256 that of its weights, where there is one."""
+    """What explains, and the model that it explains.
+
+    Attributes
+    ----------
+    name : what the method is called.
+    accuracy : of the explained model on its test photos, in percent.
+    classifier : the model package, where there is one.
+    sha256 : the hash of its weights, where there is one.
+    """
 
     name: str = Field(min_length=1)
     accuracy: float = Field(ge=0, le=100, allow_inf_nan=False)
@@ -82,8 +95,10 @@ class Prototype(Strict):
 
     Attributes
     ----------
+    id : its name in tables.
     of : its class (a tree's prototypes have none).
-    box : where it is in `photo`.
+    photo : the training photo.
+    box : where it is in `photo`: left, top, right and bottom, 0 to 1.
     crop : a picture of it, where it is not cut out by the box.
     """
 
@@ -99,6 +114,9 @@ class Row(Strict):
 
     Attributes
     ----------
+    prototype : the id of the prototype.
+    region : where in the photo: left, top, right and bottom, 0 to 1.
+    crop : a picture of the region, where it is not cut out.
     similarity : as the method has it.
     rank : from 1, the most similar of the rows of its class.
     present : a tree's decision at this step.
@@ -119,7 +137,8 @@ class FinalSteps(Strict):
     Attributes
     ----------
     first : the step two above the leaf.
-    absent, present : the step that follows.
+    absent : the step that follows where the first is absent.
+    present : the step that follows where the first is present.
     classes : of absent-absent, absent-present, present-absent, present-present.
     """
 
@@ -130,15 +149,29 @@ class FinalSteps(Strict):
 
 
 class ScoredMethod(Strict):
-    """A method that gives every pixel a score. name: as tables and figures call it."""
+    """A method that gives every pixel a score.
+
+    Attributes
+    ----------
+    id : its name in tables.
+    name : as tables and figures call it.
+    """
 
     id: Id
     name: str = Field(min_length=1)
 
 
 class MaskedOutput(Strict):
-    """What the model makes of a masked photo, of a model that is not at hand where the set is
-    shown. logits: one an option; percent, fill, sign: see `labapp.stimuli.masking.Masking`."""
+    """What the model makes of a masked photo, where the model itself is not at hand.
+
+    Attributes
+    ----------
+    method : the id of the method.
+    percent : of the pixels that are shown.
+    fill : what masked pixels are.
+    sign : whether pixels are ranked by their score, or by its size.
+    logits : one an option, before any softmax.
+    """
 
     method: Id
     percent: float = Field(gt=0, le=100, allow_inf_nan=False)
@@ -148,7 +181,14 @@ class MaskedOutput(Strict):
 
 
 class Confusion(Strict):
-    """How many photos of a class the model takes for which."""
+    """How many photos of a class the model takes for which.
+
+    Attributes
+    ----------
+    truth : the class of the photos.
+    prediction : the class for which the model takes them.
+    count : how many.
+    """
 
     truth: Id
     prediction: Id
@@ -160,20 +200,25 @@ class Photo(Strict):
 
     Attributes
     ----------
-    set : from 1; none for the worked examples.
+    id : its name in tables.
+    set : the number of its set, from 1; none for the worked examples.
+    photo : the picture: a .png or .jpg file below the folder.
+    truth : its class.
+    prediction : the class for which the model takes it.
     options : the classes to choose from, in the order they are shown.
     heatmaps : one an option, in the same order.
     rows : for `prototypes` the rows of the predicted class, or of all options, most similar first;
         for `path` the steps from the root.
+    final : the last two decisions of a path, where they are left to the participant.
     first_wrong : the first step after which the true class can no longer be reached, from 1; none
         where there is none.
-    logits : one an option.
+    logits : one an option, before any softmax.
     strengths : how much each heatmap shows, as someone who follows the heatmaps would read them
         (GradCAM: its peak; BagNet: its sum).
     facts : what else is known, for tables.
-    scores : method -> its scores, of a `scores` set, where the options are all classes and logits
+    scores : by method its scores, of a `scores` set, where the options are all classes and logits
         are needed.
-    masked : see `MaskedOutput`.
+    masked : what the model makes of the masked photo, where the model is not at hand.
     """
 
     id: Id
@@ -203,20 +248,30 @@ class Manifest(Strict):
 
     Attributes
     ----------
-    classes_are : what the texts call them.
+    format : the number of this format.
+    id : its name, which studies give.
+    title : what people read.
+    source : where it is from.
+    licence : under which it may be used.
+    kind : of explanation: `heatmaps`, `prototypes`, `path` or `scores`.
+    method : what explains, and the explained model; in a `scores` set the model alone.
+    classes_are : what the texts call the classes.
     invented : whether the classes' names are made up, so that nobody knows them before.
-    scale : what grey heatmaps mean: 0 to 1, or -1 to 1 with the middle grey for 0; `ready` where
-        they are coloured already.
-    correct_example, incorrect_example : worked examples for the introduction, one that the model
-        has right and one that it has wrong.
+    scale : what grey heatmaps mean: 0 to 1 (`positive`), or -1 to 1 with the middle grey for 0
+        (`signed`); `ready` where they are coloured already.
+    classes : the classes that the model tells apart.
+    prototypes : the parts of training photos that its rows name.
+    photos : the photos of all sets.
+    correct_example : a worked example for the introduction that the model has right.
+    incorrect_example : a worked example for the introduction that the model has wrong.
     tree : a picture of the whole tree.
-    seed, made_with : how the set was made.
-    method : in a `scores` set, of the model alone.
     methods : of a `scores` set, in the order they are listed.
     mean_level : of a `scores` set, the mean of the pictures that `fill: mean` means: one of grey or
         three of red, green and blue, from 0 to 1.
     pool : of a `scores` set, how the model does on all the photos from which these were chosen
         (paper 004, tables 1 and 2).
+    seed : from which the set was made.
+    made_with : with what the set was made.
     """
 
     format: Literal[1] = 1

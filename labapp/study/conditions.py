@@ -26,7 +26,13 @@ Name = Annotated[str, Field(pattern=WORD)]
 
 
 class ByNumber(Strict):
-    """A variable with one value for odd and one for even participant numbers."""
+    """A variable with one value for odd and one for even participant numbers.
+
+    Attributes
+    ----------
+    odd : its value for participants 1, 3, 5 …
+    even : its value for participants 2, 4, 6 …
+    """
 
     odd: Value
     even: Value
@@ -40,9 +46,10 @@ class Cells(Strict):
 
     Attributes
     ----------
-    cells : each with values of further variables.
+    cells : by name what can be drawn, each with values of further variables, the same ones in every
+        cell.
     draw : how many a participant gets, in random order.
-    included : participants each cell needs, None for any number.
+    included : participants each cell needs that count in the analysis; without it any number.
     """
 
     cells: dict[str, dict[Name, Value]] = Field(min_length=1, max_length=500)

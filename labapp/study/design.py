@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from labapp.documents import MEASURE, Strict
 from labapp.study.conditions import RESERVED, Name
@@ -286,11 +286,25 @@ class Missing(Strict):
     )
 
 
+def _with_factors_beside(schema: dict[str, Any]) -> None:
+    """In a file the factors stand beside the name."""
+    del schema["properties"]["weights"]
+    schema["additionalProperties"] = {
+        "description": "A factor, with the weight of each of its levels; they add up to 0.",
+        "type": "object",
+        "additionalProperties": {"type": ["number", "string"]},
+    }
+    schema["required"] = ["name"]
+    schema["minProperties"] = 2
+
+
 class Contrast(Strict):
     """A comparison that is tested: weights over the levels of a factor that add up to 0. In the
     file the factors stand beside `name`, as `model: {a/x: 1, a/y: -1}`; with several factors the
     contrast is their interaction.
     """
+
+    model_config = ConfigDict(json_schema_extra=_with_factors_beside)
 
     name: str = Field(min_length=1, max_length=120, description="What the comparison is called.")
     weights: dict[Name, dict[Level, Weight]] = Field(

@@ -28,7 +28,12 @@ AnyStages = Annotated[TaskStages, OpenUnion(registry.stages_classes, _stages)]
 
 
 class StagesItem(Item):
-    """The stages of a task."""
+    """The stages of a task.
+
+    Attributes
+    ----------
+    stages : which task, with its settings.
+    """
 
     key: ClassVar[str] = "stages"
     stages: AnyStages
@@ -97,7 +102,14 @@ FlowItem = Annotated[Item, OpenUnion(partial(_classes, inside=False), _outer)]
 
 
 class EachItem(Item):
-    """A part of the flow that is gone through once for every drawn cell, with its variables."""
+    """A part of the flow that is gone through once for every drawn cell, or level of a factor
+    within participants, with its variables.
+
+    Attributes
+    ----------
+    each : the drawn variable or the factor.
+    flow : the items that are gone through.
+    """
 
     key: ClassVar[str] = "each"
     each: str

@@ -16,9 +16,11 @@ class Inclusion(Strict):
 
     Attributes
     ----------
-    completed : the session came to its end, and the moderator skipped no stage and no practice.
-    practice_correct : every practice question of a single-dimension task was answered rightly.
-    min_solved : reconstruction questions solved, over all stages.
+    completed : counts only who came to the end, and for whom the moderator skipped no stage and no
+        practice.
+    practice_correct : counts only who answered every practice question of a single-dimension task
+        rightly.
+    min_solved : counts only who solved so many reconstruction questions, over all stages.
     """
 
     completed: bool = True
@@ -31,12 +33,14 @@ class Incentive(Strict):
 
     Attributes
     ----------
-    text : shown after consent, with {base}, {per_solved}, {per_correct} and {per_above_chance} in
-        it, amounts in `currency`; a paragraph with an amount that the participant cannot earn is
-        left out. Before photos that are judged {options} are the classes to choose from and
-        {chance} what guessing gets right, in percent.
-    per_solved : for a reconstruction question.
-    per_correct : for a single-dimension question, practice not counted.
+    text : a text that is shown after consent, with {base}, {per_solved}, {per_correct} and
+        {per_above_chance} in it, amounts in `currency`; a paragraph with an amount that the
+        participant cannot earn is left out. Before photos that are judged {options} are the classes
+        to choose from and {chance} what guessing gets right, in percent.
+    currency : a sign or letters that stand before amounts, such as $ or €.
+    base : for taking part.
+    per_solved : for a reconstruction question that was solved.
+    per_correct : for a single-dimension question that was answered rightly, practice not counted.
     per_above_chance : for a photo that was answered rightly beyond those that guessing gets right
         (paper 003, figures A11 to A13 and A15).
     """

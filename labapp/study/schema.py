@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
@@ -49,7 +49,13 @@ writes a gigabyte."""
 
 
 class Participants(Strict):
-    """How participants are named, for example `P{:02d}` for P01, P02 …"""
+    """How participants are named.
+
+    Attributes
+    ----------
+    pattern : the labels of participants, with the number in braces: `P{:02d}` for P01, P02 …,
+        `kid{}` for kid1, kid2 …
+    """
 
     pattern: str = "P{:02d}"
 
@@ -82,17 +88,28 @@ GERMAN_PROMPTS = ("Bitte sprechen Sie weiter",)
 GERMAN_FLAGS = {1: "Einsicht", 2: "Aufforderung", 3: "Verwirrung", 4: "Technik"}
 
 
+def _with_single_prompt(schema: dict[str, Any]) -> None:
+    """The key that stands for a single prompt is no field."""
+    schema["properties"]["prompt"] = {
+        "type": "string",
+        "description": "A single prompt, instead of `prompts`.",
+    }
+
+
 class Recording(Strict):
     """What of a session is recorded.
 
     Attributes
     ----------
-    audio : whether a session may run without sound.
-    silence_prompt_s : when to prompt.
+    audio : sound. `required`: no session without it; `optional`: a session may run without; `off`:
+        none, and the consent form asks for none.
+    silence_prompt_s : after so many seconds of silence the moderator is told to prompt.
     prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
     """
+
+    model_config = ConfigDict(json_schema_extra=_with_single_prompt)
 
     audio: Literal["required", "optional", "off"] = "optional"
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
@@ -107,7 +124,9 @@ class Recording(Strict):
             return {**rest, "prompts": (fields["prompt"],)}
         return fields
 
-    @field_validator("audio", mode="before")
+    @field_validator(
+        "audio", mode="before", json_schema_input_type=Literal["required", "optional", "off", False]
+    )
     @classmethod
     def _off_in_yaml(cls, audio: Any) -> Any:
         """YAML reads a bare off as false."""
@@ -121,8 +140,8 @@ class Replicates(Strict):
     ----------
     paper : which one, as in "paper 000".
     study : which of its studies.
-    run : whether people took part on their own over the internet (crowd) or in a lab. Here
-        everybody is in a lab, and the report says so where that differs.
+    run : whether people took part on their own over the internet (`crowd`) or in a lab (`lab`).
+        Here everybody is in a lab, and the report says so where that differs.
     """
 
     paper: str = Field(min_length=1)
@@ -142,9 +161,31 @@ def _without_variables(models: tuple[str, ...]) -> tuple[str, ...]:
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
-    related: studies of which a person takes part in one only, which holds both ways though one of
-    them names the other; when_interrupted: how a session goes on after a crash (at the last event,
-    with the stage from its beginning, or not at all).
+    Attributes
+    ----------
+    id : the study's name in folders and files: small letters, digits and -. Sessions of one id
+        belong together.
+    title : what people read on the home page and in the report.
+    version : a whole number from 1. Raise it when the study changes; old sessions keep theirs.
+    language : of the participant's screens and texts: `en`, `de`, or another one for which there
+        are texts (`labapp studies texts NAME --missing`).
+    presentation : `improved`: with what was mended since the papers (the practice does not ask what
+        was not explained); `as_published`: exactly as in the papers.
+    replicates : the published study that this one repeats.
+    seed : from which every random choice is made; the same seed and participant give the same
+        session.
+    participants : how participants are named.
+    recording : what of a session is recorded.
+    assignment : who gets which condition: variables by participant number (`odd`, `even`) or drawn
+        (`cells`). `design` is the newer way to say it.
+    related : ids of studies of which a person takes part in one only; it holds both ways though one
+        of them names the other.
+    inclusion : which sessions count in the analysis.
+    incentive : what taking part is paid, and the text that tells it.
+    when_interrupted : how a session goes on after a crash. `resume`: at the last event;
+        `restart_stage`: with the stage from its beginning; `block`: not at all.
+    flags : what the moderator can mark with the keys 1 to 9, by key.
+    flow : what happens, in this order: the first item is the consent, the last the debrief.
     """
 
     id: StudyId

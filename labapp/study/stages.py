@@ -19,7 +19,16 @@ MODEL_ID = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*")
 class RepresentationStages(TaskStages):
     """Stages that ask about representations: several models, each a stage of its own.
 
-    Models and texts may hold `{variable}`s of the study's assignment.
+    Attributes
+    ----------
+    models : ids of the models, as `labapp models list` shows them; they may hold `{variable}`s of
+        the study's assignment or design.
+    order : in which order a participant meets the models. `random`: by lot; `counterbalanced`: each
+        model equally often at each place; `as_listed`: alike for everybody. A `design` says it
+        instead.
+    time_limit_min : minutes after which a stage ends; without it there is no limit.
+    intro : the text before the first stage.
+    between : the text before each further stage.
     """
 
     models: tuple[str, ...] = Field(min_length=1, max_length=100)
@@ -55,8 +64,12 @@ class RepresentationStages(TaskStages):
 class StimulusStages(TaskStages):
     """Stages that show one set of a stimulus set.
 
-    stimuli: id of the stimulus set, or a folder with a manifest.json; set: the number of the set in
-    it, or a variable that gives it.
+    Attributes
+    ----------
+    stimuli : id of the stimulus set as `labapp stimuli list` shows it, or a folder with a
+        manifest.json.
+    set : the number of the set in it, or a variable that gives it, such as "{set}".
+    intro : the text before the stage.
     """
 
     stimuli: str = Field(min_length=1)

@@ -21,7 +21,17 @@ from labapp.study.instruments.wording import USUAL, SomeWords, Words
 
 
 class SharedScale(Strict):
-    """What the statements of an instrument share; see `items.Rating`."""
+    """What the statements of an instrument share.
+
+    Attributes
+    ----------
+    points : how many points the scale has.
+    first : the number of the first point, 0 or 1.
+    low : the words at its lowest point.
+    high : the words at its highest point.
+    middle : the words at its middle, with an odd number of points.
+    labels : words for every point, instead of low and high.
+    """
 
     points: int = Field(ge=2, le=101)
     first: Literal[0, 1] = 1
@@ -34,10 +44,21 @@ class SharedScale(Strict):
 class Instrument(Strict):
     """A questionnaire.
 
-    scores: see `scoring.Score`; an older file says `scoring` instead, by the name of a shipped
-    questionnaire (`scoring.OLD_NAMES`), whose scores it has as far as it has their items. order: as
-    listed, or seeded by participant. per_page: items a page where they do not all fit one screen.
-    scale: of its statements. options: shared by items that name them by id.
+    Attributes
+    ----------
+    id : its name, which is that of its file too.
+    version : a whole number from 1. Raise it when the questionnaire changes.
+    title : what stands above it; like all words a text, or texts by language: `{en: …, de: …}`.
+    instruction : what stands above its items.
+    source : where it is from.
+    scoring : what older files say instead of `scores`: the name of a shipped questionnaire, whose
+        scores it has as far as it has their items.
+    scores : by name how its scores are made, or `as-answered`: each rating is a score of its own.
+    order : of its items: `fixed` as listed, or `shuffled` for each participant.
+    per_page : items a page where they do not all fit one screen.
+    scale : what its statements share.
+    options : answers that several items share; these name them by id.
+    items : what is asked.
     """
 
     id: Annotated[str, NotReserved] = Field(pattern=SLUG)

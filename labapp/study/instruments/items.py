@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from labapp.documents import WORD, Strict
 from labapp.plugins.bids import Column
@@ -33,8 +33,12 @@ class Item(Strict):
 
     Attributes
     ----------
+    kind : what kind of item it is; without it a `scale`.
+    id : its name in tables: small letters, digits and _.
     name : a short heading above the words, and what the item is called where something is said
         about it.
+    text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
+    required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
     identifying : whether its answers tell who somebody is, and are left out of de-identified
@@ -125,9 +129,14 @@ class Rating(Item):
 
     Attributes
     ----------
-    middle : anchor of the middle.
-    labels : an anchor for every point, instead of low and high.
+    points : how many points the scale has.
+    first : the number of the first point, 0 or 1.
+    low : the words at the lowest point.
+    high : the words at the highest point.
+    middle : the words at the middle, with an odd number of points.
+    labels : words for every point, instead of low and high.
     look : numbered circles, or a line with ticks; by default circles up to 11 points.
+    numbers : whether the numbers of the points are shown.
     """
 
     points: int = Field(ge=2, le=101)
@@ -211,6 +220,9 @@ class Statement(Rating):
     table with those beside it."""
 
     shares_scale: ClassVar[bool] = True
+    model_config = ConfigDict(
+        json_schema_extra=lambda schema: schema["required"].remove("points")  # of the instrument
+    )
 
     kind: Literal["statement"]
     text: SomeWords
@@ -222,6 +234,14 @@ class Slider(Item):
     With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
     end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
     What is stored: `{"value": number, "touched": whether it was moved or confirmed}`.
+
+    Attributes
+    ----------
+    low : the number at its low end.
+    high : the number at its high end.
+    start : where it stands before it is touched; without it at its low end.
+    about : `accuracy`: it begins at the accuracy of the explained model.
+    unit : what stands behind its number.
     """
 
     more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
@@ -280,8 +300,15 @@ class Slider(Item):
 
 
 class Option(Strict):
-    """One of the answers to choose from. describe: with a text in one's own words; alone: taking
-    it takes the others away."""
+    """One of the answers to choose from.
+
+    Attributes
+    ----------
+    id : its name in tables: small letters, digits and _; `yes` and `no` stand in quotes.
+    text : what the participant reads.
+    describe : whether it takes a text in one's own words.
+    alone : whether taking it takes the others away.
+    """
 
     id: str = Field(pattern=WORD)
     text: SomeWords
@@ -289,9 +316,23 @@ class Option(Strict):
     alone: bool = False
 
 
+def _with_shared_options(schema: dict[str, Any]) -> None:
+    """In a file an option may be the id of one that the instrument shares."""
+    options = schema["properties"]["options"]
+    options["items"] = {"anyOf": [options["items"], {"type": "string"}]}
+
+
 class _Choosing(Item):
+    """What asks to choose.
+
+    Attributes
+    ----------
+    options : the answers to choose from, or the id of options that the questionnaire shares.
+    """
+
     own_words = frozenset({"chosen"})
     more: ClassVar[Mapping[str, str]] = {"described": "In their own words"}
+    model_config = ConfigDict(json_schema_extra=_with_shared_options)
 
     options: tuple[Option, ...] = Field(min_length=2, max_length=40)
 
@@ -386,7 +427,13 @@ class Choices(_Choosing):
 
 
 class Written(Item):
-    """A written answer. lines: height of its field; longest: characters at most."""
+    """A written answer.
+
+    Attributes
+    ----------
+    lines : height of its field in lines.
+    longest : characters at most.
+    """
 
     own_words = frozenset({""})
     offers_answers: ClassVar[bool] = False

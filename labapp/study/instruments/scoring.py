@@ -35,33 +35,22 @@ class Score(Strict):
 
     Attributes
     ----------
-    mean, sum : tuple of str
-        Ratings by the ids of their items, all with the same numbers.
-    reverse : tuple of str
-        Those among them that count the other way round: the highest number as the lowest.
-    start : int or None
-        In a file `from`: what the lowest number counts; by default itself.
-    times : float
-        What the mean or sum is multiplied by.
-    chosen : str or None
-        The option that is counted.
-    among : tuple of str
-        In which choices of one option; by default in all of the questionnaire.
-    weighted : dict
-        By score of this questionnaire the score that is its weight; of this questionnaire or of
-        another one that asks about the same stage, or else about the whole session.
-    rule : str or None
-        A rule that a package brings (`rules.ScoringRule`).
-    items : tuple of str
-        What it makes its score of, by the ids of the items.
-    settings : dict
-        What it is told besides.
-    meaning : str
-        What its ends mean.
-    numbers : tuple of int
-        The lowest and the highest number of its ratings; set by the questionnaire.
-    low, high : float
-        Its limits; set by the questionnaire.
+    mean : ratings by the ids of their items, all with the same numbers, of which the mean is taken.
+    sum : ratings by the ids of their items, all with the same numbers, which are added up.
+    reverse : those among them that count the other way round: the highest number as the lowest.
+    start : what the lowest number counts; by default itself.
+    times : what the mean or sum is multiplied by.
+    chosen : the option that is counted.
+    among : in which choices of one option it is counted; by default in all of the questionnaire.
+    weighted : by score of this questionnaire the score that is its weight; of this questionnaire or
+        of another one that asks about the same stage, or else about the whole session.
+    rule : a rule that a package brings (`rules.ScoringRule`).
+    items : what the rule makes its score of, by the ids of the items.
+    settings : what the rule is told besides.
+    meaning : what its ends mean.
+    numbers : the lowest and the highest number of its ratings; set by the questionnaire.
+    low : its lower limit; set by the questionnaire.
+    high : its upper limit; set by the questionnaire.
     """
 
     model_config = ConfigDict(populate_by_name=True)

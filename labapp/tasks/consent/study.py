@@ -10,8 +10,12 @@ from labapp.study.consent import ConsentForm, ConsentSetting
 
 
 class ConsentItem(Item):
-    """The consent form, which is read and signed before anything else. consent: its text, and what
-    is asked in it."""
+    """The consent form, which is read and signed before anything else.
+
+    Attributes
+    ----------
+    consent : its text, or its text with how it is signed and what is asked in it.
+    """
 
     key: ClassVar[str] = "consent"
     consents: ClassVar[bool] = True

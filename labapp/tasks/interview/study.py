@@ -19,8 +19,11 @@ Guide = Annotated[
 class InterviewItem(Item):
     """An interview, which the moderator ends. The text is on the participant's screen meanwhile.
 
-    questions: the moderator's guide; where the study file is there in several languages, under
-    each language its own. The first nine have a key each that stamps when they were asked.
+    Attributes
+    ----------
+    interview : the file of the text on the participant's screen.
+    questions : the moderator's guide; where the study is there in several languages, under each
+        language its own. The first nine have a key each that stamps when they were asked.
     """
 
     key: ClassVar[str] = "interview"

@@ -14,7 +14,13 @@ from labapp.tasks.judging.plan import JudgingTask, Rows
 
 
 class MethodItem(Item):
-    """The introduction to the method of the study's judging stages, with their worked examples."""
+    """The introduction to the method of the study's judging stages, with their worked examples.
+
+    Attributes
+    ----------
+    method : the file of its text. `![](correct)`, `![](incorrect)`, `![](preview)` and `![](tree)`
+        in it stand for the worked examples, the task and the tree of the stimulus set.
+    """
 
     key: ClassVar[str] = "method"
     method: str
@@ -28,7 +34,12 @@ class MethodItem(Item):
 
 
 class WarmUpItem(Item):
-    """Exercises with a decision tree over fruits, before the studies of a tree of prototypes."""
+    """Exercises with a decision tree over fruits, before the studies of a tree of prototypes.
+
+    Attributes
+    ----------
+    warm_up : which one: `fruits`.
+    """
 
     key: ClassVar[str] = "warm_up"
     warm_up: Literal["fruits"]
@@ -40,12 +51,16 @@ class WarmUpItem(Item):
 class JudgingStages(StimulusStages):
     """A task that judges explanations: the photos of one set, one after another (paper 003).
 
-    labels: the true class is told; marks: and below its name what it can be told by (published:
-    the name alone). order: of the photos, as the set lists them, or seeded by participant. rows: of
-    prototypes where a prediction is judged: sorted, the most similar first (figures A10 and A14),
-    or shuffled (appendix A); where classes are told apart, they always are. colour_map: of
-    heatmaps, by default the published one of their scale. description: what can be opened at any
-    time.
+    Attributes
+    ----------
+    labels : whether the true class is told; for heatmap-distinction alone.
+    marks : whether below its name stands what it can be told by (published: the name alone).
+    order : of the photos: as the set lists them, or by lot for each participant.
+    rows : of prototypes where a prediction is judged: `sorted`, the most similar first (figures A10
+        and A14), or `shuffled` (appendix A); where classes are told apart, they always are.
+    colour_map : of heatmaps; by default the published one of their scale.
+    description : the text of the task that can be opened at any time.
+    time_limit_min : minutes after which the stage ends; without it there is no limit.
     """
 
     task: JudgingTask

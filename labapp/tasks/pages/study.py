@@ -8,7 +8,12 @@ from labapp.plugins.item import Item
 
 
 class TextItem(Item):
-    """A text of one page or several, which is read. text: its file."""
+    """A text of one page or several, which is read; a line of three dashes begins a page.
+
+    Attributes
+    ----------
+    text : its file, beside the study file or among the shipped texts; `{language}` is the study's.
+    """
 
     key: ClassVar[str] = "text"
     text: str
@@ -18,7 +23,12 @@ class TextItem(Item):
 
 
 class DebriefItem(Item):
-    """The text at the end, once everything is done. debrief: its file."""
+    """The text at the end, once everything is done.
+
+    Attributes
+    ----------
+    debrief : its file.
+    """
 
     key: ClassVar[str] = "debrief"
     last_only: ClassVar[bool] = True

@@ -8,8 +8,15 @@ from labapp.plugins.item import Item
 
 
 class QuestionnaireItem(Item):
-    """above: a text above the questions. It may hold {method}, {accuracy} and, behind a task that
-    judges explanations, what the participant achieved in it."""
+    """A questionnaire.
+
+    Attributes
+    ----------
+    questionnaire : its id: a file of that name in `instruments/` beside the study, or a shipped
+        one.
+    above : a text above the questions. It may hold {method}, {accuracy} and, behind a task that
+        judges explanations, what the participant achieved in it.
+    """
 
     key: ClassVar[str] = "questionnaire"
     questionnaire: str

@@ -13,7 +13,12 @@ SkipRule = Literal["after", "always", "never"]
 
 
 class ReconstructionTutorial(Item):
-    """The tutorial: boxes whose dials can be turned."""
+    """The tutorial: boxes whose dials can be turned.
+
+    Attributes
+    ----------
+    tutorial : which one; `reconstruction`, `traversals` and `exemplars` are named like their tasks.
+    """
 
     key: ClassVar[str] = "tutorial"
     tutorial: Literal["reconstruction"]
@@ -23,8 +28,13 @@ class ReconstructionTutorial(Item):
 
 
 class ReconstructionPractice(Item):
-    """The practice on circles, all of which must be aligned. intro: the text before it; None for
-    the one that is named like the practice."""
+    """The practice on circles, all of which must be aligned.
+
+    Attributes
+    ----------
+    practice : which one: `circles` before reconstruction.
+    intro : the text before it; without it the one that is named like the practice.
+    """
 
     key: ClassVar[str] = "practice"
     practice: Literal["circles"]
@@ -37,8 +47,25 @@ class ReconstructionPractice(Item):
 class Stages(RepresentationStages):
     """Interactive reconstruction with one or several models.
 
-    marks: a calibration. There is no target alignment; the participant marks where the pictures
-    are "far away" and "close enough" (paper 000, A.2.3), and the introductions tell of that.
+    Attributes
+    ----------
+    trials : questions a stage.
+    skip : whether a question can be skipped: `always`, `never`, or `after` some time.
+    skip_after_s : seconds of active time after which it can, with `skip: after`; without it the
+        published ones of the data set.
+    inactivity_s : seconds without a movement after which time no longer counts as active.
+    active_time : whether active time stops in pauses (`paused`), or runs on as in the published
+        study (`as_published`).
+    target_alignment : how alike the pictures must be, 0 to 1, for a question to be solved; without
+        it the published one of the data set.
+    distance : by what the pictures are compared; without it the published one of the data set.
+    overlay_at_start : whether the pictures lie over each other at first; without it as published.
+    labels : whether the participant can name the dials (`editable`) or not (`fixed`); without it as
+        published.
+    marks : a calibration. There is no target alignment; the participant marks where the pictures
+        are "far away" and "close enough" (paper 000, A.2.3), and the introductions tell of that.
+    sampling : where targets are drawn from: `held_out` pictures, each once in a `shuffled_pass`,
+        the model's `prior`, or `uniform` over its dials; without it what suits the model.
     """
 
     task: Literal["reconstruction"]

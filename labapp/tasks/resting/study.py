@@ -10,7 +10,13 @@ from labapp.plugins.item import Item
 
 
 class BreakItem(Item):
-    """A break: no duration counts it. at_least_s: before that only the moderator goes on."""
+    """A break: no duration counts it.
+
+    Attributes
+    ----------
+    break_ : the file of its text.
+    at_least_s : seconds before which only the moderator goes on.
+    """
 
     key: ClassVar[str] = "break"
     break_: str = Field(alias="break")

@@ -11,9 +11,15 @@ from labapp.study.stages import RepresentationStages, Visualisation
 
 
 class SingleDimensionTutorial(Item):
-    """The tutorial about one dial. dial: of the two the one that its examples are about; by default
-    the first as published, the second where the presentation is improved (the practice then asks
-    about a dial that was not explained)."""
+    """The tutorial about one dial.
+
+    Attributes
+    ----------
+    tutorial : beside what the dial is explained: `traversals` or `exemplars`.
+    dial : of the two the one that its examples are about; by default the first as published, the
+        second where the presentation is improved (the practice then asks about a dial that was not
+        explained).
+    """
 
     key: ClassVar[str] = "tutorial"
     tutorial: Visualisation
@@ -24,9 +30,15 @@ class SingleDimensionTutorial(Item):
 
 
 class SingleDimensionPractice(Item):
-    """The practice on circles. intro: the text before it; None for the one that is named like the
-    practice. feedback: whether the right answer is told after each question; by default not as
-    published, and told where the presentation is improved."""
+    """The practice on circles.
+
+    Attributes
+    ----------
+    practice : which one: `circles-traversals` or `circles-exemplars`.
+    intro : the text before it; without it the one that is named like the practice.
+    feedback : whether the right answer is told after each question; by default not as published,
+        and told where the presentation is improved.
+    """
 
     key: ClassVar[str] = "practice"
     practice: Literal["circles-traversals", "circles-exemplars"]
@@ -43,8 +55,16 @@ class SingleDimensionPractice(Item):
 
 
 class SingleDimensionStages(RepresentationStages):
-    """The single-dimension task: each dial of a model is asked about `questions_per_dimension`
-    times in a row, beside traversals or exemplars of it."""
+    """The single-dimension task: each dial of a model is asked about several times in a row, beside
+    traversals or exemplars of it.
+
+    Attributes
+    ----------
+    visualisation : what a dial is shown by: `traversals` or `exemplars`.
+    questions_per_dimension : questions about each dial.
+    sampling : where the pictures are drawn from: `held_out` pictures, the model's `prior`, or
+        `uniform` over its dials; without it what suits the model.
+    """
 
     task: Literal["single-dimension"]
     visualisation: Visualisation

@@ -14,7 +14,14 @@ from labapp.tasks.unmasking.plan import KeyboardRule
 
 
 class MaskSizes(Strict):
-    """Percentages of pixels shown, spaced logarithmically; see `labapp.stimuli.masking.sizes`."""
+    """Percentages of pixels shown, spaced logarithmically; see `labapp.stimuli.masking.sizes`.
+
+    Attributes
+    ----------
+    smallest : the smallest percentage.
+    largest : the largest percentage.
+    count : how many there are.
+    """
 
     smallest: float = Field(default=5, gt=0, le=100)
     largest: float = Field(default=60, gt=0, le=100)
@@ -29,7 +36,14 @@ class MaskSizes(Strict):
 
 
 class Breaks(Strict):
-    """Breaks inside the stage. every: sequences between two of them; text: what is shown."""
+    """Breaks inside the stage.
+
+    Attributes
+    ----------
+    every : sequences between two of them.
+    text : what is shown meanwhile.
+    at_least_s : seconds before which only the moderator goes on.
+    """
 
     every: int = Field(ge=1, le=1000)
     text: str = "texts/{language}/unmasking-break.md"
@@ -40,17 +54,27 @@ class UnmaskingStages(StimulusStages):
     """The unmasking task (paper 004): every image of a set with every method, each a sequence of
     masks that show more and more of it.
 
-    stimuli, set: as with `JudgingStages`. methods: of the set, by default all. masks: percentages
-    of pixels shown, spaced or listed; fill, sign: see `labapp.stimuli.masking`. order: of the
-    sequences. question: above the buttons, by default the window's own; class_names: class -> what
-    its button says, by default the set's names. buttons: in the set's order, or turned round for
-    every second participant; keys: one a button and the last for "I don't know", by default F, J
-    and Space with two classes, else digits. size_px: longer side of the picture in logical pixels
-    (96 an inch); it is shown in whole blocks of the display's own, so as near below as these allow.
-    blank_ms: between two stimuli. keyboard_away: what becomes of a stimulus during which the
-    participant's keyboard was away: it is marked, or shown again as a new attempt. example: the
-    text before the example sequence, which is that of the set's correct_example; None for no
-    example. example_method: by default the first.
+    Attributes
+    ----------
+    methods : of the set; without it all.
+    masks : percentages of pixels shown, spaced (smallest, largest, count) or listed.
+    fill : what masked pixels become: the `mean` of the pictures, `black`, `grey` or `white`.
+    sign : whether pixels are ranked by their score (`signed`) or by its size alone (`absolute`).
+    order : of the sequences: as listed, or by lot for each participant.
+    question : above the buttons; by default the window's own.
+    class_names : by class what its button says; by default the set's names.
+    buttons : in the set's order, or turned round for every second participant.
+    keys : one a button and the last for "I don't know"; by default F, J and Space with two classes,
+        else digits.
+    size_px : longer side of the picture in logical pixels (96 an inch); it is shown in whole blocks
+        of the display's own, so as near below as these allow.
+    blank_ms : milliseconds between two stimuli.
+    keyboard_away : what becomes of a stimulus during which the participant's keyboard was away: it
+        is marked (`mark`), or shown again as a new attempt (`repeat`).
+    breaks : breaks inside the stage; without it none.
+    example : the text before the example sequence, which is that of the set's correct_example;
+        without it there is no example.
+    example_method : the method of the example; by default the first.
     """
 
     task: Literal["unmasking"]

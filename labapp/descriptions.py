@@ -1,0 +1,68 @@
+"""What the keys of a document say, from the models that read it: for JSON Schemas, which editors
+show beside a file, and for the reference pages.
+
+A key is described by its `Field(description=…)`, else by the `Attributes` of the docstring of its
+model or of one that this derives from.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+_HEADING = re.compile(r"(?m)^Attributes\n-{3,}\n")
+_ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
+
+
+def summary(model: type[BaseModel]) -> str:
+    """What a model is, without its keys."""
+    return _HEADING.split(inspect.cleandoc(model.__dict__.get("__doc__") or ""))[0].strip()
+
+
+def keys(model: type[BaseModel]) -> dict[str, str]:
+    """What each key of a model says, by the name it has in a file; "" for one without a word."""
+    listed: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        listed |= dict(_listed(base.__dict__.get("__doc__") or ""))
+    return {
+        field.alias or name: _sentence(field.description or listed.get(name, ""))
+        for name, field in model.model_fields.items()
+    }
+
+
+def describe(model: type[BaseModel], schema: dict[str, Any]) -> None:
+    """Put the descriptions of a model and of its keys into its JSON Schema."""
+    if "properties" not in schema:
+        return
+    if said := summary(model):
+        schema["description"] = said
+    for key, description in keys(model).items():
+        if description and key in schema["properties"]:
+            schema["properties"][key]["description"] = description
+
+
+def _listed(docstring: str) -> Iterator[tuple[str, str]]:
+    """The entries of a docstring's list of attributes; a line that is indented goes on with the
+    one above."""
+    parts = _HEADING.split(inspect.cleandoc(docstring), maxsplit=1)
+    names: list[str] = []
+    words: list[str] = []
+    for line in parts[1].splitlines() if len(parts) > 1 else []:
+        if line.startswith(" "):
+            words.append(line.strip())
+            continue
+        yield from ((name, " ".join(words)) for name in names)
+        entry = _ENTRY.fullmatch(line)
+        if entry is None:
+            return
+        names, words = entry[1].split(", "), [entry[2]]
+    yield from ((name, " ".join(words)) for name in names)
+
+
+def _sentence(text: str) -> str:
+    """With a capital, where it begins with a word."""
+    return text[:1].upper() + text[1:]
