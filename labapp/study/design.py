@@ -262,6 +262,31 @@ class ExcludeRule(Strict):
             raise ValueError("score with one of below and above")
         return self
 
+    def fails(self) -> str:
+        """Who fails it, in words that follow "Somebody who"."""
+        if self.answer is not None:
+            return f"answered {_either(self.answer)} to {self.item}"
+        if self.answer_not is not None:
+            return f"answered otherwise than {_either(self.answer_not)} to {self.item}"
+        for key, words in _LIMITS.items():
+            if (limit := getattr(self, key)) is not None:
+                return words.format(name=self.item or self.score, limit=limit)
+        raise AssertionError(self)
+
+
+_LIMITS = {
+    "below": "is below {limit:g} in {name}",
+    "above": "is above {limit:g} in {name}",
+    "median_response_s_below": "has a median response time below {limit:g} s",
+    "median_response_s_above": "has a median response time above {limit:g} s",
+    "completion_rate_below": "solved less than {limit:.0%} of the questions",
+    "interrupted_s_above": "lost more than {limit:g} s of the session to stops of the program",
+}
+
+
+def _either(answers: Level | tuple[Level, ...]) -> str:
+    return " or ".join(map(str, answers if isinstance(answers, tuple) else (answers,)))
+
 
 class ScaleItems(Strict):
     """What becomes of a scale where answers are missing."""
