@@ -30,8 +30,7 @@ def test_both_forms_say_what_is_declared(tmp_path: Path) -> None:
             made.sha256,
             "hint, between participants: with, without",
             "model, within participants: sinelines/gt, sinelines/vae, sinelines/ae",
-            "“first against the others”: model: +1 × sinelines/gt −0.5 × sinelines/vae "
-            "−0.5 × sinelines/ae",
+            "+1 × sinelines/gt −0.5 × sinelines/vae −0.5 × sinelines/ae",
             "It is expected to be above 0 (one-sided test).",
             "answered otherwise than 2 to check_1 (rule “attention”)",
             "has a median response time below 2 s (rule “too_fast”)",
@@ -71,10 +70,10 @@ def test_later_changes_are_told_one_by_one(tmp_path: Path) -> None:
         "  too_fast:  {median_response_s_below: 2}\n", ""
     )
     later = study(tmp_path, changed.replace("correction: holm", "correction: none"))
-    assert list(registered.changes(later.study.declared)) == [
+    assert sorted(registered.changes(later.study.declared)) == [
+        'analysis.correction: registered as "holm"; now "none"',
         "design.per_cell: registered as 12; now 10",
         'exclude.too_fast: registered as {"median_response_s_below": 2.0}; now not said',
-        'analysis.correction: registered as "holm"; now "none"',
     ]
     assert registered.unregistered(
         ["completion_rate", "seq"], ["first against the others", "ae − vae"]
