@@ -423,6 +423,17 @@ class Hypothesis(Strict):
     )
 
 
+class Declared(Strict):
+    """What a study declares of its design and analysis, as the first event of a session has it:
+    the fields of `labapp.study.schema.Study` of the same names."""
+
+    design: Design | None = None
+    exclude: dict[Name, ExcludeRule] = Field(default_factory=dict)
+    missing: Missing = Missing()
+    analysis: AnalysisPlan = AnalysisPlan()
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+
 Place = tuple[str | int, ...]
 """Where something stands in the study file."""
 
