@@ -1,11 +1,12 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check-tasks torture fuzz format clean
+.PHONY: help setup demo run test docs pictures check-tasks torture fuzz format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check"
+	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
 	@echo "make torture  what the tests only sample; every study resumed after every kind of event; 200 sessions killed; hours"
 	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
 	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
@@ -23,6 +24,15 @@ run: setup
 test:
 	@scripts/setup.sh test
 	@scripts/check.sh
+
+docs:
+	@scripts/setup.sh test
+	@scripts/docs.sh
+
+pictures:
+	@scripts/setup.sh test
+	@.venv/bin/python scripts/readme_pictures.py
+	@.venv/bin/python -m scripts.docs_pictures
 
 # KILLS: in all; ROWS: at most so many of each study (0: all); OUT: where what goes wrong is kept.
 KILLS ?= 200

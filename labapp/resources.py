@@ -34,6 +34,12 @@ def assets() -> Path:
     return _shipped("assets")
 
 
+def documentation() -> Path:
+    """Folder of the documentation as pages; it need not exist."""
+    inside = _PACKAGE / "_data" / "documentation"
+    return _CHECKOUT / "build" / "docs" if in_checkout() else inside
+
+
 def models() -> Path:
     """Folder of the shipped model packages, `<dataset>/<name>/`."""
     return _shipped("models")

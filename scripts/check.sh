@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every check, cheapest first: style, types, walls, tests. Stops at the first that fails.
+# Every check, cheapest first: style, types, walls, documentation, tests. Stops at the first that fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
@@ -11,6 +11,8 @@ echo "== mypy"
 $bin/mypy
 echo "== import-linter"
 $bin/lint-imports --no-cache
+echo "== docs"
+scripts/docs.sh
 echo "== pytest"
 # No display and no sound server are needed from outside: windows are offscreen, and the sound
 # tests start a microphone of their own.

@@ -2,7 +2,7 @@
 
     python -m scripts.models_picture [--out FILE.png]
 
-By default it draws assets/readme/representations.png, which models/README.md shows.
+By default it draws docs/pictures/representations.png, which models/README.md shows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}
 KINDS = {"gt": "Ground truth (GT)", "vae": "VAE", "ae": "Autoencoder (AE)"}
-FILE = resources.assets() / "readme" / "representations.png"
+FILE = resources.assets().parent / "docs" / "pictures" / "representations.png"
 
 
 def representation(model: str, title: str) -> Representation:

@@ -1,7 +1,7 @@
 """The pictures of the README: both windows at one moment of a session, the moderator's home, and
 what is seen of two tasks that judge explanations and of a picture that is unmasked.
 
-    python scripts/readme_pictures.py [OUT]            OUT: assets/readme
+    python scripts/readme_pictures.py [OUT]            OUT: docs/pictures
 
 Real windows, drawn offscreen, on a real session with the shipped models; the participant's hand and
 voice are made up (see screens_moderator.py).
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
 HERE = Path(__file__).resolve().parent
-OUT = HERE.parent / "assets" / "readme"
+OUT = HERE.parent / "docs" / "pictures"
 SCALE = 1.25
 GAP, CAPTION, CAPTION_PX = 28, 44, 20
 SOLVED, ALMOST, HEARD = 4, 0.93, 0.3

@@ -96,7 +96,7 @@ def citations() -> list[Citation]:
     """Everything in what is shipped: studies, questionnaires, texts, documents and docstrings."""
     found: list[Citation] = []
     files = [*(ROOT / "labapp").rglob("*.py"), *(ROOT / "models").glob("*.md")]
-    files += [ROOT / "README.md", *(ROOT / "scripts").glob("*.py")]
+    files += [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "scripts").glob("*.py")]
     for folder in ("studies", "instruments", "stimuli", "texts"):
         for ending in ("*.yaml", "*.md"):
             files += (ROOT / "assets" / folder).rglob(ending)

@@ -126,7 +126,7 @@ def test_the_picture_beside_the_tables_shows_what_the_metrics_were_computed_from
     assert shown.scores.startswith(f"MIG {mig}, DCI {dci}, DCI as published ")
     readme = (ROOT / "models" / "README.md").read_text(encoding="utf-8")
     assert models_picture.FILE.is_file()
-    assert f"../assets/readme/{models_picture.FILE.name}" in readme
+    assert f"../docs/pictures/{models_picture.FILE.name}" in readme
 
 
 def test_which_models_the_metrics_put_first_is_as_the_readme_says() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labapp import __version__, access
+from labapp.cli.docs import docs
 from labapp.cli.metrics import metrics
 from labapp.cli.models import models_app
 from labapp.cli.options import (
@@ -69,6 +70,7 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")
+app.command("docs")(docs)
 app.command("metrics")(metrics)
 app.command("plan")(plan)
 

@@ -7,8 +7,9 @@ circles A.4 and the published application.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from labapp.representations.display import Display
+Display = Literal["image", "binary_image", "series"]
 
 
 @dataclass(frozen=True, slots=True)

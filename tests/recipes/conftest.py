@@ -10,19 +10,18 @@ from pathlib import Path
 import pytest
 
 from labapp.cli.main import main
-from tests.helpers.recipes import Recipe
+from tests.helpers.recipes import Command, Recipe
 
 Follow = Callable[[str], AbstractContextManager[Recipe]]
 
 
-@pytest.fixture
-def follow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Follow:
-    """Follows a recipe, by its name, in a folder and with data folders of its own."""
-    monkeypatch.chdir(tmp_path)
+def command_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Carries out commands of labapp in a folder, with data folders of its own."""
+    monkeypatch.chdir(folder)
     for variable in ("DATA", "PRIVATE", "MODELS", "STIMULI", "CACHE"):
-        monkeypatch.setenv(f"LABAPP_{variable}", str(tmp_path / variable.lower()))
+        monkeypatch.setenv(f"LABAPP_{variable}", str(folder / variable.lower()))
 
     def run(arguments: list[str]) -> str:
         monkeypatch.setattr(sys, "argv", ["labapp", *arguments])
@@ -32,4 +31,13 @@ def follow(
         assert ended.value.code == 0, out + err
         return out
 
+    return run
+
+
+@pytest.fixture
+def follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Follow:
+    """Follows a recipe, by its name, in a folder and with data folders of its own."""
+    run = command_of(tmp_path, monkeypatch, capsys)
     return lambda name: Recipe(name, tmp_path, run).followed()

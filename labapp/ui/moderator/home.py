@@ -30,6 +30,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
+from labapp.ui.documentation import open_documentation
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner, OpeningCard
@@ -48,6 +49,7 @@ PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
 """Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
 NEW, SESSIONS, STUDY, RESULTS, READER = range(5)
+HELP_KEY = "F1"
 TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"))
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
@@ -147,9 +149,13 @@ class HomeView(QWidget):
         for tab in self.tabs:
             row.addWidget(tab)
         bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
+        self.help = Button(tr("Help"))
+        self.help.setShortcut(HELP_KEY)
+        self.help.setToolTip(tr("The documentation, in the browser (F1)"))
         self.data = bits.ElidedLabel(role="secondary")
         self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.data, 1)
+        row.addWidget(self.help)
         return bar
 
     def _new_session_page(self) -> QWidget:
@@ -197,6 +203,7 @@ class HomeView(QWidget):
         self.ready.start.connect(self._start)
         self.interrupted.resume_requested.connect(self.resume_requested)
         self.interrupted.leave_requested.connect(self.leave_requested)
+        self.help.clicked.connect(lambda: open_documentation(self.show_error))
         self.reader_back.clicked.connect(self._close_reader)
         self.reader_pdf.clicked.connect(self._choose_pdf)
         self.pages.currentChanged.connect(self._page_changed)

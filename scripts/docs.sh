@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The documentation as pages, in build/docs or the folder that is named. Every warning is an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --quiet --strict ${1:+--site-dir "$1"}
+echo "documentation: ${1:-$PWD/build/docs}/index.html"

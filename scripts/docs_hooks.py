@@ -1,0 +1,109 @@
+"""What MkDocs does besides: pages that lie outside of docs/ or are made from the code, links to
+files that are no pages, and the names of files above blocks of code.
+
+mkdocs.yml names this file; see https://www.mkdocs.org/user-guide/configuration/#hooks.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = {
+    "models/README.md": "shipped/models.md",
+    "assets/stimuli/README.md": "shipped/stimulus-sets.md",
+    "examples/counterfactual-choice/README.md": "shipped/counterfactual-choice.md",
+    "benchmarks/README.md": "shipped/benchmarks.md",
+    "benchmarks/simulated_studies.md": "shipped/simulated-studies.md",
+    "benchmarks/reproduce_metrics.md": "shipped/reproduce-metrics.md",
+    "CONTRIBUTING.md": "shipped/contributing.md",
+    "CHANGELOG.md": "shipped/changelog.md",
+}
+"""Pages that stand beside what they are about, and where they are among the others."""
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(
+    r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]*)(?P<heading>#[^)\s]*)?\)"
+)
+NAMED = re.compile(r"^```(\w+) ([^\s{]+)$", re.MULTILINE)
+LOADED = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["']?(https?:[^\s"'>]+)""")
+LEFT_OUT = ("assets/javascripts/lunr", "search/search_index.json", "sitemap.xml", "sitemap.xml.gz")
+"""Of the site: the search in languages that no page has, and what only a server needs."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    from mkdocs.structure.files import File
+
+    sys.path.insert(0, str(ROOT))
+    from scripts.docs_reference import pages
+
+    made = {uri: (ROOT / source).read_text("utf-8") for source, uri in OUTSIDE.items()}
+    for uri, content in {**made, **pages()}.items():
+        files.append(File.generated(config, uri, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page as MkDocs reads it; in the checkout it is as GitHub reads it."""
+    uri = page.file.src_uri
+    sources = {made: source for source, made in OUTSIDE.items()}
+    folder = posixpath.dirname(sources.get(uri, f"docs/{uri}"))
+    done, end = [], 0
+    for code in CODE.finditer(markdown):
+        done += [_linked(markdown[end : code.start()], uri, folder), _titled(code[0])]
+        end = code.end()
+    return "".join([*done, _linked(markdown[end:], uri, folder)])
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Leave out what nobody who opens the pages from a disk is ever sent, and refuse pages that
+    load something from elsewhere."""
+    import shutil
+
+    from mkdocs.exceptions import PluginError
+
+    site = Path(config.site_dir)
+    for page in site.rglob("*.html"):
+        if loaded := LOADED.findall(page.read_text("utf-8")):
+            raise PluginError(f"{page} asks a server for {', '.join(loaded)}")
+    for name in LEFT_OUT:
+        path = site / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    for path in site.rglob("*.map"):
+        path.unlink()
+
+
+def _titled(code: str) -> str:
+    """```yaml a.yaml becomes a block with the file's name above it."""
+    return NAMED.sub(r'``` { .\1 title="\2" }', code)
+
+
+def _linked(text: str, uri: str, folder: str) -> str:
+    def link(match: re.Match[str]) -> str:
+        target = match["target"]
+        if not target or re.match(r"[a-z]+:", target):
+            return match[0]
+        path = posixpath.normpath(posixpath.join(folder, target))
+        heading = match["heading"] or ""
+        page = OUTSIDE.get(path)
+        if page is None and path.startswith("docs/"):
+            page = path.removeprefix("docs/")
+        if page is None:  # a file of the checkout, which is no page
+            return (
+                f"{match['text']} (`{path}`)" if match["text"].strip("`") != path else match["text"]
+            )
+        relative = posixpath.relpath(page, posixpath.dirname(uri) or ".")
+        return f"{match['image']}[{match['text']}]({relative}{heading})"
+
+    return LINK.sub(link, text)

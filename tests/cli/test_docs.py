@@ -1,0 +1,84 @@
+"""`labapp docs`, and *Help* on the home."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from labapp import resources
+from labapp.cli.main import main
+from labapp.ui.moderator.home import HomeWindow
+
+
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for the pages, which are not built yet."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    monkeypatch.setattr(resources, "documentation", lambda: folder)
+    return folder
+
+
+def docs(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["labapp", "docs", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_the_pages_are_opened(
+    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pages / "index.html").write_text("<h1>labapp</h1>")
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+    assert docs(monkeypatch) == 0
+    assert opened == [(pages / "index.html").as_uri()]
+    assert docs(monkeypatch, "--path") == 0
+    assert capsys.readouterr().out.strip() == str(pages / "index.html")
+    assert len(opened) == 1
+
+
+def test_without_a_browser_their_place_is_told(
+    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pages / "index.html").write_text("<h1>labapp</h1>")
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    assert docs(monkeypatch) == 0
+    assert str(pages / "index.html") in capsys.readouterr().out
+
+
+def test_pages_that_are_not_built_are_told(
+    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert docs(monkeypatch) != 0
+    assert "make docs" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="xdg-open is Linux's")
+def test_help_opens_the_pages_by_key_and_by_button(
+    pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    opened = tmp_path / "opened"
+    command = tmp_path / "bin" / "xdg-open"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\necho "$1" >> {opened}\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent), prepend=":")
+    window = HomeWindow()
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    qtbot.waitUntil(lambda: "not built" in window.view.error.title.text())
+    (pages / "index.html").write_text("<h1>labapp</h1>")
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    qtbot.waitUntil(opened.exists)
+    window.view.help.click()
+    qtbot.waitUntil(lambda: opened.read_text().count(str(pages / "index.html")) == 2)
+    window.close()

@@ -1,0 +1,96 @@
+"""The reference of the documentation names all that there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import typer
+
+from labapp.analysis.writing import dictionary
+from labapp.cli.main import app
+from labapp.events import registered
+from labapp.plugins import texts
+from labapp.plugins.registry import task_files
+from labapp.study import loading
+from labapp.study.schemas import schema_of
+from scripts import docs_reference
+
+
+@cache
+def page(name: str) -> str:
+    return docs_reference.pages()[f"reference/{name}.md"]
+
+
+def section(content: str, heading: str) -> str:
+    """What stands below a heading, up to the next one of its rank."""
+    rank = heading.partition(" ")[0]
+    _, _, behind = content.partition(f"\n{heading}\n")
+    return re.split(rf"(?m)^#{{1,{len(rank)}}} ", behind)[0]
+
+
+def rows(part: str) -> list[str]:
+    """The first cells of the tables in it."""
+    return re.findall(r"(?m)^\| `([^`]+)`", part)
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [("study", "study"), ("instrument", "instrument"), ("stimulus-set", "stimuli")],
+)
+def test_every_key_is_named_with_its_meaning(name: str, document: str) -> None:
+    schema = schema_of(document)
+    objects = {schema["title"]: schema, **schema["$defs"]}
+    for title, described in objects.items():
+        if "properties" in described:
+            part = section(page(name), f"## {title}")
+            assert rows(part) == list(described["properties"]), title
+            assert not re.findall(r"(?m)^\| `\w+` \|  \|", part), title
+
+
+def test_every_table_and_column_is_named() -> None:
+    for table, columns in dictionary().groupby("table", sort=False):
+        assert rows(section(page("tables"), f"## {table}")) == list(columns["column"])
+    for files in task_files():
+        named = rows(section(page("tables"), f"### {files.name}"))
+        columns = {column.name for column in (*files.event_columns, *files.more_columns)}
+        assert columns | set(files.types) <= set(named)
+
+
+def test_every_event_and_its_fields_are_named() -> None:
+    for kind, payload in registered().items():
+        if payload.__module__.startswith("labapp."):
+            part = section(page("events"), f"### {kind}")
+            assert rows(part) == list(payload.__dataclass_fields__), kind
+
+
+def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for sub, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, f"{name} {sub}")
+
+
+def test_every_command_and_option_is_named() -> None:
+    for name, command in commands(typer.main.get_command(app), "labapp"):
+        if name == "labapp":
+            continue
+        rank = "##" if name.count(" ") == 1 else "###"
+        part = section(page("commands"), f"{rank} {name}")
+        assert part, name
+        for parameter in command.params:
+            written = parameter.name.upper()
+            names = [written] if parameter.param_type_name == "argument" else parameter.opts
+            assert [word for word in names if f"`{word}`" not in part] == [], name
+
+
+def test_every_placeholder_of_the_shipped_texts_is_named() -> None:
+    named = set(re.findall(r"`\{(\w+)\}`", page("placeholders")))
+    for path in loading.shipped():
+        loaded = loading.load(path.stem)
+        for name, content in loaded.files.items():
+            if name.endswith(".md"):
+                unnamed = set(texts.names(content.decode())) - named
+                assert not unnamed, name
