@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import fsum
 from typing import Any
 
 from labapp.analysis.columns import table_columns
+from labapp.analysis.declared import DECLARED, POSITION, SessionFactors, with_declared
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.notes import fold_notes, note_rows
@@ -23,7 +24,16 @@ from labapp.analysis.questionnaires import (
     score_row,
 )
 from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
-from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, Row, TaskRecords, Traced
+from labapp.analysis.task_records import (
+    INTERRUPTED,
+    Attempt,
+    Columns,
+    Key,
+    Ran,
+    Row,
+    TaskRecords,
+    Traced,
+)
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
 from labapp.errors import SessionError
@@ -108,6 +118,16 @@ class SessionRecords:
             "session": planned.session,
         }
 
+    @cached_property
+    def factors(self) -> SessionFactors:
+        """The factors of the study's design, as the session met them."""
+        return SessionFactors(self.totals.planned, self.parts.planned)
+
+    @property
+    def columns(self) -> Mapping[str, Columns]:
+        """The columns of every table, those of the factors among them."""
+        return with_declared(table_columns(), [self.factors.declared])
+
     @property
     def traced(self) -> list[Traced]:
         """The attempts with snapshots, for the table of these."""
@@ -137,7 +157,7 @@ class SessionRecords:
             "pointer": list(self.pointer),
             **of_tasks,
         }
-        columns = table_columns()
+        columns = self.columns
         if strange := sorted(given.keys() - columns.keys()):
             raise _unknown(f"the table {strange[0]!r}")
         return {
@@ -151,10 +171,14 @@ class SessionRecords:
         shared: Row = {name: value for name, value in self.who.items() if name in names}
         if "included" in names:
             shared["included"] = self.inclusion_status.included
+        shared |= {name: level for name, level in self.factors.between.items() if name in names}
         away = "keyboard_away" in names
+        of_stages = "stage" in names and POSITION.name in names
         made = []
         for row in rows:
             whole = shared | row
+            if of_stages:
+                whole |= self.factors.within(row.get("stage"), row.get("about"))
             if away:
                 whole["keyboard_away"] = (row["stage"], row["trial"], row["attempt"]) in (
                     self.keyboard_away
@@ -257,6 +281,7 @@ class SessionRecords:
             "consent_signed": totals.consent_signed,
             **{f"consent_{use}": totals.agreed.get(use) for use in USES},
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
+            **({DECLARED.name: self.factors.declared} if self.factors.declared else {}),
             "seed": planned.seed,
             "presentation": planned.presentation,
             "replicates_paper": planned.replicates.get("paper"),

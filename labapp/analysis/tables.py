@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from labapp.analysis.column import Column, Kind
 from labapp.analysis.columns import brought_tables, table_columns
-from labapp.analysis.folding.pieces import frame, together
+from labapp.analysis.declared import DECLARED, with_declared
+from labapp.analysis.folding.pieces import frame, together, unpacked
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
-from labapp.analysis.task_records import Row
+from labapp.analysis.task_records import Columns, Row
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",
@@ -93,6 +94,13 @@ class Tables:
     def by_name(self) -> dict[str, pd.DataFrame]:
         """The frames by their names, in the order they are written."""
         return {name: self._frame(name) for name in table_columns()}
+
+    @property
+    def columns(self) -> Mapping[str, Columns]:
+        """The columns of every table, those of the factors of the studies among them."""
+        sessions = self.participants
+        texts = sessions[DECLARED.name].dropna().unique() if DECLARED.name in sessions else ()
+        return with_declared(table_columns(), map(str, texts))
 
     def _frame(self, name: str) -> pd.DataFrame:
         made: pd.DataFrame = self.more[name] if name in self.more else getattr(self, name)
@@ -189,7 +197,7 @@ def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) 
     ordered = sorted(sessions, key=lambda session: session.who)
     made = {}
     distinct = _distinct_tables()
-    for name, columns in table_columns().items():
+    for name, columns in with_declared(table_columns(), map(_declared_text, ordered)).items():
         if name == SNAPSHOTS:
             continue
         pieces = [session.tables[name] for session in ordered]
@@ -202,6 +210,12 @@ def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) 
         made[name] = frame(table, columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     return Tables.of(made, snapshots, tuple(notes))
+
+
+def _declared_text(session: Read) -> str:
+    """What the study of a session declared; empty for nothing."""
+    table = unpacked(session.tables["participants"])
+    return str(table[DECLARED.name][0]) if DECLARED.name in table.schema.names else ""
 
 
 def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
@@ -217,7 +231,8 @@ def _distinct(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
 
 def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:
     """Typed frames of rows by table; a table without rows has its columns all the same."""
-    columns = table_columns()
+    texts = (row.get(DECLARED.name) for row in rows.get("participants", ()))
+    columns = with_declared(table_columns(), filter(None, texts))
     return {name: typed(some, columns[name]) for name, some in rows.items()}
 
 

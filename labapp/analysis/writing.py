@@ -24,9 +24,10 @@ STATISTICS_TABLE = "statistics"
 DICTIONARY = "columns.csv"
 
 
-def _columns() -> dict[str, Columns]:
-    """By table, those that are worked out from the others last."""
-    return {**table_columns(), **derived_columns()}
+def _columns(tables: Tables | None = None) -> dict[str, Columns]:
+    """By table, those that are worked out from the others last. tables: with the columns of the
+    factors of their studies."""
+    return {**(table_columns() if tables is None else tables.columns), **derived_columns()}
 
 
 def snapshot_files(out: Path) -> tuple[Path, Path]:
@@ -70,7 +71,7 @@ def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
         with written[-1].open("xb") as file:
             frame.to_parquet(file, index=False, engine="pyarrow")
     written.append(out / DICTIONARY)
-    _to_csv(dictionary(), written[-1])
+    _to_csv(dictionary(tables), written[-1])
     return written
 
 
@@ -96,12 +97,12 @@ def unwritable(out: Path, error: OSError) -> DataFolderError:
     )
 
 
-def dictionary() -> pd.DataFrame:
+def dictionary(tables: Tables | None = None) -> pd.DataFrame:
     """One row a column of every table: table, column, type, unit, meaning."""
     return pd.DataFrame(
         [
             (table, column.name, column.kind, column.unit, column.meaning)
-            for table, columns in _columns().items()
+            for table, columns in _columns(tables).items()
             for column in columns
         ],
         columns=["table", "column", "type", "unit", "meaning"],

@@ -56,6 +56,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
             "audio",
             "plan",
             "replicates",
+            "declared",
         }
     ),
     "segment.started": frozenset({"utc", "app_version", "study_sha256"}),

@@ -62,6 +62,15 @@ def plan(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the simulated sessions in the folder too.")
     ] = False,
+    preregister: Annotated[
+        Path | None,
+        typer.Option(
+            "--preregister",
+            metavar="DIR",
+            help="Folder to write instead: what the study declares, as the answers that "
+            "AsPredicted and OSF ask for, frozen with the study's files. Nothing is simulated.",
+        ),
+    ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
@@ -69,6 +78,13 @@ def plan(
 
     Example: labapp plan quickstart --out plan
     """
+    if preregister is not None:
+        if out is not None:
+            raise UsageError(
+                "--preregister and --out are two commands.", todo="Give them one after the other."
+            )
+        _preregister(study, preregister, data, json_=json_)
+        return
     if keep and out is None:
         raise UsageError("--keep needs a folder.", todo="Name one with --out.")
     one_place(workers, dask)
@@ -99,6 +115,24 @@ def plan(
 
     show(study_plan, Console())
     say("More, with figures: --out DIR" if path is None else f"plan: {path}")
+
+
+def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> None:
+    from labapp import resources
+    from labapp.planning.preregistration import preregister
+    from labapp.study import overview
+
+    made = preregister(overview.check(study), out, resources.data_root(data))
+    if json_:
+        say_json({"folder": str(made.folder), "sha256": made.sha256, "open": made.open})
+        return
+    say(f"registration: {made.folder}\nSHA-256 of its record: {made.sha256}")
+    if made.open:
+        say(
+            f"{made.open} places are marked [To be written by you: …]. Write them in the two "
+            "forms, and leave registration.json and study/ as they are: `labapp analyze … "
+            "--registration` compares a report with them."
+        )
 
 
 def _shares(text: str | None) -> Mapping[str, float]:

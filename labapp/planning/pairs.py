@@ -64,8 +64,9 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
     ]
     distance = DISTANCES[target.distance]
     alignments: list[float] = []
-    for at in range(0, 2 * n, 2 * BATCH):
-        some = rows[at : at + 2 * BATCH]
+    batch = 2 * min(BATCH, max(1, decoder.at_once // 2))
+    for at in range(0, 2 * n, batch):
+        some = rows[at : at + batch]
         x = decoder.decode(np.stack([decoder.space.encode(row) for row in some]))
         alignments += [1.0 - distance(first, other) for first, other in _two_by_two(x)]
     return Pairs(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from labapp.documents import Strict
 from labapp.representations.space import LatentSpace
@@ -94,6 +94,9 @@ class PlannedPart(Strict):
         Unique in the plan; events and tables name the part by it.
     title : str
         What the moderator's windows call it, in English.
+    levels : dict
+        By factor of the study's design that is met within participants, the level that the part is
+        of; the model of a stage is told by the stage itself.
     """
 
     timed: ClassVar[bool] = False
@@ -108,6 +111,15 @@ class PlannedPart(Strict):
     part: str
     id: str
     title: str
+    levels: dict[str, str] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_empty_levels(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A part of a study that declares no design is written as it always was."""
+        fields: dict[str, Any] = serialise(self)
+        if not self.levels:
+            fields.pop("levels", None)
+        return fields
 
     introduces: ClassVar[bool] = False
     """Whether it is a text that belongs to the stage or the practice right behind it."""

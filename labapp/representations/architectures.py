@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from labapp.datasets import circles, sinelines
 from labapp.discovery import Catalogue
+from labapp.representations.display import Display
 
 if TYPE_CHECKING:
     from torch import nn
 
-Display = Literal["series", "image"]
 Likelihood = Literal["gaussian", "bernoulli"]
 Float32 = NDArray[np.float32]
 

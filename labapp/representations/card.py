@@ -19,9 +19,9 @@ from labapp.representations.architectures import (
     ARCHITECTURES,
     Architecture,
     ClosedForm,
-    Display,
 )
 from labapp.representations.data import Data, Part
+from labapp.representations.display import Display
 from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 
@@ -184,7 +184,8 @@ class ModelCard(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ModelCard:
         architecture = ARCHITECTURES[self.architecture]
-        if self.display != architecture.display:
+        drawn = "image" if self.display == "binary_image" else self.display
+        if drawn != architecture.display:
             raise ValueError(
                 f"display is {self.display}, but {architecture.name} makes {architecture.display}"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,10 @@ Float32 = NDArray[np.float32]
 
 PERCENTILES = (1, 5, 48, 52, 95, 99)
 """Low, Medium and High of a continuous dimension lie between these, pairwise."""
+
+AT_ONCE = 1 << 21
+"""Values, 8 MiB of them, that one decode gives where many instances are wanted: large pictures are
+decoded a few at a time."""
 
 
 def percentiles_of(latents: Float32) -> dict[int, Float32]:
@@ -67,6 +72,11 @@ class LoadedDecoder:
     def output_shape(self) -> tuple[int, ...]:
         """Shape of one instance x: (64,) for Sinelines, (64, 64) for dSprites."""
         return self.card.made_by.output_shape
+
+    @property
+    def at_once(self) -> int:
+        """How many instances to decode in one call where many are wanted, see `AT_ONCE`."""
+        return max(1, AT_ONCE // math.prod(self.output_shape))
 
     @property
     def from_prior(self) -> bool:

@@ -22,6 +22,7 @@ from labapp.representations.distance import DISTANCES
 from labapp.representations.space import Continuous
 
 Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
 
 LOW, HIGH = 5, 95
 """Percentiles of a slider between which it is turned: the inner ends of Low and High (4.5)."""
@@ -88,12 +89,7 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     measure = DISTANCES.get(distance)
     latents = decoder.latents
     rows = latents if len(latents) <= ROWS else latents[divide(len(latents), ROWS, ROWS_SEED)[1]]
-    means = [
-        _mean_of(
-            [_compare(first, other, measure) for first, other in _turned(decoder, rows, number)]
-        )
-        for number in range(len(decoder.space))
-    ]
+    means = [_mean_of(_compared(decoder, rows, n, measure)) for n in range(len(decoder.space))]
     sizes = [change if far is None else far for far, change, _ in means]
     most = max(sizes) or 1.0
     return tuple(
@@ -121,21 +117,42 @@ def _turned(decoder: LoadedDecoder, rows: Float32, number: int) -> list[tuple[Fl
 
 
 _Means = tuple[float | None, float, float]
+Measure = Callable[[Float32, Float32], float]
 
 
-def _compare(
-    values: Float32, other: Float32, measure: Callable[[Float32, Float32], float] | None
-) -> _Means:
-    """Means over instances of the distance, the absolute and the squared differences."""
+def _compared(
+    decoder: LoadedDecoder, rows: Float32, number: int, measure: Measure | None
+) -> list[_Means]:
+    """What turning one dial changes, of a slider between its ends and of a choice between each pair
+    of its values: means over instances of the distance, the absolute and the squared differences.
+    """
+    dial = decoder.space.dimensions[number]
+    if isinstance(dial, Continuous):
+        ends = [float(decoder.percentiles[at][number]) for at in (LOW, HIGH)]
+    else:
+        ends = [float(value) for value in range(dial.k)]
+
+    def at(value: float, some: Float32) -> Float32:
+        moved = some.copy()
+        moved[:, number] = value
+        return decoder.decode(decoder.space.encode_rows(moved).astype(np.float32))
+
+    pairs: list[list[Float64]] = [[] for _ in combinations(ends, 2)]
+    for first in range(0, len(rows), decoder.at_once):
+        some = rows[first : first + decoder.at_once]
+        turned = combinations([at(value, some) for value in ends], 2)
+        for differences, (values, other) in zip(pairs, turned, strict=True):
+            differences.append(_differences(values, other, measure))
+    means = [np.concatenate(differences, axis=1).mean(axis=1).tolist() for differences in pairs]
+    return [(None if measure is None else far, change, squares) for far, change, squares in means]
+
+
+def _differences(values: Float32, other: Float32, measure: Measure | None) -> Float64:
+    """Of each instance the distance (0 without one), the absolute and the squared differences,
+    float64 (3, n)."""
     difference = (values.astype(np.float64) - other).reshape(len(values), -1)
-    far = None
-    if measure is not None:
-        far = float(np.mean([measure(a, b) for a, b in zip(values, other, strict=True)]))
-    return (
-        far,
-        float(np.abs(difference).sum(axis=1).mean()),
-        float(np.square(difference).sum(axis=1).mean()),
-    )
+    far = [measure(a, b) if measure else 0.0 for a, b in zip(values, other, strict=True)]
+    return np.array([far, np.abs(difference).sum(axis=1), np.square(difference).sum(axis=1)])
 
 
 def _mean_of(pairs: Sequence[_Means]) -> _Means:

@@ -66,12 +66,11 @@ def figure_of(sheet: TraversalSheet) -> Figure:
             for cell in layout.cells:
                 _draw_chart(ax, cell)
         else:
-            pixels = np.full((height, width), 255, np.uint8)
+            pixels = np.full((height, width, 3), 255, np.uint8)
             for cell in layout.cells:
                 _put_picture(pixels, cell)
             # As large as the figure, in its own colours: neither resampled nor mapped.
-            rgb = np.repeat(pixels[..., None], 3, axis=2)
-            ax.imshow(rgb, extent=(0, width, height, 0), zorder=0)
+            ax.imshow(pixels, extent=(0, width, height, 0), zorder=0)
         ax.set_xlim(0, width)
         ax.set_ylim(height, 0)
     return figure
@@ -116,7 +115,7 @@ def sheet_layout(sheet: TraversalSheet) -> tuple[SheetSizes, SheetLayout]:
     if sheet.display == "series":
         width, height = CHART
     else:
-        rows, columns = sheet.rows[0].instances.shape[2:]
+        rows, columns = sheet.rows[0].instances.shape[2:4]
         times = _magnification(columns)
         width, height = columns * times, rows * times
     measures = SheetSizes(
@@ -170,12 +169,14 @@ def _write(
 
 
 def _put_picture(pixels: NDArray[np.uint8], cell: Cell) -> None:
-    grey = np.clip(np.rint(cell.instance * 255), 0, 255).astype(np.uint8)
-    times = _magnification(grey.shape[1])
-    grey = grey.repeat(times, axis=0).repeat(times, axis=1)
-    grey = np.pad(grey, 1, constant_values=FRAME)
+    picture = np.clip(np.rint(cell.instance * 255), 0, 255).astype(np.uint8)
+    times = _magnification(picture.shape[1])
+    picture = picture.repeat(times, axis=0).repeat(times, axis=1)
+    if picture.ndim == 2:
+        picture = np.repeat(picture[..., None], 3, axis=2)
+    picture = np.pad(picture, ((1, 1), (1, 1), (0, 0)), constant_values=FRAME)
     top, left = round(cell.y) + MARGIN + HEAD - 1, round(cell.x) + MARGIN - 1
-    pixels[top : top + grey.shape[0], left : left + grey.shape[1]] = grey
+    pixels[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
 
 
 def _draw_chart(ax: Axes, cell: Cell) -> None:

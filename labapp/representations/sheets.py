@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.architectures import Display
 from labapp.representations.decoders import LoadedDecoder
+from labapp.representations.display import Display
 from labapp.representations.space import Continuous, Dimension
 
 Float32 = NDArray[np.float32]
@@ -21,6 +21,8 @@ STATES = 3
 """States of the sample that a dial is turned at."""
 STEPS = 7
 """Linear steps of a continuous dial from Low to High (paper 000, 4.5)."""
+MOST_PIXELS = 128
+"""Larger pictures are made smaller for a sheet, by a whole number."""
 SEED = 0
 """Which states are drawn; fixed, so that a model has one sheet."""
 
@@ -30,7 +32,8 @@ class Traversal:
     """One row of a sheet: a dial turned from end to end, at one state after another.
 
     values : what the dial is set to, column by column; indices of a discrete one.
-    instances : float32, shape (states, len(values), *shape of an instance).
+    instances : float32, shape (states, len(values), *shape of an instance); pictures of more than
+        `MOST_PIXELS` a side are made smaller.
     """
 
     dimension: Dimension
@@ -112,7 +115,23 @@ def _turned(
         ]
     )
     x = decoder.decode(z)
+    if x.ndim > 2:
+        x = _smaller(x)
     return x.reshape(len(base), len(values), *x.shape[1:])
+
+
+def _smaller(x: Float32) -> Float32:
+    """Pictures (n, rows, columns, ...) of at most `MOST_PIXELS` a side: means of square blocks. A
+    rest that fills no block is left out."""
+    times = -(-max(x.shape[1:3]) // MOST_PIXELS)
+    if times == 1:
+        return x
+    rows, columns = (side // times for side in x.shape[1:3])
+    blocks = x[:, : rows * times, : columns * times].reshape(
+        len(x), rows, times, columns, times, *x.shape[3:]
+    )
+    means: Float32 = blocks.mean(axis=(2, 4), dtype=np.float32)
+    return means
 
 
 def limits(dimension: Dimension) -> str:

@@ -36,6 +36,8 @@ stroke)."""
 CELL_SD = 0.1
 """Brightness of a cell of the form, and heights of a curve in tenths of what is shown."""
 
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+"""What red, green and blue weigh in the lightness of a colour (ITU-R BT.601)."""
 CELLS = 6
 """A form is seen as so many cells in each direction, laid around the thing itself."""
 REACH = 2.2
@@ -54,27 +56,52 @@ IMAGE_KINDS = np.array([PLACE] * 2 + [SIZE] + [TINT] * 3 + [FORM] * (2 + CELLS *
 CURVE_KINDS = np.array([PLACE] * 2 + [SIZE] + [FORM] * (1 + PARTS))
 
 
+COLOUR_KINDS = np.concatenate((IMAGE_KINDS, [TINT] * 4))
+"""Of a picture in colour: those of its lightness, and behind them how reddish and how bluish the
+thing and the ground are."""
+
+
 def kinds_of(picture: Array) -> NDArray[np.int64]:
     """The kind of each property of a picture of this shape, int64."""
-    return CURVE_KINDS if picture.squeeze().ndim == 1 else IMAGE_KINDS
+    return (CURVE_KINDS, IMAGE_KINDS, COLOUR_KINDS)[picture.squeeze().ndim - 1]
 
 
 def properties(picture: Array) -> Float64:
     """What is to be noticed of a picture, without noise, in units of it: float64, shape (n,).
 
-    picture: shape (points,) for a curve, (side, side) for an image, with further axes of length 1;
-    in units of the screen (see `view`).
+    picture: shape (points,) for a curve, (rows, columns) for an image, (rows, columns, 3) for one
+    in colour, with further axes of length 1; in units of the screen (see `view`).
     """
     seen = picture.squeeze()
-    return _curve(seen) if seen.ndim == 1 else _image(seen)
+    if seen.ndim == 1:
+        return _curve(seen)
+    return _image(seen) if seen.ndim == 2 else _coloured(seen)
+
+
+def _coloured(x: Array) -> Float64:
+    """An image of its lightness, and two tints each of the thing and of the ground: how much redder
+    than green, and how much bluer than light, they are."""
+    light = x @ LUMA
+    contrast = _apart(light)[1]
+    tints = np.stack((x[..., 0] - x[..., 1], x[..., 2] - light), axis=-1).astype(np.float64)
+    thing = contrast > FAINT
+    rest = tints[~thing]
+    of_ground = rest.mean(axis=0) if len(rest) else tints.mean(axis=(0, 1))
+    of_thing = tints[thing].mean(axis=0) if thing.any() else of_ground
+    return np.concatenate((_image(light), of_thing / TINT_SD, of_ground / TINT_SD))
+
+
+def _apart(x: Array) -> tuple[float, Array]:
+    """The ground, and by how much each pixel differs from it."""
+    border = np.concatenate((x[0], x[-1], x[:, 0], x[:, -1]))
+    ground = float(np.sort(border)[border.size // 2])
+    return ground, np.abs(x - ground)
 
 
 def _image(x: Array) -> Float64:
     """A thing on a ground: the ground is what the border shows, the thing what differs from it."""
     rows, columns = x.shape
-    border = np.concatenate((x[0], x[-1], x[:, 0], x[:, -1]))
-    ground = float(np.sort(border)[border.size // 2])
-    contrast = np.abs(x - ground)
+    ground, contrast = _apart(x)
     at = np.flatnonzero(contrast > FAINT)
     weight = contrast.ravel()[at].astype(np.float64)
     total = float(weight.sum())

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.representations.display import Display
 from labapp.representations.space import Continuous, LatentSpace
-from labapp.study.defaults import Display
 
 Array = NDArray[np.float32]
 

@@ -7,9 +7,8 @@ circles A.4 and the published application.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Display = Literal["image", "binary_image", "series"]
+from labapp.representations.display import Display
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,28 +57,7 @@ def _distinct(levels: tuple[Level, ...]) -> None:
 
 
 class Design(Strict):
-    """The factors of a study, and how participants are spread over them.
-
-    Attributes
-    ----------
-    between : factors of which each participant has one level. Levels stand as `{factor}` in models,
-        texts and `only_if`.
-    within : factors of which each participant meets every level. `model` alone stands for the
-        models that stages list; another factor brings its levels, as `{feedback: ["with",
-        "without"]}`, and `each: feedback` goes through them.
-    measured : items or scores of questionnaires that are analysed beside the factors: a number as a
-        covariate, a choice as a group.
-    sessions : the labels of the sessions for which people come again.
-    order : in which participants meet the levels of a factor within them. `position`: each level
-        stands equally often at each place, in squares that are drawn anew; `latin-square`: the same
-        with one cyclic square; `williams`: each level also follows each other one equally often;
-        `random`: by lot for each participant; `as_listed`: alike for everybody.
-    assign : `slots` hands out places of one data folder in turn, and again where somebody is
-        replaced; `number` takes condition and order from the participant's number, for laptops that
-        know nothing of each other.
-    per_cell : included participants that each combination of the factors between needs; none for
-        any number.
-    """
+    """The factors of a study, and how participants are spread over them."""
 
     between: dict[Name, Levels] = Field(
         default_factory=dict,
@@ -189,18 +168,7 @@ def _free(name: str) -> None:
 
 
 class ExcludeRule(Strict):
-    """When somebody fails, and is not analysed. A rule says one thing.
-
-    Attributes
-    ----------
-    item : an item of a questionnaire, with `answer` (fails who gave one of these) or `answer_not`
-        (fails who gave another), or with `below` or `above`.
-    score : a score of a questionnaire, with `below` or `above`.
-    median_response_s_below, median_response_s_above : of the participant's questions that count, in
-        seconds.
-    completion_rate_below : the share of these that were solved, 0-1.
-    interrupted_s_above : seconds of the session that were lost to stops of the program.
-    """
+    """When somebody fails, and is not analysed. A rule says one thing."""
 
     item: Measure | None = Field(
         default=None, description="An item of a questionnaire, judged by one of the next keys."
@@ -261,6 +229,31 @@ class ExcludeRule(Strict):
         if asked == ["score"] and judged[0].startswith("answer"):
             raise ValueError("score with one of below and above")
         return self
+
+    def fails(self) -> str:
+        """Who fails it, in words that follow "Somebody who"."""
+        if self.answer is not None:
+            return f"answered {_either(self.answer)} to {self.item}"
+        if self.answer_not is not None:
+            return f"answered otherwise than {_either(self.answer_not)} to {self.item}"
+        for key, words in _LIMITS.items():
+            if (limit := getattr(self, key)) is not None:
+                return words.format(name=self.item or self.score, limit=limit)
+        raise AssertionError(self)
+
+
+_LIMITS = {
+    "below": "is below {limit:g} in {name}",
+    "above": "is above {limit:g} in {name}",
+    "median_response_s_below": "has a median response time below {limit:g} s",
+    "median_response_s_above": "has a median response time above {limit:g} s",
+    "completion_rate_below": "solved less than {limit:.0%} of the questions",
+    "interrupted_s_above": "lost more than {limit:g} s of the session to stops of the program",
+}
+
+
+def _either(answers: Level | tuple[Level, ...]) -> str:
+    return " or ".join(map(str, answers if isinstance(answers, tuple) else (answers,)))
 
 
 class ScaleItems(Strict):
@@ -428,6 +421,17 @@ class Hypothesis(Strict):
     role: Literal["primary", "secondary", "exploratory"] = Field(
         default="primary", description="What it is for the study."
     )
+
+
+class Declared(Strict):
+    """What a study declares of its design and analysis, as the first event of a session has it:
+    the fields of `labapp.study.schema.Study` of the same names."""
+
+    design: Design | None = None
+    exclude: dict[Name, ExcludeRule] = Field(default_factory=dict)
+    missing: Missing = Missing()
+    analysis: AnalysisPlan = AnalysisPlan()
+    hypotheses: tuple[Hypothesis, ...] = ()
 
 
 Place = tuple[str | int, ...]

@@ -16,6 +16,7 @@ from labapp.study.design import (
     MODEL,
     SESSION,
     AnalysisPlan,
+    Declared,
     Design,
     ExcludeRule,
     Hypothesis,
@@ -149,10 +150,6 @@ class Replicates(Strict):
     run: Literal["crowd", "lab"]
 
 
-DECLARED = frozenset({"design", "exclude", "missing", "analysis", "hypotheses"})
-"""What a study declares of its design and analysis: the keys that the first event repeats."""
-
-
 def _without_variables(models: tuple[str, ...]) -> tuple[str, ...]:
     """The models, where all are written out; else what they are depends on the participant."""
     return () if any(conditions.VARIABLE.search(model) for model in models) else models
@@ -231,7 +228,9 @@ class Study(Strict):
     def declared(self) -> dict[str, Any]:
         """What the file says of design, exclusion and analysis, as plain values for the first
         event; empty where it says nothing of it."""
-        fields = self.model_dump(mode="json", include=set(DECLARED), exclude_unset=True)
+        fields = self.model_dump(
+            mode="json", include=set(Declared.model_fields), exclude_unset=True
+        )
         return {key: value for key, value in fields.items() if value}
 
     @property

@@ -135,3 +135,15 @@ def test_states_that_do_not_fit_are_left_out() -> None:
         narrow = lay_out(sheet, MEASURES, room=room)
         assert narrow.states == 1
         assert len(narrow.cells) == 10 + 2 * 7, "one state is always there"
+
+
+@pytest.mark.parametrize(
+    ("side", "shown"), [(8, 8), (128, 128), (200, 100), (256, 128), (512, 128)]
+)
+def test_large_pictures_are_made_smaller_for_a_sheet(side: int, shown: int) -> None:
+    x = np.random.default_rng(0).random((2, side, side, 3)).astype(np.float32)
+    smaller = sheets._smaller(x)
+    assert smaller.shape == (2, shown, shown, 3)
+    times = side // shown
+    first = x[0, :times, :times].mean(axis=(0, 1))
+    assert smaller[0, 0, 0] == pytest.approx(first, abs=1e-6)

@@ -50,7 +50,7 @@ def test_binary_rounds_as_the_distance_does():
 
 def test_grey_clips():
     out = np.zeros((1, 3), dtype=np.uint32)
-    composing.grey(pixels([-1, 0.5, 2]), out)
+    composing.plain(pixels([-1, 0.5, 2]), out)
     assert out.tolist() == [[BLACK, 0xFF808080, WHITE]]
 
 
@@ -186,3 +186,55 @@ def test_a_picture_has_a_size_where_a_window_has_no_room_for_it(room, qapp):
     assert view.width() > 28
     view.deleteLater()
     assert picture_side(28, room, 1.0) >= 28
+
+
+def test_colours_reach_the_screen_as_they_are():
+    out = np.zeros((1, 4), dtype=np.uint32)
+    colours = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 2, -1]]], dtype=np.float32)
+    composing.plain(colours, out)
+    assert out.tolist() == [[0xFFFF0000, 0xFF00FF00, 0xFF0000FF, 0xFF80FF00]]
+
+
+def test_an_overlay_in_colour_is_that_of_grey_where_there_is_none():
+    rng = np.random.default_rng(0)
+    own, target = rng.random((2, 16, 16)).astype(np.float32)
+    grey, coloured = np.zeros((2, 16, 16), dtype=np.uint32)
+    composing.two_hues(own, target, grey)
+    composing.two_hues(*(np.repeat(x[..., None], 3, axis=2) for x in (own, target)), coloured)
+    channels = [pixels.view(np.uint8).astype(int) for pixels in (grey, coloured)]
+    assert np.abs(channels[0] - channels[1]).max() <= 1  # rounded at another moment
+
+
+def test_an_overlay_in_colour_keeps_the_colours_on_which_pictures_agree():
+    x = np.array([[[0.2, 0.6, 1.0]]], dtype=np.float32)
+    out = np.zeros((1, 1), dtype=np.uint32)
+    composing.two_hues(x, x, out)
+    assert out.tolist() == [[0xFF3399FF]]
+    composing.two_hues(x, np.zeros_like(x), out)  # only the own picture is light there
+    red, green, blue = ((int(out[0, 0]) >> shift) & 0xFF for shift in (16, 8, 0))
+    assert blue > green > red
+
+
+@pytest.mark.parametrize("size", [256, 512])
+@pytest.mark.parametrize("ratio", [1.0, 1.5])
+def test_a_picture_with_more_pixels_than_its_place_is_made_smaller_by_their_means(
+    size, ratio, qapp
+):
+    """Left out instead, a fine pattern would become black or white."""
+    pattern = np.indices((size, size)).sum(axis=0) % 2
+    colours = np.repeat(pattern[..., None], 3, axis=2).astype(np.float32)
+    view = ImageView((size, size), theme.LIGHT, "own", binary=False, two_hues=True)
+    side = view.side_for(150)
+    assert side == 150
+    view.set_side(side)
+    view.show_picture(colours)
+    where = view.target_rect()
+    assert max(where.width(), where.height()) <= 150
+    image = QImage(view.size() * ratio, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    view.render(image)
+    middle = QColor(image.pixel(image.width() // 2, image.height() // 2))
+    assert abs(middle.red() - 128) < 16
+    view.show_picture(np.zeros_like(colours))  # a picture that follows is drawn, too
+    view.render(image)
+    assert QColor(image.pixel(image.width() // 2, image.height() // 2)).red() == 0

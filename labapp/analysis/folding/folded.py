@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labapp.analysis.columns import table_columns
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.rows import SessionRecords
@@ -61,7 +60,7 @@ class Folded:
 
 def pieces(session: SessionRecords) -> dict[str, bytes]:
     """The rows of one session, a piece a table; the snapshots are apart."""
-    columns = table_columns()
+    columns = session.columns
     return {name: piece(rows, columns[name]) for name, rows in session.rows().items()}
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from labapp.documents import Strict
 from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart, Target
+from labapp.representations.display import Display
 from labapp.representations.space import Continuous, Discrete
-from labapp.study.defaults import Display
 from labapp.tasks.reconstruction.study import SkipRule
 
 TASK = "reconstruction"

@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.representations.display import Display
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import Array, on_screen
-from labapp.study.defaults import Display
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.pictures import Examples
 

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart
+from labapp.representations.display import Display
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.defaults import Display
 from labapp.study.representations import BaseSampling
 from labapp.study.stages import Visualisation
 

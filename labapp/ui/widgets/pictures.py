@@ -31,6 +31,25 @@ def picture_side(pixels: int, side: float, ratio: float) -> float:
     return pixels * magnification(pixels, side, ratio) / ratio
 
 
+def too_large(pixels: int, side: float, ratio: float) -> bool:
+    """Whether so many picture pixels have not a device pixel each in `side` logical pixels."""
+    return pixels > math.floor(side * ratio + 1e-6)
+
+
+def made_smaller(image: QImage, where: QRectF, widget: QWidget) -> QImage:
+    """The picture as it is drawn at this place of a widget: itself, or, where it has more pixels
+    than its place, made smaller by their means."""
+    size = _device_size(where, widget)
+    if size.width() >= image.width():
+        return image
+    smooth = Qt.TransformationMode.SmoothTransformation
+    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+
+
+def _device_size(where: QRectF, widget: QWidget) -> QSize:
+    return (where.size() * widget.devicePixelRatioF()).toSize()
+
+
 SMALLEST_SIDE = 96.0
 """Logical pixels of a picture that can be drawn at any size, where there is no room for it."""
 
@@ -90,6 +109,7 @@ class ImageView(StimulusView):
         self._binary = binary
         self._two_hues = two_hues
         self._pixels: Pixels = np.full((rows, columns), 0xFF808080, dtype=np.uint32)
+        self._small: QImage | None = None
         # The image looks at the array's memory: showing a picture allocates nothing.
         self._image = QImage(
             self._pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32
@@ -101,15 +121,18 @@ class ImageView(StimulusView):
         return self._pixels
 
     def side_for(self, side: float) -> float:
-        return picture_side(max(self._pixels.shape), side, self.devicePixelRatioF())
+        pixels, ratio = max(self._pixels.shape), self.devicePixelRatioF()
+        if too_large(pixels, max(side, SMALLEST_SIDE), ratio):
+            return super().side_for(side)
+        return picture_side(pixels, side, ratio)
 
     def show_picture(self, picture: Array) -> None:
         """Show one picture, float32 of the view's shape."""
         if self._binary:
             composing.binary(picture, self._pixels)
         else:
-            composing.grey(picture, self._pixels)
-        self.update()
+            composing.plain(picture, self._pixels)
+        self._changed()
 
     def show_overlay(self, own: Array, target: Array) -> None:
         """Show two pictures in one."""
@@ -117,25 +140,34 @@ class ImageView(StimulusView):
             own, target = composing.rounded(own), composing.rounded(target)
         compose = composing.two_hues if self._two_hues else composing.half_and_half
         compose(own, target, self._pixels)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._small = None
         self.update()
 
     def target_rect(self) -> QRectF:
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
         ratio = self.devicePixelRatioF()
         rows, columns = self._pixels.shape
+        most = max(rows, columns)
         room = min(self.width() - 2, self.height() - 2)
-        m = magnification(max(rows, columns), room, ratio)
+        small = too_large(most, room, ratio)
+        factor = room * ratio / most if small else magnification(most, room, ratio)
+        wide, high = max(1, round(columns * factor)), max(1, round(rows * factor))
         origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = round((origin.x() + self.width() / 2) * ratio - columns * m / 2)
-        top = round((origin.y() + self.height() / 2) * ratio - rows * m / 2)
+        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
+        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
         return QRectF(
-            left / ratio - origin.x(),
-            top / ratio - origin.y(),
-            columns * m / ratio,
-            rows * m / ratio,
+            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
         )
 
     def paint(self, painter: QPainter) -> None:
         where = self.target_rect()
         painter.fillRect(self.rect(), brush(self._colors.hairline))
-        painter.drawImage(where, self._image)
+        painter.drawImage(where, self._fitting(where))
+
+    def _fitting(self, where: QRectF) -> QImage:
+        if self._small is None or self._small.size() != _device_size(where, self):
+            self._small = made_smaller(self._image, where, self)
+        return self._small

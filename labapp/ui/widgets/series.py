@@ -7,8 +7,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from labapp.representations.display import Display
 from labapp.representations.distance import TOLERANCE
-from labapp.study.defaults import Display
 from labapp.ui import theme
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.painting import brush, color, pen
@@ -117,7 +117,7 @@ def view_of(
     """The view for pictures of this kind."""
     if display == "series":
         return SeriesView(palette, name, two_styles=improved)
-    rows, columns = picture.shape
+    rows, columns = picture.shape[:2]
     return ImageView(
         (rows, columns), palette, name, binary=display == "binary_image", two_hues=improved
     )

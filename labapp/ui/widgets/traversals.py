@@ -123,7 +123,7 @@ def _measures(sheet: TraversalSheet) -> SheetSizes:
     if sheet.display == "series":
         width, height = CHART
     else:
-        rows, columns = sheet.rows[0].instances.shape[2:]
+        rows, columns = sheet.rows[0].instances.shape[2:4]
         times = max(1, -(-LEAST_SIDE // columns))
         width, height = columns * times, rows * times
     return SheetSizes(
@@ -138,9 +138,10 @@ def _measures(sheet: TraversalSheet) -> SheetSizes:
 
 
 def _image(picture: Array) -> QImage:
-    grey = np.ascontiguousarray(levels(picture))
-    rows, columns = grey.shape
-    return QImage(grey.data, columns, rows, columns, QImage.Format.Format_Grayscale8).copy()
+    values = np.ascontiguousarray(levels(picture))
+    rows, columns = values.shape[:2]
+    how = QImage.Format.Format_Grayscale8 if values.ndim == 2 else QImage.Format.Format_RGB888
+    return QImage(values.data, columns, rows, values.strides[0], how).copy()
 
 
 def _elided(text: str, room: float, *, bold: bool = False) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from labapp.study.defaults import Display
+from labapp.representations.display import Display
 from labapp.tasks.reconstruction.pictures import Pictures
 from labapp.ui import theme
 from labapp.ui.strings import Strings

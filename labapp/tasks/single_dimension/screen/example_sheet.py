@@ -15,19 +15,22 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy
 
-from labapp.study.defaults import Display
+from labapp.representations.display import Display
 from labapp.study.stages import Visualisation
 from labapp.ui import theme
 from labapp.ui.widgets import composing
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
-from labapp.ui.widgets.pictures import magnification
+from labapp.ui.widgets.pictures import made_smaller, magnification, too_large
 from labapp.ui.widgets.series import Y_LIMIT
 
 HEAD = 24
 GAP, RIM = 2, 1
 GROUP_GAP = theme.SPACE_L
+SMALLEST_CELL = 64.0
+"""Logical pixels of a picture that has more pixels than its place; smaller, it would show nothing,
+and the window scrolls."""
 CHART_MOST, CHART_RATIO = 168.0, 0.8
 LINE_PX = 1.6
 
@@ -76,6 +79,7 @@ class ExampleSheet(Picture):
         self._rows: Array | None = None
         self._headings: tuple[str, ...] = ()
         self._images: list[QImage] = []
+        self._drawn: dict[tuple[int, float, float], QImage] = {}
         self._grid = Grid(1, 1, 1)
         self._cell = (0.0, 0.0)
         self._room = (0.0, 0.0)
@@ -93,6 +97,7 @@ class ExampleSheet(Picture):
             return
         other = self._rows is None or self._rows.shape != rows.shape
         self._rows, self._headings = rows, tuple(headings)
+        self._drawn.clear()
         if self._display != "series":
             pictures = rows.reshape(-1, *rows.shape[2:])
             self._images = [
@@ -110,6 +115,7 @@ class ExampleSheet(Picture):
         rows, columns = self._rows.shape[:2]
         self._cell, self._grid = self._placed(rows, columns)
         self.setFixedSize(self._taken(self._cell, self._grid))
+        self._drawn.clear()
         self.update()
 
     def width_of(self, rows: int, columns: int) -> int:
@@ -141,9 +147,13 @@ class ExampleSheet(Picture):
             wide = math.floor(min(room[0], room[1] / CHART_RATIO, CHART_MOST))
             return max(wide, 1.0), max(math.floor(wide * CHART_RATIO), 1.0)
         ratio = self.devicePixelRatioF()
-        high, wide_pixels = self._rows.shape[2:]
-        times = magnification(max(high, wide_pixels), min(room), ratio) / ratio
-        return wide_pixels * times, high * times
+        high, wide = self._rows.shape[2:4]
+        most = max(high, wide)
+        if too_large(most, max(min(room), SMALLEST_CELL), ratio):
+            factor = math.floor(max(min(room), SMALLEST_CELL) * ratio) / ratio / most
+            return wide * factor, high * factor
+        times = magnification(most, min(room), ratio) / ratio
+        return wide * times, high * times
 
     def box(self, row: int, column: int) -> QRectF:
         """Where a picture of `show_rows` is drawn."""
@@ -170,8 +180,15 @@ class ExampleSheet(Picture):
                 else:
                     where = self._on_pixels(box)
                     painter.fillRect(where.adjusted(-RIM, -RIM, RIM, RIM), rim)
-                    painter.drawImage(where, self._images[row * columns + column])
+                    painter.drawImage(where, self._image_at(row * columns + column, where))
         painter.end()
+
+    def _image_at(self, number: int, where: QRectF) -> QImage:
+        """A picture as it is drawn, made smaller once for each size of the cells."""
+        key = (number, where.width(), self.devicePixelRatioF())
+        if key not in self._drawn:
+            self._drawn[key] = made_smaller(self._images[number], where, self)
+        return self._drawn[key]
 
     def _on_pixels(self, box: QRectF) -> QRectF:
         """Moved to whole device pixels of the window, so that the magnification stays whole."""
@@ -226,7 +243,7 @@ def _aligned(middle: float, left: float, wide: float) -> Qt.AlignmentFlag:
 
 
 def _image(picture: Array, *, binary: bool) -> QImage:
-    rows, columns = picture.shape
+    rows, columns = picture.shape[:2]
     pixels: Pixels = np.empty((rows, columns), dtype=np.uint32)
-    (composing.binary if binary else composing.grey)(picture, pixels)
+    (composing.binary if binary else composing.plain)(picture, pixels)
     return QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()

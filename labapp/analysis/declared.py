@@ -1,0 +1,250 @@
+"""What sessions say of their study's design and analysis, and its factors as columns of the tables.
+
+The first event of a session repeats what the study file declared. Everything here is read from
+there, so that it is the same for a session folder, a bundle and a table that was read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from labapp.analysis.column import WHO, Column, text, whole
+from labapp.errors import RecordError
+from labapp.events.lifecycle import SessionPlanned
+from labapp.plugins.part import PlannedPart, with_trials
+from labapp.study.design import MODEL, SESSION, Declared, Design
+
+if TYPE_CHECKING:
+    from labapp.analysis.tables import Tables
+
+PREFIX = "factor_"
+"""Before the name of a factor in the name of its column, so that no factor can be called like a
+column of ours."""
+POSITION = whole(
+    "position",
+    "place at which the participant met the row's combination of levels of the factors within "
+    "participants (the model among them, where it is one), from 1; empty for what is of no stage",
+)
+DECLARED = text(
+    "declared",
+    "what the study declared of its design, of exclusion, missing data, analysis and hypotheses "
+    "(JSON)",
+)
+_BEHIND = "assignment"
+"""The column of participants behind which what was declared stands."""
+
+
+def factor_column(factor: str) -> str:
+    """The name of the column that has a factor's levels."""
+    return factor if factor in (MODEL, SESSION) else f"{PREFIX}{factor}"
+
+
+class Declaration(Declared):
+    """What a study declares, as its sessions have it; the defaults where it says nothing.
+
+    Attributes
+    ----------
+    study : id of the study.
+    versions : of the study file that declare exactly this, ascending.
+    others : by version of the study file that declares something else, the keys that differ.
+    """
+
+    study: str
+    versions: tuple[int, ...] = ()
+    others: Mapping[int, tuple[str, ...]] = Field(default_factory=dict)
+
+    @property
+    def remark(self) -> str:
+        """That other versions of the study declare otherwise, in words; empty where none does."""
+        if not self.others:
+            return ""
+        told = "; ".join(f"version {n}: {', '.join(keys)}" for n, keys in self.others.items())
+        return (
+            f"Versions of the study {self.study} do not declare the same. The analysis follows "
+            f"version {self.versions[-1]}; what differs in {told}."
+        )
+
+
+def declared_of(tables: Tables, study: str) -> Declaration:
+    """What a study declares, by the latest version of its file that any session was run with.
+
+    Raises RecordError for what this version of labapp cannot read.
+    """
+    sessions = tables.participants[tables.participants["study"] == study]
+    texts = sessions[DECLARED.name] if DECLARED.name in sessions else [None] * len(sessions)
+    by_version: dict[int, dict[str, None]] = {}
+    order = sorted(
+        zip(sessions["study_version"], sessions["started_utc"].fillna(""), texts, strict=True),
+        key=lambda row: row[:2],
+    )
+    for version, _, declared in order:
+        by_version.setdefault(int(version), {})[declared if isinstance(declared, str) else ""] = (
+            None
+        )
+    if not by_version:
+        return Declaration(study=study)
+    latest = list(by_version[max(by_version)])[-1]
+    same = tuple(v for v, said in sorted(by_version.items()) if list(said) == [latest])
+    others = {
+        version: differing
+        for version, said in sorted(by_version.items())
+        if (differing := _differing(latest, said))
+    }
+    return Declaration(
+        study=study,
+        versions=same or (max(by_version),),
+        others=others,
+        **dict(read_declared(latest)),
+    )
+
+
+def _differing(latest: str, said: Iterable[str]) -> tuple[str, ...]:
+    """The keys that other texts say otherwise."""
+    own = json.loads(latest or "{}")
+    keys: dict[str, None] = {}
+    for other in (json.loads(declared or "{}") for declared in said):
+        keys |= dict.fromkeys(key for key in {**own, **other} if own.get(key) != other.get(key))
+    return tuple(keys)
+
+
+@lru_cache(maxsize=64)
+def read_declared(declared: str) -> Declared:
+    """What a study declares, from its JSON; empty text for nothing. Raises RecordError."""
+    try:
+        return Declared.model_validate(json.loads(declared or "{}"))
+    except ValueError as error:
+        raise RecordError(
+            f"What a study declares of its design cannot be read ({str(error).splitlines()[0]}).",
+            safe="The sessions are untouched.",
+            todo="Use the version of labapp with which they were recorded, or a newer one.",
+        ) from error
+
+
+def declared_text(planned: SessionPlanned) -> str:
+    """What a session says of its study's declaration, as the table of participants has it."""
+    return json.dumps(planned.declared, ensure_ascii=False) if planned.declared else ""
+
+
+def with_declared(
+    columns: Mapping[str, Sequence[Column]], declared: Iterable[str]
+) -> Mapping[str, tuple[Column, ...]]:
+    """The columns of tables with those of the factors of some studies; without a design, as they
+    are. declared: JSON of what the studies declare (`declared_text`)."""
+    return _with_declared(
+        tuple((name, tuple(known)) for name, known in columns.items()),
+        tuple(dict.fromkeys(filter(None, declared))),
+    )
+
+
+@lru_cache(maxsize=64)
+def _with_declared(
+    tables: tuple[tuple[str, tuple[Column, ...]], ...], declared: tuple[str, ...]
+) -> Mapping[str, tuple[Column, ...]]:
+    if not declared:
+        return dict(tables)
+    designs = [design for text in declared if (design := read_declared(text).design) is not None]
+    between, within = between_columns(designs), within_columns(designs)
+    made = {}
+    for name, columns in tables:
+        names = [column.name for column in columns]
+        if names[: len(WHO)] == [column.name for column in WHO] and name != _NOT_IN:
+            added = (*between, *(within if "stage" in names else ()))
+            columns = (*columns[: len(WHO)], *added, *columns[len(WHO) :])
+        if name == "participants":
+            at = [column.name for column in columns].index(_BEHIND) + 1
+            columns = (*columns[:at], DECLARED, *columns[at:])
+        made[name] = columns
+    return made
+
+
+_NOT_IN = "snapshots"
+"""The large table is joined by stage with the others where it needs their factors."""
+
+
+def between_columns(designs: Sequence[Design]) -> tuple[Column, ...]:
+    """A column a factor of which each participant has one level."""
+    levels: dict[str, dict[str, None]] = {}
+    for design in designs:
+        for factor, of_factor in design.between.items():
+            levels.setdefault(factor, {}).update(dict.fromkeys(map(str, of_factor)))
+    return tuple(
+        text(
+            factor_column(factor),
+            f"the participant's level of the factor {factor} of the study's design: "
+            f"{', '.join(of_factor)}",
+        )
+        for factor, of_factor in levels.items()
+    )
+
+
+def within_columns(designs: Sequence[Design]) -> tuple[Column, ...]:
+    """A column a factor of which each participant meets every level, and the position; the models
+    have a column of their own."""
+    levels: dict[str, dict[str, None]] = {}
+    for design in designs:
+        for factor, of_factor in design.within_levels.items():
+            if of_factor is not None:
+                levels.setdefault(factor, {}).update(dict.fromkeys(map(str, of_factor)))
+    columns = tuple(
+        text(
+            factor_column(factor),
+            f"level of the factor {factor} of the study's design, which participants meet one "
+            f"after the other: {', '.join(of_factor)}; empty for what is of none",
+        )
+        for factor, of_factor in levels.items()
+    )
+    return (*columns, POSITION) if any(design.within for design in designs) else columns
+
+
+class SessionFactors:
+    """The factors of one session: its participant's levels, and those of each part of its plan.
+
+    Parameters
+    ----------
+    planned : the session's first event.
+    parts : its parts by id, in the plan's order.
+    """
+
+    def __init__(self, planned: SessionPlanned, parts: Mapping[str, PlannedPart]) -> None:
+        self.declared = declared_text(planned)
+        self.design = read_declared(self.declared).design
+        self._parts = parts
+        factors = self.design.between if self.design is not None else {}
+        self.between: dict[str, str] = {
+            factor_column(factor): str(planned.assignment[factor])
+            for factor in factors
+            if factor in planned.assignment
+        }
+        self._positions = self._of_stages()
+
+    def _of_stages(self) -> dict[str, int]:
+        """The position of each stage, by its id."""
+        if self.design is None or not self.design.within:
+            return {}
+        met: dict[tuple[str, ...], int] = {}
+        positions = {}
+        for part in with_trials(self._parts.values()):
+            if part.measures:
+                levels = tuple(
+                    part.model if factor == MODEL else part.levels.get(factor, "")
+                    for factor in self.design.within_levels
+                )
+                if all(levels):
+                    positions[part.id] = met.setdefault(levels, len(met) + 1)
+        return positions
+
+    def within(self, part_id: str | None, about: str | None = None) -> dict[str, Any]:
+        """The cells of a row that is of a part; about: the stage that it asks about."""
+        part = self._parts.get(part_id or "")
+        if part is None or self.design is None or not self.design.within:
+            return {}
+        stage = self._parts.get(about or part.belongs_to() or part.id, part)
+        cells: dict[str, Any] = {
+            factor_column(factor): level for factor, level in (stage.levels or part.levels).items()
+        }
+        return cells | {POSITION.name: self._positions.get(stage.id)}
