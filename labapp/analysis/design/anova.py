@@ -1,0 +1,263 @@
+"""Analysis of variance of complete data, with any number of factors between and within.
+
+Participants' values are taken through orthonormal contrasts of the factors within them; on each
+set of these the factors between are tested by type III sums of squares with sum contrasts. That is
+the univariate table of R's afex (and of car's `Anova` with `type = 3`); within participants alone
+it is statsmodels' `AnovaRM`. Nothing here warns: what has no value says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from math import sqrt
+
+import numpy as np
+from scipy import stats
+
+from labapp.analysis.design.layout import (
+    Columns,
+    Floats,
+    Weights,
+    Wide,
+    cell_codes,
+    cell_weights,
+    columns,
+    kron,
+    subsets,
+)
+from labapp.analysis.effects import Effect, f_interval
+from labapp.analysis.inference import FEW, SAME, Outcome
+from labapp.analysis.variance import MAUCHLY, TWO_CONDITIONS, epsilon, mauchly
+
+EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
+TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"
+PARTIAL, GENERALISED = "partial eta squared", "generalised eta squared"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One line of the table.
+
+    Attributes
+    ----------
+    factors : names of its factors and covariates.
+    plain : F with its degrees of freedom.
+    corrected : with Greenhouse and Geisser's epsilon; None where there is nothing to correct.
+    sphericity : Mauchly's W; None likewise.
+    squares, error : sums of squares of the term and of its error.
+    """
+
+    factors: tuple[str, ...]
+    plain: Outcome
+    corrected: Outcome | None
+    epsilon: float | None
+    sphericity: Outcome | None
+    squares: float
+    error: float
+    partial: Effect
+    generalised: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A weighted sum of means, with its standard error and degrees of freedom (None: a normal
+    deviate). spread: the standard deviation that it is divided by for a standardised effect."""
+
+    value: float
+    error: float
+    df: float | None
+    spread: float
+    n: int
+    scale: float
+    """Standard error over spread: a t is a standardised effect over it."""
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The model of complete data: `terms` for tests, `estimate` for means and contrasts."""
+
+    wide: Wide
+    design: Columns
+    inverse: Floats
+    df_error: int
+    remark: str = ""
+
+    @property
+    def n(self) -> int:
+        return len(self.wide.participants)
+
+    def fit(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Coefficients and residuals of scores, shape (n, d)."""
+        coefficients = self.inverse @ (self.design.matrix.T @ scores)
+        return coefficients, scores - self.design.matrix @ coefficients
+
+    def estimate(self, weights: Weights) -> Estimate | Outcome:
+        """A weighted sum of the means of cells; an Outcome that says why where there is none. The
+        error is that of the participants' own weighted sums, so nothing is assumed of sphericity:
+        the default of emmeans for models of afex."""
+        layout = self.wide.layout
+        scores = self.wide.values @ cell_weights(layout.within, weights)
+        row = cell_weights(layout.between, weights) @ self._cell_rows()
+        coefficients, rest = self.fit(scores[:, None])
+        size = max(1.0, float(np.abs(self.wide.values).max()))
+        if float(np.abs(rest).max()) <= 1e-9 * size:
+            return Outcome("t", why=SAME)
+        spread = sqrt(float(np.square(rest).sum()) / self.df_error)
+        scale = sqrt(float(row @ self.inverse @ row))
+        value = float(row @ coefficients[:, 0])
+        return Estimate(value, spread * scale, self.df_error, spread, self.n, scale)
+
+    def _cell_rows(self) -> Floats:
+        between = self.wide.layout.between
+        crossed = len(self.design.terms) > 1 + len(between) + len(self.wide.layout.covariates)
+        codes = cell_codes(between) if between else np.zeros((1, 0), np.intp)
+        nothing = {name: np.zeros(len(codes)) for name in self.wide.layout.covariates}
+        return columns(between, codes, nothing, crossed).matrix
+
+    def terms(self) -> list[Term]:
+        """Every term: those between participants, then each within with those."""
+        return list(_with_generalised(self))
+
+    def residuals(self) -> Floats:
+        """What neither participants nor cells explain; between participants what groups leave."""
+        values = self.wide.values
+        if values.shape[1] > 1:
+            values = values - values.mean(axis=1, keepdims=True)
+        return self.fit(values)[1].ravel()
+
+
+def variance(data: Wide) -> Variance | str:
+    """The model of participants who have every cell; a sentence where there is none."""
+    layout = data.layout
+    covariates = {name: data.covariates[:, at] for at, name in enumerate(layout.covariates)}
+    if not data.participants:
+        return FEW
+    remark = ""
+    design = columns(layout.between, data.groups, covariates)
+    if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
+        design = columns(layout.between, data.groups, covariates, crossed=False)
+        remark = EMPTY_CELL
+        if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
+            return TOO_FEW
+    df_error = len(data.participants) - design.matrix.shape[1]
+    if df_error < 1:
+        return FEW
+    inverse = np.asarray(np.linalg.inv(design.matrix.T @ design.matrix), np.float64)
+    return Variance(data, design, inverse, df_error, remark)
+
+
+def orthonormal(levels: int) -> Floats:
+    """Orthonormal contrasts of levels, shape (levels, levels - 1)."""
+    return np.linalg.svd(np.eye(levels) - 1.0 / levels)[0][:, : levels - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    factors: tuple[str, ...]
+    stratum: tuple[str, ...]
+    squares: float
+    error: float
+    df: int
+    df_error: int
+    covariance: Floats
+
+
+def _raw(model: Variance) -> Iterator[_Raw]:
+    within = model.wide.layout.within
+    for places in ((), *subsets(within)):
+        stratum = tuple(within[place].name for place in places)
+        contrasts = reduce(
+            kron,
+            [
+                orthonormal(len(factor.levels))
+                if place in places
+                else np.full((len(factor.levels), 1), 1 / sqrt(len(factor.levels)))
+                for place, factor in enumerate(within)
+            ],
+            np.ones((1, 1)),
+        )
+        coefficients, rest = model.fit(model.wide.values @ contrasts)
+        d = contrasts.shape[1]
+        error = rest.T @ rest
+        for term, at in model.design.terms.items():
+            if not term and not places:
+                continue  # the grand mean
+            own = coefficients[at]
+            squares = np.trace(own.T @ np.linalg.solve(model.inverse[at, at], own))
+            yield _Raw(
+                (*term, *stratum),
+                stratum,
+                float(squares),
+                float(np.trace(error)),
+                own.shape[0] * d,
+                model.df_error * d,
+                error / model.df_error,
+            )
+
+
+def _with_generalised(model: Variance) -> Iterator[Term]:
+    layout = model.wide.layout
+    measured = {factor.name for factor in layout.factors if factor.measured}
+    measured |= set(layout.covariates)
+    lines = list(_raw(model))
+    size = max(1.0, float(np.abs(model.wide.values).max()))
+    # Each stratum's error once.
+    errors = sum({line.stratum: line.error for line in lines}.values())
+    if () not in {line.stratum for line in lines}:
+        mean = model.wide.values.sum(axis=1, keepdims=True) / sqrt(model.wide.values.shape[1])
+        errors += float(np.square(model.fit(mean)[1]).sum())
+    observed = sum(line.squares for line in lines if measured & set(line.factors))
+    for line in lines:
+        if line.error <= (1e-9 * size) ** 2 * model.n:
+            plain = Outcome("F", why=SAME)
+            nothing = Effect(PARTIAL, float("nan"), None, None)
+            yield Term(
+                line.factors, plain, None, None, None, line.squares, line.error, nothing, nothing
+            )
+            continue
+        f = (line.squares / line.df) / (line.error / line.df_error)
+        plain = Outcome(
+            "F", f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
+        )
+        d = len(line.covariance)
+        shrink, corrected, sphericity = None, None, None
+        if d > 1:
+            shrink = epsilon(line.covariance)
+            df, df_error = line.df * shrink, line.df_error * shrink
+            p = float(stats.f.sf(f, df, df_error))
+            corrected = Outcome("F, Greenhouse-Geisser", f, df, p, df_2=df_error)
+            sphericity = (
+                mauchly(line.covariance, model.df_error)
+                if model.df_error >= d
+                else Outcome(MAUCHLY, why=FEW)
+            )
+        elif line.stratum:
+            sphericity = Outcome(MAUCHLY, why=TWO_CONDITIONS)
+        others = errors + observed - (line.squares if measured & set(line.factors) else 0.0)
+        partial, generalised = _etas(line, f, others)
+        yield Term(
+            line.factors, plain, corrected, shrink, sphericity,
+            line.squares, line.error, partial, generalised,
+        )  # fmt: skip
+
+
+def _etas(line: _Raw, f: float, others: float) -> tuple[Effect, Effect]:
+    """Partial and generalised eta squared (Olejnik and Algina, 2003; Bakeman, 2005). The
+    interval of the second is that of the first, its squares over all that the second divides by."""
+    total = line.df + line.df_error + 1
+    ends = [
+        None if end is None else end / (end + total)
+        for end in f_interval(f, line.df, line.df_error)
+    ]
+    partial = Effect(PARTIAL, line.squares / (line.squares + line.error), ends[0], ends[1])
+
+    def general(share: float | None) -> float | None:
+        if share is None:
+            return None
+        squares = line.error * share / (1 - share)
+        return squares / (squares + others)
+
+    value = line.squares / (line.squares + others)
+    return partial, Effect(GENERALISED, value, general(ends[0]), general(ends[1]))

@@ -1,0 +1,170 @@
+"""Comparisons of estimated means: contrasts, pairs, corrections for several tests, equivalence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import exp, lgamma, sqrt
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy import stats
+
+from labapp.analysis.design.anova import Estimate
+from labapp.analysis.design.layout import Factor, Weights
+from labapp.analysis.effects import HEDGES, PAIRED, Effect, t_interval
+from labapp.analysis.inference import Outcome
+
+Direction = Literal["two-sided", "greater", "less", "equivalent"]
+GREATER: Direction = "greater"
+LESS: Direction = "less"
+EQUIVALENT: Direction = "equivalent"
+
+
+class Means(Protocol):
+    """A fitted model that can say what weighted sums of means are."""
+
+    def estimate(self, weights: Weights) -> Estimate | Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A contrast that is tested. pair: the factor and the two levels, where it is of a pair."""
+
+    name: str
+    weights: Weights
+    direction: Direction = "two-sided"
+    pair: tuple[str, str, str] | None = None
+    declared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Two one-sided tests (Schuirmann, 1987) against a smallest effect. bound: in the unit of the
+    difference; statistic, p: of the worse test; low, high: 90 % interval of the difference."""
+
+    bound: float
+    statistic: float
+    df: float | None
+    p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a comparison says. p_corrected: over the family; None where there is no value, and then
+    `why` says the reason."""
+
+    comparison: Comparison
+    test: Outcome
+    estimate: Estimate | None = None
+    effect: Effect | None = None
+    equivalence: Equivalence | None = None
+    p_corrected: float | None = None
+    n_tests: int | None = None
+
+    @property
+    def p(self) -> float | None:
+        """Of the test that the comparison stands for."""
+        if self.comparison.direction == EQUIVALENT:
+            return None if self.equivalence is None else self.equivalence.p
+        return self.test.p
+
+
+def pairs(factors: Sequence[Factor]) -> list[Comparison]:
+    """Every pair of levels of every factor."""
+    return [
+        Comparison(
+            f"{first} − {other}",
+            {factor.name: {first: 1.0, other: -1.0}},
+            pair=(factor.name, first, other),
+            declared=False,
+        )
+        for factor in factors
+        for first, other in combinations(factor.levels, 2)
+    ]
+
+
+def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> Compared:
+    """Test one comparison, and say how large it is."""
+    estimate = model.estimate(comparison.weights)
+    if isinstance(estimate, Outcome):
+        return Compared(comparison, estimate)
+    t = estimate.value / estimate.error
+    name = "z" if estimate.df is None else "t"
+    p = tail(t, estimate.df, comparison.direction)
+    half = quantile(0.975, estimate.df) * estimate.error
+    low, high = estimate.value - half, estimate.value + half
+    test = Outcome(name, t, estimate.df, p, low, high)
+    named = [factor for factor in factors if factor.name in comparison.weights]
+    return Compared(comparison, test, estimate, _effect(estimate, t, named))
+
+
+def _effect(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
+    """d_z where participants met all that is compared, else Hedges' g."""
+    if estimate.df is None or not estimate.scale:
+        return None
+    between = any(not factor.within for factor in factors)
+    df = estimate.df
+    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if between and df > 1 else 1.0
+    low, high = (None if end is None else small * end * estimate.scale for end in t_interval(t, df))
+    return Effect(
+        HEDGES if between else PAIRED, small * estimate.value / estimate.spread, low, high
+    )
+
+
+def tail(t: float, df: float | None, direction: Direction = "two-sided") -> float:
+    """p of a t (of a normal deviate without df) in a direction."""
+    distribution = stats.norm() if df is None else stats.t(df)
+    if direction == GREATER:
+        return float(distribution.sf(t))
+    if direction == LESS:
+        return float(distribution.cdf(t))
+    return float(2 * distribution.sf(abs(t)))
+
+
+def quantile(share: float, df: float | None) -> float:
+    return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
+
+
+def equivalence(estimate: Estimate, bound: float) -> Equivalence:
+    """Whether a difference is smaller than a bound on both sides."""
+    above = (estimate.value + bound) / estimate.error
+    below = (estimate.value - bound) / estimate.error
+    p = max(tail(above, estimate.df, GREATER), tail(below, estimate.df, LESS))
+    worse = above if abs(above) < abs(below) else below
+    half = quantile(0.95, estimate.df) * estimate.error
+    return Equivalence(bound, worse, estimate.df, p, estimate.value - half, estimate.value + half)
+
+
+def corrected(compared: Sequence[Compared], method: str) -> list[Compared]:
+    """The comparisons of one family, each with its corrected p. method: holm, bonferroni, fdr
+    (Benjamini and Hochberg, 1995) or none."""
+    p = [each.p for each in compared]
+    known = [at for at, value in enumerate(p) if value is not None]
+    adjusted = adjust([p[at] or 0.0 for at in known], method)
+    result = list(compared)
+    for at, value in zip(known, adjusted, strict=True):
+        result[at] = replace(compared[at], p_corrected=value, n_tests=len(known))
+    return result
+
+
+def adjust(p: Sequence[float], method: str) -> list[float]:
+    """p corrected for so many tests, as R's `p.adjust` has it."""
+    values = np.asarray(p, np.float64)
+    m = values.size
+    if method == "none" or m == 0:
+        return [float(value) for value in values]
+    if method == "bonferroni":
+        return [float(value) for value in np.minimum(1, values * m)]
+    order = np.argsort(values, kind="stable")
+    ranks = np.arange(1, m + 1)
+    if method == "holm":
+        steps = np.maximum.accumulate(values[order] * (m - ranks + 1))
+    else:
+        steps = np.minimum.accumulate((values[order] * m / ranks)[::-1])[::-1]
+    result = np.empty(m)
+    result[order] = np.minimum(1, steps)
+    return [float(value) for value in result]

@@ -1,0 +1,117 @@
+"""Yes or no by trials: logistic regression by generalised estimating equations.
+
+Trials of a participant are clustered; the working correlation is independence, so that the
+coefficients are those of an ordinary logistic regression, and the covariance is Mancl and
+DeRouen's (2001), whose bias is reduced for few participants. Tests are t and F with participants
+less coefficients as degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from labapp.analysis.design.anova import EMPTY_CELL, Estimate
+from labapp.analysis.design.layout import (
+    PARTICIPANT,
+    VALUE,
+    Columns,
+    Floats,
+    Layout,
+    Weights,
+    Whole,
+    cell_codes,
+    cell_weights,
+    columns,
+)
+from labapp.analysis.design.mixed import _centred, _codes, _usable
+from labapp.analysis.inference import FEW, SAME, Outcome
+
+NAME = "F, logistic GEE"
+SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A fitted model; means are log odds."""
+
+    layout: Layout
+    design: Columns
+    n: int
+    df: int
+    coefficients: Floats
+    covariance: Floats
+    remarks: tuple[str, ...] = ()
+
+    def estimate(self, weights: Weights) -> Estimate | Outcome:
+        factors = self.layout.factors
+        crossed = len(self.design.terms) > 1 + len(factors) + len(self.layout.covariates)
+        codes = cell_codes(factors) if factors else np.zeros((1, 0), np.intp)
+        nothing = {name: np.zeros(len(codes)) for name in self.layout.covariates}
+        row = cell_weights(factors, weights) @ columns(factors, codes, nothing, crossed).matrix
+        error = sqrt(float(row @ self.covariance @ row))
+        return Estimate(float(row @ self.coefficients), error, self.df, float("nan"), self.n, 0.0)
+
+    def terms(self) -> list[tuple[tuple[str, ...], Outcome]]:
+        result = []
+        for term, at in self.design.terms.items():
+            if term:
+                own = self.coefficients[at]
+                f = float(own @ np.linalg.solve(self.covariance[at, at], own)) / own.size
+                p = float(stats.f.sf(f, own.size, self.df))
+                result.append((term, Outcome(NAME, f, own.size, p, df_2=self.df)))
+        return result
+
+
+def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Outcome:
+    """frame: one row a trial; `value` 0 or 1."""
+    from statsmodels.genmod.cov_struct import Independence
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
+    rows = _usable(frame, layout)
+    y = rows[VALUE].to_numpy(np.float64)
+    if y.size == 0 or np.ptp(y) == 0:
+        return Outcome(NAME, why=SAME if y.size else FEW)
+    codes = np.column_stack(
+        [np.zeros((len(rows), 0), np.intp)]
+        + [_codes(rows, factor.name, factor.levels) for factor in layout.factors]
+    ).astype(np.intp)
+    covariates = {name: _centred(rows, name) for name in layout.covariates}
+    remarks: tuple[str, ...] = ()
+    design = columns(layout.factors, codes, covariates)
+    if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
+        design = columns(layout.factors, codes, covariates, crossed=False)
+        remarks = (EMPTY_CELL,)
+        if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
+            return Outcome(NAME, why="the factors cannot be told apart in these values")
+    people = rows[PARTICIPANT].nunique()
+    df = people - design.matrix.shape[1]
+    if df < 1:
+        return Outcome(NAME, why=FEW)
+    if _separated(codes, y, layout) and not remarks:
+        return Outcome(NAME, why=SEPARATED)
+    groups = pd.factorize(rows[PARTICIPANT])[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = GEE(y, design.matrix, groups, family=Binomial(), cov_struct=Independence())
+            result = model.fit(maxiter=200, ctol=1e-10, cov_type="bias_reduced")
+        except (np.linalg.LinAlgError, ValueError):
+            return Outcome(NAME, why="the fit did not converge")
+    covariance = np.asarray(result.cov_params())
+    if not result.converged or not np.isfinite(covariance).all():
+        return Outcome(NAME, why="the fit did not converge")
+    return Logistic(layout, design, people, df, np.asarray(result.params), covariance, remarks)
+
+
+def _separated(codes: Whole, y: Floats, layout: Layout) -> bool:
+    if not layout.factors:
+        return False
+    cells = pd.Series(y).groupby([pd.Series(column) for column in codes.T]).agg(["min", "max"])
+    return bool((cells["min"] == cells["max"]).any())
