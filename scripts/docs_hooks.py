@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {
     "models/README.md": "shipped/models.md",
     "assets/stimuli/README.md": "shipped/stimulus-sets.md",
-    "examples/counterfactual-choice/README.md": "shipped/counterfactual-choice.md",
+    **{
+        page.relative_to(ROOT).as_posix(): f"shipped/{page.parent.name}.md"
+        for page in sorted(ROOT.glob("examples/*/README.md"))
+    },
     "benchmarks/README.md": "shipped/benchmarks.md",
     "benchmarks/simulated_studies.md": "shipped/simulated-studies.md",
     "benchmarks/reproduce_metrics.md": "shipped/reproduce-metrics.md",
