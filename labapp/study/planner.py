@@ -12,6 +12,7 @@ from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import Values
+from labapp.representations.package import tasks_of
 from labapp.stimuli import library
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
@@ -22,7 +23,7 @@ from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
-from labapp.study.representations import PriorOf, Representations, SpaceOf
+from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.rules import Incentive
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf, recorded_outputs
 
@@ -47,6 +48,7 @@ def realise(
     *,
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
+    tasks_of: TasksOf = tasks_of,
     stimuli_of: StimuliOf = library.load,
     predict_masked: PredictMasked = recorded_outputs,
     drawn: Sequence[str] = (),
@@ -56,7 +58,8 @@ def realise(
 
     Parameters
     ----------
-    space_of, prior_of : see `Representations`.
+    space_of, prior_of, tasks_of : see `Representations`; the last by default reads the cards of
+        the installed models.
     stimuli_of : gives the stimulus sets, by default those that are installed.
     predict_masked : what the explained model makes of masked pictures, by default what the sets
         themselves say.
@@ -75,7 +78,7 @@ def realise(
             f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
     used = study.seed if seed is None else seed
-    representations = Representations(space_of, prior_of, str(loaded.path))
+    representations = Representations(space_of, prior_of, tasks_of, str(loaded.path))
     planner = Planner(
         loaded, participant, number, used, representations, stimuli_of, predict_masked, tuple(drawn)
     )
