@@ -60,12 +60,13 @@ class Item(Strict):
         return None
 
     def inside(self) -> tuple[Item, ...]:
-        """The items that it consists of and that are gone through once for every drawn cell; none
-        of an item that is of a task type."""
+        """The items that it consists of and that are gone through once for every drawn cell, or
+        level of a factor; none of an item that is of a task type."""
         return ()
 
     def goes_through(self) -> str | None:
-        """The drawn variable whose cells it goes through; None where it goes through none."""
+        """The drawn variable whose cells, or the factor whose levels, it goes through; None where
+        it goes through none."""
         return None
 
     def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:

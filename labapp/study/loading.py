@@ -19,9 +19,10 @@ from labapp.plugins import registry
 from labapp.plugins.item import Item
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
-from labapp.study import conditions
+from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope
-from labapp.study.design import contradictions
+from labapp.study.design import Place, contradictions
+from labapp.study.design_checks import design_faults, values_at
 from labapp.study.flow import items_of, items_of_tasks, placed_items, unroll
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
@@ -224,10 +225,9 @@ def _texts(path: Path, study: Study, located: Located) -> dict[str, str]:
 
 def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
     """Every item of the flow as participants of every condition meet it."""
-    drawn = conditions.cells_of(study.assignment)
-    for number, cells in conditions.variants(study.assignment):
-        variables = conditions.by_number(study.assignment, number)
-        yield from unroll(study.flow, variables, drawn, cells)
+    for number, drawn in allocation.variants(study):
+        place = allocation.place_of(study, number, drawn)
+        yield from unroll(study.flow, place.scope, place.turns)
 
 
 def _check_design(path: Path, study: Study, located: Located) -> None:
@@ -245,13 +245,14 @@ def _check_design(path: Path, study: Study, located: Located) -> None:
             )
         for place, item in placed_items(study.flow):
             stages = item.task_stages()
-            if stages is not None and "order" in stages.model_fields_set:
+            # Stages that list no models may have photos or sequences in an order of theirs.
+            if stages is not None and stages.compared() and "order" in stages.model_fields_set:
                 fault(
                     (*place, "stages", "order"),
                     f"the design in line {located.line(('design',))} says the order",
                 )
     wrong = contradictions(study.design, study.analysis, study.hypotheses, study.factor_levels)
-    for place, what in wrong:
+    for place, what in (*wrong, *design_faults(study)):
         fault(place, what)
     if faults:
         raise StudyError(
@@ -266,18 +267,16 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
     drawn = conditions.cells_of(study.assignment)
     for item in items_of(study.flow):
         variable = item.goes_through()
+        if study.design is not None:
+            break  # see `design_faults`
         if variable is not None and (drawn is None or variable != drawn[0]):
             reason = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
             raise StudyError(
                 f"{_place(path, located.line_of_text(variable))}: each: {variable!r}: {reason}.",
                 todo="Name a variable that has cells under `assignment`.",
             )
-    for index, item in enumerate(study.flow):
-        at: tuple[str | int, ...] = ("flow", index)
-        _check_only_if(_place(path, located.line((*at, "only_if"))), study, item, inside=False)
-        for place, inner in enumerate(item.inside()):
-            where = _place(path, located.line((*at, "flow", place, "only_if")))
-            _check_only_if(where, study, inner, inside=True)
+    for at, item in placed_items(study.flow):
+        _check_only_if(_place(path, located.line((*at, "only_if"))), study, item, at)
     for item, scope in _every_item(study):
         stages = item.task_stages()
         for name in () if stages is None else stages.names():
@@ -288,24 +287,23 @@ def _check_variables(path: Path, study: Study, located: Located) -> None:
                 raise _unknown_variable(path, line, name, error, scope) from error
 
 
-def _check_only_if(where: str, study: Study, item: Item, *, inside: bool) -> None:
+def _check_only_if(where: str, study: Study, item: Item, at: Place) -> None:
     """Refuse an `only_if` that never holds: its variable is not known where the item stands, or
     never has the value."""
-    values = conditions.values_of(study.assignment, inside=inside)
+    values = values_at(study, at)
     for name, wanted in item.only_if.items():
         if name not in values:
             raise StudyError(
                 f"{where}: only_if: there is no variable {name!r} here; there are: "
                 f"{', '.join(values) or 'none'}.",
-                todo="Correct it, or declare it under `assignment`. What is drawn several times "
-                "at once is known inside `each` only.",
+                todo=_DECLARE,
             )
         for value in wanted if isinstance(wanted, tuple) else (wanted,):
             if value not in values[name]:
                 possible = ", ".join(dict.fromkeys(map(repr, values[name])))
                 raise StudyError(
                     f"{where}: only_if: {name} is never {value!r}; it is one of: {possible}.",
-                    todo="Correct the value, or the variable under `assignment`.",
+                    todo="Correct the value, or the levels of the variable.",
                 )
 
 
@@ -315,9 +313,14 @@ def _unknown_variable(
     return StudyError(
         f"{_place(path, line)}: {text!r}: there is no variable {error.args[0]!r} here; there are: "
         f"{', '.join(('language', *scope))}.",
-        todo="Correct it, or declare it under `assignment`. What is drawn several times at once "
-        "is known inside `each` only.",
+        todo=_DECLARE,
     )
+
+
+_DECLARE = (
+    "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
+    "several of is known inside `each` only."
+)
 
 
 def _place(path: Path, line: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from labapp.documents import parse_yaml
+from labapp.documents import dotted, parse_yaml
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.plugins import registry, texts
 from labapp.representations import card as cards
@@ -16,7 +16,9 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study import conditions, loading, planner
+from labapp.study import loading, planner
+from labapp.study.allocation import variants
+from labapp.study.design_checks import uneven
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
@@ -57,6 +59,7 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
         *_unfilled(loaded, plans),
         *_nobody_counts(loaded, plans),
         *_not_known(loaded),
+        *_uneven(loaded),
     ]
 
 
@@ -118,6 +121,15 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
     return [warning]
 
 
+def _uneven(loaded: LoadedStudy) -> list[str]:
+    """Of a design whose orders cannot come out even, with the line."""
+    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
+    return [
+        f"line {located.line(place)}, {dotted(place)}: {what}"
+        for place, what in uneven(loaded.study)
+    ]
+
+
 def check(
     study: str | Path,
     predict_masked: PredictMasked = recorded_outputs,
@@ -159,7 +171,7 @@ def check(
         except (StimuliError, ModelError) as error:
             raise in_the_study(references[stimulus_set.sha256], error) from error
 
-    for number, drawn in conditions.variants(loaded.study.assignment):
+    for number, drawn in variants(loaded.study):
         label = loaded.study.participants.label(number)
         plan = planner.realise(
             loaded,

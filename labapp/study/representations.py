@@ -172,7 +172,9 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
                 todo="Correct models, or the values of the variables.",
             )
     study, seed = planner.study.id, planner.seed
-    if stages.order == "counterbalanced":
+    if planner.study.design is not None:
+        models = planner.in_order(models)
+    elif stages.order == "counterbalanced":
         models = assignment.counterbalanced(models, seed, study, planner.number)
     elif stages.order == "random":
         models = assignment.shuffled(

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
 from labapp.plugins.item import FlowOf
-from labapp.study import conditions
+from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
 from labapp.study.design import (
     MODEL,
@@ -257,9 +257,7 @@ class Study(Strict):
         if self.design.sessions:
             told[SESSION] = self.design.sessions
         return {
-            name: tuple(map(str, levels or ()))
-            if name != MODEL
-            else _without_variables(self.listed_models)
+            name: tuple(map(str, levels or ())) if name != MODEL else allocation.models_met(self)
             for name, levels in told.items()
         }
 
