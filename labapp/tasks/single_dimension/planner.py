@@ -12,16 +12,14 @@ from labapp.representations.space import LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import PRACTISED, ModelInStage, stage_fields
+from labapp.study.representations import CIRCLES, stage_fields
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.plan import (
-    REGIMES,
     Bounds,
     ExamplePart,
     Regime,
     SingleDimensionPart,
     Z,
-    choices,
     lay_out,
 )
 from labapp.tasks.single_dimension.study import (
@@ -76,8 +74,7 @@ def practice(
     yield practice_part(
         planner.new_id("practice"),
         item.visualisation,
-        item.model,
-        planner.representations.represented(item.model or PRACTISED),
+        planner.representations.space_of(CIRCLES),
         think_aloud=planner.thinks_aloud,
         feedback=feedback,
     )
@@ -86,34 +83,27 @@ def practice(
 def practice_part(
     part_id: str,
     visualisation: Visualisation,
-    model: str | None,
-    known: ModelInStage,
+    space: LatentSpace,
     *,
     think_aloud: bool,
     feedback: bool,
 ) -> SingleDimensionPart:
-    """The three questions: those on circles, or drawn ones about the model that the study names.
-    known: what is known of the model."""
-    fixed = model is None
-    answers = tuple(answer for _, answer in CIRCLES_QUESTIONS)
-    space = LatentSpace.from_json(known.dimensions)
-    if choices(space, PRACTISED_DIMENSION) != len(REGIMES):
-        answers = ()  # a choice among values: each is drawn
+    """The three circles questions. space: of the circles."""
     return SingleDimensionPart(
         id=part_id,
         title="Practice",
         role="practice",
         number=1,
         of=1,
-        model=model or PRACTISED,
-        display=known.display,
-        dimensions=known.dimensions,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
         visualisation=visualisation,
         asked=(PRACTISED_DIMENSION,) * len(CIRCLES_QUESTIONS),
-        answers=answers,
-        states=tuple(z for z, _ in CIRCLES_QUESTIONS) if fixed else (),
+        answers=tuple(answer for _, answer in CIRCLES_QUESTIONS),
+        states=tuple(z for z, _ in CIRCLES_QUESTIONS),
         feedback=feedback,
-        sampling="uniform" if fixed else known.sampling,
+        sampling="uniform",
         time_limit_s=None,
         think_aloud=think_aloud,
     )
@@ -124,8 +114,7 @@ def tutorial(
 ) -> ExamplePart:
     """The tutorial about one dial of the circles, the same for everybody."""
     visualisation = item.tutorial
-    known = planner.representations.represented(PRACTISED)
-    space = LatentSpace.from_json(known.dimensions)
+    space = planner.representations.space_of(CIRCLES)
     dimension = (item.dial or (2 if planner.improved else 1)) - 1
     rng = generator(0, "tutorial", visualisation)
 
@@ -136,9 +125,9 @@ def tutorial(
         id=part_id,
         title="Tutorial",
         document=document,
-        model=PRACTISED,
-        display=known.display,
-        dimensions=known.dimensions,
+        model=CIRCLES,
+        display="image",
+        dimensions=tuple(space.to_json()),
         visualisation=visualisation,
         dimension=dimension,
         examples=lay_out(visualisation, space, dimension, CIRCLES_BOUNDS, base, rng),
