@@ -8,6 +8,7 @@ STATISTICS = (
     text("study", "id of the study; several with + between them where they are compared or pooled"),
     text(
         "design",
+        "of analyses by the design its factors; "
         "of judged explanations method, task and labels, as the published studies are told apart; "
         "of masked pictures the name of the task; of models that are compared within participants, "
         "each of whom met several, or between participants",
@@ -18,8 +19,26 @@ STATISTICS = (
         "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
         "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
         "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
-        "what they assume, 5 mixed models",
+        "what they assume, 5 mixed models. Analyses by the design: default",
     ),
+    whole("analysis", "of analyses by the design: number of the outcome's analysis, from 1"),
+    text(
+        "kind",
+        "of analyses by the design: values of a cell, test of a term, estimated mean, contrast, "
+        "equivalence, check, sensitivity (the same asked in another way), or left out and why",
+    ),
+    text("role", "of analyses by the design: whether the outcome is primary or secondary"),
+    text("transform", "what was done to the values before tests: log, sqrt or logit"),
+    text("factors", "of analyses by the design: the term, factors with × between them"),
+    text("levels", "of analyses by the design: the levels of the cell or mean"),
+    text("contrast", "name of the contrast: what is compared"),
+    text(
+        "direction",
+        "of a contrast: two-sided, greater or less (then p is one-sided) or equivalent (then the "
+        "corrected p is that of the test of equivalence)",
+    ),
+    text("family", "of a contrast: over which tests p is corrected, and how"),
+    text("model_name", "of analyses by the design: the statistical model that the test is of"),
     text("group", "of models: task, data set and, where needed, models that are compared"),
     text("quantity", "what was measured; of models a column of the table stages or a score's name"),
     text("method", "of masked pictures: id of the explanation method; empty where all count"),
@@ -50,12 +69,21 @@ STATISTICS = (
     number(
         "difference", "of models: mean of the first minus mean of the other, of pairs if paired"
     ),
+    number("standard_error", "of the difference or estimated mean"),
+    number("bound", "of a test of equivalence: the smallest difference that matters"),
+    number("epsilon", "Greenhouse and Geisser's, by which degrees of freedom were multiplied"),
     number("against", "the value tested against"),
     number("statistic", "t, r, rho, tau, W, U, H, F or chi-square; empty where it has no value"),
     number("df", "degrees of freedom of t or chi-square, or of the numerator of F"),
     number("df_2", "degrees of freedom of the denominator of F"),
-    number("p", "two-sided p; of masked pictures with Holm's correction"),
-    number("p_corrected", "of models: p times n_tests (Bonferroni), at most 1"),
+    number(
+        "p",
+        "two-sided p, unless direction says otherwise; of masked pictures with Holm's correction",
+    ),
+    number(
+        "p_corrected",
+        "of models: p times n_tests (Bonferroni), at most 1; of contrasts as family says",
+    ),
     whole("n_tests", "of models: tests over which p is corrected, all that are counted"),
     yes(
         "counted",

@@ -223,9 +223,16 @@ class Findings:
 
 
 def reports() -> tuple[TaskReport[Any], ...]:
-    """Those of all task types that name one, then the profiles of published studies. What a package
-    brings that cannot be loaded is left out, and `left_out` says so."""
-    return (*_of_tasks().values(), *profiles())
+    """The default analyses, the reports of all task types that name one, then the profiles of
+    published studies. What a package brings that cannot be loaded is left out: see `left_out`."""
+    return (default_analyses(), *_of_tasks().values(), *profiles())
+
+
+@cache
+def default_analyses() -> TaskReport[Any]:
+    """The analyses that every study has, by its design."""
+    report: TaskReport[Any] = discovery.load("labapp.analysis.design.contents:REPORT")
+    return report
 
 
 @cache

@@ -33,6 +33,7 @@ from labapp.analysis.variance import MAUCHLY, TWO_CONDITIONS, epsilon, mauchly
 
 EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"
+F, CORRECTED = "ANOVA F", "ANOVA F, Greenhouse-Geisser"
 PARTIAL, GENERALISED = "partial eta squared", "generalised eta squared"
 
 
@@ -211,7 +212,7 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
     observed = sum(line.squares for line in lines if measured & set(line.factors))
     for line in lines:
         if line.error <= (1e-9 * size) ** 2 * model.n:
-            plain = Outcome("F", why=SAME)
+            plain = Outcome(F, why=SAME)
             nothing = Effect(PARTIAL, float("nan"), None, None)
             yield Term(
                 line.factors, plain, None, None, None, line.squares, line.error, nothing, nothing
@@ -219,7 +220,7 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
             continue
         f = (line.squares / line.df) / (line.error / line.df_error)
         plain = Outcome(
-            "F", f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
+            F, f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
         )
         d = len(line.covariance)
         shrink, corrected, sphericity = None, None, None
@@ -227,7 +228,7 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
             shrink = epsilon(line.covariance)
             df, df_error = line.df * shrink, line.df_error * shrink
             p = float(stats.f.sf(f, df, df_error))
-            corrected = Outcome("F, Greenhouse-Geisser", f, df, p, df_2=df_error)
+            corrected = Outcome(CORRECTED, f, df, p, df_2=df_error)
             sphericity = (
                 mauchly(line.covariance, model.df_error)
                 if model.df_error >= d

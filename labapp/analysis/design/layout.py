@@ -32,12 +32,14 @@ class Factor:
     levels : as texts, in the order of tables.
     within : each participant meets several levels.
     measured : it was not assigned; it counts among the measured ones in generalised eta squared.
+    additive : it is in no interaction.
     """
 
     name: str
     levels: tuple[str, ...]
     within: bool = False
     measured: bool = False
+    additive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,8 @@ def columns(
         sum_coding(len(factor.levels))[codes[:, place]] for place, factor in enumerate(factors)
     ]
     for places in subsets(factors):
-        if len(places) == 1 or crossed:
+        alone = not crossed or any(factors[place].additive for place in places)
+        if len(places) == 1 or not alone:
             piece = reduce(
                 lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(a), -1),
                 [coded[place] for place in places],

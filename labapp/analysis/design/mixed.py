@@ -154,7 +154,9 @@ def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Outcome:
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])
 
 
-def of_trials(frame: pd.DataFrame, layout: Layout, stimulus: str | None) -> Mixed | Outcome:
+def of_trials(
+    frame: pd.DataFrame, layout: Layout, stimulus: str | None, *, slopes: bool = True
+) -> Mixed | Outcome:
     """Trials on the factors: random intercepts of participants and stimuli, and slopes of the
     factors within participants.
 
@@ -166,7 +168,7 @@ def of_trials(frame: pd.DataFrame, layout: Layout, stimulus: str | None) -> Mixe
     effects = [Random(f"1 | {PARTICIPANT}", people)]
     if stimulus is not None and rows[stimulus].nunique() > 1:
         effects.append(Random(f"1 | {stimulus}", pd.factorize(rows[stimulus])[0].astype(np.intp)))
-    for factor in layout.within:
+    for factor in layout.within if slopes else ():
         codes = _codes(rows, factor.name, factor.levels)
         for at in range(len(factor.levels) - 1):
             by = np.where(codes == at, 1.0, np.where(codes == len(factor.levels) - 1, -1.0, 0.0))

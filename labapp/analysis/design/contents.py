@@ -1,0 +1,73 @@
+"""The default analyses in the report, in the table of statistics, and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from labapp.analysis.column import Column
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, rows, values
+from labapp.analysis.design.sections import sections
+from labapp.analysis.tables import Tables, typed
+from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.page import Html
+
+DEFINITIONS = {
+    "Analyses by the design": (
+        "Participants' means per cell. Where everybody has every cell: analysis of variance with "
+        "type III sums of squares, within participants with Greenhouse and Geisser's correction "
+        "beside it. Else a linear mixed model with a random intercept of participants (REML, "
+        "Satterthwaite's degrees of freedom). Intervals are 95 % ones, of standardised effects by "
+        "noncentral distributions; that of generalised eta squared is worked out from that of "
+        "partial eta squared. d_z is a difference in standard deviations of the participants' "
+        "differences, Hedges' g in those of participants within groups."
+    )
+}
+
+
+@dataclass(frozen=True)
+class DefaultFindings:
+    """The analyses of all studies, by study."""
+
+    studies: Mapping[str, StudyAnalyses]
+
+
+class DefaultAnalyses(TaskReport[DefaultFindings]):
+    """What every study has, by the design that it declares or that its rows show."""
+
+    definitions = DEFINITIONS
+    tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {VALUES_TABLE: ANALYSED_VALUES}
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> DefaultFindings:
+        """Every outcome of every study."""
+        studies: dict[str, StudyAnalyses] = {}
+        number = 1
+        for study in sorted({str(study) for study in counted.participants["study"]}):
+            results = analyse(counted.of_study(study), declared_of(counted, study), number)
+            number += len(results.analyses)
+            studies[study] = results
+        return DefaultFindings(studies)
+
+    def statistics(self, findings: DefaultFindings) -> Iterable[Mapping[str, Any]]:
+        """The rows of every study."""
+        for results in findings.studies.values():
+            yield from rows(results)
+
+    def frames(self, findings: DefaultFindings) -> Mapping[str, pd.DataFrame]:
+        """The values that were analysed."""
+        made = [row for results in findings.studies.values() for row in values(results)]
+        return {VALUES_TABLE: typed(made, ANALYSED_VALUES)}
+
+    def sections(self, study: ReportedStudy, findings: DefaultFindings) -> Iterator[Html]:
+        """The analyses of one study."""
+        if results := findings.studies.get(study.name):
+            yield from sections(results)
+
+
+REPORT = DefaultAnalyses()

@@ -1,0 +1,270 @@
+"""The default analyses as rows of the table of statistics, and the values they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from labapp.analysis.column import number, text, whole
+from labapp.analysis.design import contrasts
+from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.contrasts import Compared
+from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
+from labapp.analysis.design.sources import POSITION, STIMULUS
+from labapp.analysis.effects import Effect
+from labapp.analysis.inference import SMALLEST, Outcome
+from labapp.study.design import MODEL
+
+Row = dict[str, Any]
+ITEM = "default"
+VALUES, TEST, MEAN, CONTRAST, EQUIVALENCE, CHECK, SENSITIVITY, LEFT_OUT = (
+    "values", "test", "estimated mean", "contrast", "equivalence", "check", "sensitivity",
+    "left out",
+)  # fmt: skip
+TOST = "two one-sided tests"
+ALPHA = 0.05
+VALUES_TABLE = "analysed_values"
+LEVELS = 8
+"""Columns for the levels of factors in the table of values."""
+
+ANALYSED_VALUES = (
+    text("study", "id of the study"),
+    whole("analysis", "number of the default analysis, as in the table statistics"),
+    text("quantity", "the outcome"),
+    text("rows", "cells: one value a participant and cell; trials: one a trial"),
+    text("participant", "label of the participant (a pseudonym)"),
+    text("stimulus", "of trials: what was shown"),
+    whole("position", "place at which the participant met the cell, from 1"),
+    *(
+        text(f"level_{at}", f"level of factor {at} of the analysis; its name is in analysis.R")
+        for at in range(1, LEVELS + 1)
+    ),
+    *(
+        number(f"covariate_{at}", f"covariate {at} of the analysis; its name is in analysis.R")
+        for at in range(1, 4)
+    ),
+    number("value", "the value that was analysed, after the transform"),
+)
+"""What every default analysis was made of, so that others can make it again."""
+
+
+def plain_name(factor: str) -> str:
+    """A factor as the study calls it."""
+    return factor.removeprefix("factor_")
+
+
+def term_name(factors: Iterable[str]) -> str:
+    return " × ".join(plain_name(factor) for factor in factors)
+
+
+def design_words(layout: Layout) -> str:
+    """between hint; within model; covariate age."""
+    parts = []
+    for name, factors in (("between", layout.between), ("within", layout.within)):
+        if factors:
+            parts.append(f"{name} {', '.join(plain_name(factor.name) for factor in factors)}")
+    if layout.covariates:
+        parts.append(f"covariate {', '.join(layout.covariates)}")
+    return "; ".join(parts)
+
+
+def level_words(levels: Mapping[str, str]) -> str:
+    return "; ".join(f"{plain_name(name)}={level}" for name, level in levels.items())
+
+
+def rows(results: StudyAnalyses) -> Iterator[Row]:
+    """The rows of a study, outcome by outcome; what was left out is last."""
+    for analysis in results.analyses:
+        about = {
+            "study": results.study,
+            "analysis": analysis.number,
+            "design": design_words(analysis.outcome.layout),
+            "item": ITEM,
+            "group": analysis.outcome.group,
+            "quantity": analysis.outcome.name,
+            "unit": analysis.outcome.unit,
+            "role": analysis.outcome.role,
+            "transform": analysis.transform or None,
+            "ours": True,
+        }
+        family = results.declaration.analysis
+        yield from (about | row for row in _of(analysis, f"{family.family}, {family.correction}"))
+    for left in results.left_out:
+        yield {
+            "study": results.study,
+            "item": ITEM,
+            "group": left.group or None,
+            "quantity": left.name,
+            "role": left.role,
+            "kind": LEFT_OUT,
+            "ours": True,
+            "why": left.why,
+        }
+
+
+def _of(analysis: Analysis, family: str) -> Iterator[Row]:
+    for cell in analysis.cells:
+        yield {
+            "kind": VALUES,
+            "levels": level_words(cell.levels),
+            "model": cell.levels.get(MODEL),
+            "test": "mean",
+            "n": cell.values.size,
+            "mean": float(cell.values.mean()) if cell.values.size else None,
+            "median": float(np.median(cell.values)) if cell.values.size else None,
+            "sd": float(cell.values.std(ddof=1)) if cell.values.size > 1 else None,
+        }
+    yield from _model(analysis.main, TEST)
+    for mean in analysis.means:
+        yield from _mean(mean)
+    for compared in analysis.compared:
+        yield _contrast(compared, family)
+    for each in analysis.equivalences:
+        yield from _equivalence(each)
+    for model in analysis.beside:
+        yield from _model(model, SENSITIVITY)
+    for name, term, test in analysis.checks:
+        named = test.test if name in test.test else f"{name}: {test.test}"
+        yield {"kind": CHECK, "factors": term_name(term) or None} | _test(test) | {"test": named}
+    for remark in analysis.remarks:
+        yield {"kind": LEFT_OUT, "why": remark}
+
+
+def _model(model: Model, kind: str) -> Iterator[Row]:
+    about = {
+        "kind": kind,
+        "n": model.n,
+        "n_left_out": model.n_left_out,
+        "model_name": model.name,
+    }
+    remark = "; ".join(model.remarks)
+    for line in model.lines:
+        own = about | {"factors": term_name(line.term)}
+        why = "; ".join(filter(None, (line.test.why, remark)))
+        effect = _effect(line.of.partial) if line.of and line.test.p is not None else {}
+        yield own | _test(line.test) | effect | {"why": why or None}
+        if line.of is None or line.test.p is None:
+            continue
+        if line.of.corrected is not None:
+            yield own | _test(line.of.corrected) | {"epsilon": line.of.epsilon}
+        yield own | {"test": line.of.generalised.name} | _effect(line.of.generalised)
+        if line.of.sphericity is not None:
+            yield own | {"kind": CHECK} | _test(line.of.sphericity)
+
+
+def _mean(mean: Compared) -> Iterator[Row]:
+    if mean.estimate is None:
+        return
+    ((factor, levels),) = mean.comparison.weights.items()
+    half = contrasts.quantile(0.975, mean.estimate.df) * mean.estimate.error
+    yield {
+        "kind": MEAN,
+        "factors": plain_name(factor),
+        "levels": level_words({factor: next(iter(levels))}),
+        "test": "estimated mean",
+        "n": mean.estimate.n,
+        "mean": mean.estimate.value,
+        "standard_error": mean.estimate.error,
+        "df": mean.estimate.df,
+        "low": mean.estimate.value - half,
+        "high": mean.estimate.value + half,
+    }
+
+
+def contrast_row(compared: Compared) -> Row:
+    """Which contrast it is."""
+    comparison = compared.comparison
+    row: Row = {
+        "contrast": comparison.name,
+        "factors": term_name(comparison.weights),
+        "direction": comparison.direction,
+    }
+    if comparison.pair is not None and comparison.pair[0] == MODEL:
+        row |= {"model": comparison.pair[1], "compared_with": comparison.pair[2]}
+    return row
+
+
+def _contrast(compared: Compared, family: str) -> Row:
+    row = {"kind": CONTRAST} | contrast_row(compared) | _test(compared.test)
+    if compared.estimate is None:
+        return row
+    p = compared.p_corrected
+    return row | _effect(compared.effect) | {
+        "n": compared.estimate.n,
+        "difference": compared.estimate.value,
+        "standard_error": compared.estimate.error,
+        "low": compared.test.low,
+        "high": compared.test.high,
+        "p_corrected": p,
+        "n_tests": compared.n_tests,
+        "family": family,
+        "significant": None if p is None else p < ALPHA and compared.estimate.n >= SMALLEST,
+    }  # fmt: skip
+
+
+def _equivalence(compared: Compared) -> Iterator[Row]:
+    test = compared.equivalence
+    if test is not None:
+        yield {
+            "kind": EQUIVALENCE,
+            "test": TOST,
+            "bound": test.bound,
+            "statistic": test.statistic,
+            "df": test.df,
+            "p": test.p,
+            "low": test.low,
+            "high": test.high,
+            "why": "the interval is the 90 % one of the difference",
+        } | contrast_row(compared)
+
+
+def _test(test: Outcome) -> Row:
+    return {
+        "test": test.test,
+        "statistic": test.statistic,
+        "df": test.df,
+        "df_2": test.df_2,
+        "p": test.p,
+        "why": test.why or None,
+    }
+
+
+def _effect(effect: Effect | None) -> Row:
+    if effect is None:
+        return {}
+    return {
+        "effect_name": effect.name,
+        "effect": effect.value,
+        "effect_low": effect.low,
+        "effect_high": effect.high,
+    }
+
+
+def values(results: StudyAnalyses) -> Iterator[Row]:
+    """The rows of the table of values."""
+    for analysis in results.analyses:
+        layout = analysis.outcome.layout
+        for kind, frame in (("cells", analysis.frame), ("trials", analysis.trials)):
+            if frame is None:
+                continue
+            about = {
+                "study": results.study,
+                "analysis": analysis.number,
+                "quantity": analysis.outcome.name,
+                "rows": kind,
+            }
+            yield from (about | row for row in _values(frame, layout.factors, layout.covariates))
+
+
+def _values(frame: Any, factors: Iterable[Factor], covariates: Iterable[str]) -> Iterator[Row]:
+    names = {factor.name: f"level_{at}" for at, factor in enumerate(factors, start=1)}
+    names |= {name: f"covariate_{at}" for at, name in enumerate(covariates, start=1)}
+    names |= {PARTICIPANT: "participant", VALUE: "value"}
+    names |= {name: name for name in (STIMULUS, POSITION) if name in frame}
+    own = frame[list(names)].rename(columns=names)
+    yield from (
+        {str(name): None if value != value else value for name, value in row.items()}
+        for row in own.to_dict("records")
+    )

@@ -1,0 +1,283 @@
+"""The report's section on the default analyses of a study: what was done, why, and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labapp.analysis.design.analyses import MIXED, Analysis, Model, StudyAnalyses
+from labapp.analysis.design.contrasts import Compared
+from labapp.analysis.design.rows import (
+    contrast_row,
+    design_words,
+    level_words,
+    plain_name,
+    term_name,
+)
+from labapp.analysis.design.sources import UNDECLARED
+from labapp.analysis.effects import Effect
+from labapp.analysis.inference import Outcome
+from labapp.report.formats import count, decimal
+from labapp.report.listing import NONE
+from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
+    "none": "no correction",
+}
+
+
+def sections(results: StudyAnalyses) -> Iterator[Html]:
+    """Everything on one study; nothing where nothing was asked that could be analysed."""
+    if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
+        return
+    yield heading(3, "Analyses by the design")
+    yield paragraph(introduction(results))
+    if results.declaration.remark:
+        yield paragraph(results.declaration.remark, "note")
+    for analysis in results.analyses:
+        if analysis.outcome.role == UNDECLARED:
+            yield details(_summary(analysis), joined(_body(analysis)))
+        else:
+            yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
+            yield from _body(analysis)
+    if results.left_out:
+        rows = [(left.name, left.group or NONE, left.why) for left in results.left_out]
+        yield table(("Outcome", "Of", "Why"), rows, caption="Not analysed")
+
+
+def introduction(results: StudyAnalyses) -> str:
+    """What was done with all outcomes, in words."""
+    plan = results.declaration.analysis
+    by = (
+        "the design that the study declares"
+        if results.declaration.design is not None
+        else "the design that the sessions show, for the study declares none"
+    )
+    chosen = (
+        "Contrasts are those that the study declares"
+        if plan.contrasts
+        else "Every pair of levels of each factor is compared, for the study declares no contrasts"
+    )
+    family = "of each outcome" if plan.family == "per_outcome" else "of all outcomes together"
+    return (
+        f"By {by}. {chosen}; their p has {CORRECTIONS[plan.correction]} over the contrasts "
+        f"{family}. The tests of terms and checks are not corrected. Every number is in the table "
+        "statistics, and analysis.R computes it again."
+    )
+
+
+def _summary(analysis: Analysis) -> str:
+    first = next((line for line in analysis.main.lines if line.test.p is not None), None)
+    told = "" if first is None else f"{term_name(first.term)}: {test_words(first.test)}"
+    return f"{analysis.outcome.name} ({analysis.outcome.group}), {told}"
+
+
+def test_words(test: Outcome) -> str:
+    """F(2, 22) = 7.69, p = .003."""
+    if test.p is None or test.statistic is None:
+        return test.why
+    degrees = [_df(value) for value in (test.df, test.df_2) if value is not None]
+    letter = "F" if "F" in test.test.split(",")[0].split() else test.test.split()[0]
+    told = f"{letter}({', '.join(degrees)})" if degrees else letter
+    return f"{told} = {decimal(test.statistic, 2)}, {p_words(test.p)}"
+
+
+def p_words(p: float) -> str:
+    """p = .003, or p < .001."""
+    return "p < .001" if p < 0.001 else f"p = {f'{p:.3f}'.lstrip('0')}"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return NONE
+    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def _df(value: float) -> str:
+    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
+
+
+def _body(analysis: Analysis) -> Iterator[Html]:
+    outcome = analysis.outcome
+    yield paragraph(" ".join(_told(analysis)))
+    for remark in analysis.remarks:
+        yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
+    yield _cells(analysis)
+    yield _tests(analysis.main)
+    if analysis.compared:
+        yield _contrasts(analysis)
+    if analysis.equivalences:
+        yield _equivalences(analysis)
+    more = [_means(analysis), *(_tests(model) for model in analysis.beside)]
+    if analysis.checks:
+        more.append(_checks(analysis))
+    yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
+
+
+def _told(analysis: Analysis) -> Iterator[str]:
+    outcome, main = analysis.outcome, analysis.main
+    unit = f", in {outcome.unit}" if outcome.unit else ""
+    yield f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
+    yield f"Design: {design_words(outcome.layout)}."
+    if analysis.transform:
+        yield f"Tests are of the {analysis.transform} of the values."
+    if main.name == MIXED:
+        yield (
+            f"{count(main.n, 'participant')}, some of whom lack a cell: a linear mixed model with "
+            "a random intercept of participants, type III F with Satterthwaite's degrees of "
+            "freedom. The analysis of variance of those who have every cell is beside it."
+        )
+    else:
+        yield f"{count(main.n, 'participant')}, each with every cell: analysis of variance."
+    if main.remarks:
+        yield f"Of the fit: {'; '.join(main.remarks)}."
+    if outcome.on_success:
+        yield "It is of solved questions alone, and so conditions on success."
+    if outcome.name == "response_time_s" and outcome.trials is not None:
+        yield "It is of questions that were solved or skipped."
+
+
+def _cells(analysis: Analysis) -> Html:
+    names = [factor.name for factor in analysis.outcome.layout.factors]
+    rows = [
+        (
+            *(cell.levels[name] for name in names),
+            cell.values.size,
+            _number(float(cell.values.mean())) if cell.values.size else NONE,
+            _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+        )
+        for cell in analysis.cells
+    ]
+    heads = (*(plain_name(name) for name in names), "n", "Mean", "sd")
+    caption = "Participants' values in each cell"
+    if analysis.transform:
+        caption += f", as {analysis.transform}"
+    return table(heads, rows, numeric=range(len(names), len(heads)), caption=f"{caption}.")
+
+
+def _number(value: float) -> str:
+    size = abs(value)
+    return decimal(value, 3 if size < 1 else 2)
+
+
+def _tests(model: Model) -> Html:
+    rows = []
+    for line in model.lines:
+        test = line.test
+        cells: list[object] = [term_name(line.term)]
+        if test.p is None:
+            rows.append([*cells, test.why, NONE, NONE, NONE, NONE, NONE])
+            continue
+        degrees = ", ".join(_df(value) for value in (test.df, test.df_2) if value is not None)
+        cells += [decimal(test.statistic or 0.0, 2), degrees, _p(test.p)]
+        if line.of is None:
+            cells += [NONE, NONE, NONE]
+        else:
+            corrected = line.of.corrected
+            cells.append(
+                NONE
+                if corrected is None
+                else two_lines(_p(corrected.p), f"ε = {line.of.epsilon or 0:.2f}")
+            )
+            cells += [_effect(line.of.partial), _effect(line.of.generalised)]
+        rows.append(cells)
+    heads = (
+        "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
+        two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
+    )  # fmt: skip
+    left = f"; {count(model.n_left_out, 'participant')} left out" if model.n_left_out else ""
+    remarks = f". {'; '.join(model.remarks)}" if model.remarks else ""
+    caption = f"{model.name[:1].upper()}{model.name[1:]}, n = {model.n}{left}{remarks}."
+    return table(heads, rows, numeric=range(1, 7), caption=caption)
+
+
+def _effect(effect: Effect | None) -> object:
+    if effect is None:
+        return NONE
+    low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
+    return two_lines(decimal(effect.value, 2), f"{low} to {high}")
+
+
+def _contrasts(analysis: Analysis) -> Html:
+    rows: list[list[object]] = []
+    for compared in analysis.compared:
+        name = two_lines(compared.comparison.name, contrast_row(compared)["factors"])
+        if compared.estimate is None:
+            rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE])
+            continue
+        test = compared.test
+        ends = f"{_number(test.low or 0.0)} to {_number(test.high or 0.0)}"
+        direction = compared.comparison.direction
+        sided = "" if direction == "two-sided" else direction
+        degrees = "" if test.df is None else _df(test.df)
+        rows.append(
+            [
+                name, two_lines(_number(compared.estimate.value), ends),
+                decimal(test.statistic or 0.0, 2), degrees,
+                two_lines(_p(compared.p), sided) if sided else _p(compared.p),
+                _p(compared.p_corrected), _named(compared),
+            ]
+        )  # fmt: skip
+    tests = next((each.n_tests for each in analysis.compared if each.n_tests), 0)
+    heads = (
+        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
+        two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
+    )  # fmt: skip
+    return table(heads, rows, numeric=range(1, 7), caption="Contrasts of estimated means.")
+
+
+def _named(compared: Compared) -> object:
+    effect = compared.effect
+    if effect is None:
+        return NONE
+    low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
+    return two_lines(f"{effect.name} = {decimal(effect.value, 2)}", f"{low} to {high}")
+
+
+def _equivalences(analysis: Analysis) -> Html:
+    rows = []
+    for compared in analysis.equivalences:
+        test = compared.equivalence
+        assert test is not None
+        rows.append(
+            (
+                compared.comparison.name, f"± {_number(test.bound)}",
+                f"{_number(test.low)} to {_number(test.high)}", decimal(test.statistic, 2),
+                "" if test.df is None else _df(test.df), _p(test.p),
+                "smaller" if test.p < 0.05 else "not shown to be smaller",
+            )
+        )  # fmt: skip
+    heads = (
+        "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
+        "The difference is",
+    )  # fmt: skip
+    caption = "Tests of equivalence: two one-sided tests; the worse one is shown."
+    return table(heads, rows, numeric=range(1, 6), caption=caption)
+
+
+def _means(analysis: Analysis) -> Html:
+    rows = []
+    for mean in analysis.means:
+        if mean.estimate is None:
+            continue
+        ((factor, levels),) = mean.comparison.weights.items()
+        ends = f"{_number(mean.test.low or 0.0)} to {_number(mean.test.high or 0.0)}"
+        where = level_words({factor: next(iter(levels))})
+        rows.append((where, _number(mean.estimate.value), _number(mean.estimate.error), ends))
+    heads = ("Level", "Estimated mean", "Standard error", "95 % interval")
+    return table(heads, rows, numeric=(1, 2, 3), caption="Estimated means of levels.")
+
+
+def _checks(analysis: Analysis) -> Html:
+    rows = []
+    for name, term, test in analysis.checks:
+        told = test_words(test) if test.p is not None else test.why
+        rows.append((name, term_name(term) or NONE, told))
+    for line in analysis.main.lines:
+        if line.of is not None and line.of.sphericity is not None:
+            test = line.of.sphericity
+            told = test_words(test) if test.p is not None else test.why
+            rows.append(("Mauchly's W, sphericity", term_name(line.term), told))
+    return table(("Check", "Of", "Result"), rows, caption="Checks.")

@@ -1,0 +1,499 @@
+"""The outcomes of a study, as frames for its analyses: what was measured, by which factors.
+
+A study that declares its design is analysed by that; of another the rows tell it: models that
+participants met several of are a factor within them, else one between them, and so is every
+variable of the assignment that has one value a participant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.by_task import _PLACE as PLACE
+from labapp.analysis.columns import table_columns
+from labapp.analysis.declared import Declaration, factor_column
+from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
+from labapp.analysis.tables import Tables
+from labapp.study.design import MODEL, SESSION
+
+PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
+POSITION, STIMULUS = "position", "stimulus"
+STEPS = 11
+"""A score of whole numbers with at most so many different values is of steps."""
+SKIPPED, SOLVED = "skipped", "solved"
+NO_VALUES = "no session that counts has a value"
+ONE_LEVEL = "only one level of {} has values"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One outcome of a task or questionnaire, ready to be analysed.
+
+    Attributes
+    ----------
+    name, title, unit : column or score, in words, and its unit.
+    group : task, or questionnaire.
+    role : primary, secondary or undeclared.
+    layout : its factors.
+    frame : columns `participant`, those of the factors and covariates, `position` where there is
+        one, and `value`: a row a participant and cell, before any transform.
+    trials : the same by trials, with `stimulus`; None where there are none.
+    yes_no : a trial's value is 0 or 1.
+    steps : the values are those of a rating.
+    on_success : the value is of trials that were solved alone.
+    remarks : what is to be known of what was left out.
+    """
+
+    name: str
+    title: str
+    unit: str
+    group: str
+    role: str
+    layout: Layout
+    frame: pd.DataFrame
+    trials: pd.DataFrame | None = None
+    yes_no: bool = False
+    steps: bool = False
+    on_success: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What was not analysed, and why."""
+
+    name: str
+    group: str
+    role: str
+    why: str
+
+
+@dataclass
+class Outcomes:
+    """What can be analysed of a study, in the order of the report, and what cannot."""
+
+    analysed: list[Outcome] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def outcomes_of(counted: Tables, declaration: Declaration) -> Outcomes:
+    """Every outcome of a study; counted: its rows of sessions that count."""
+    plan = declaration.analysis.outcomes
+    roles = dict.fromkeys(plan.primary, PRIMARY) | dict.fromkeys(plan.secondary, SECONDARY)
+    measured = _Measured(counted, declaration)
+    outcomes = Outcomes()
+    candidates = list(_candidates(counted, roles, declaration))
+    known = {candidate.name for candidate in candidates}
+    for name in roles:
+        if name not in known:
+            why = "no table has a column or score of that name"
+            outcomes.left_out.append(LeftOut(name, "", roles[name], why))
+    for candidate in candidates:
+        if roles and candidate.name not in roles:
+            continue
+        role = roles.get(candidate.name, UNDECLARED)
+        for part in _by_design(candidate, counted, declaration, measured):
+            if isinstance(part, LeftOut):
+                outcomes.left_out.append(replace(part, role=role))
+            else:
+                outcomes.analysed.append(replace(part, role=role))
+    order = list(roles)
+    outcomes.analysed.sort(
+        key=lambda outcome: order.index(outcome.name) if outcome.name in roles else len(order)
+    )
+    return outcomes
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An outcome before its design is known. rows: the table's, with `value`."""
+
+    name: str
+    title: str
+    unit: str
+    group: str
+    rows: pd.DataFrame
+    trials: pd.DataFrame | None = None
+    yes_no: bool = False
+    on_success: bool = False
+
+
+def _candidates(
+    counted: Tables, roles: Iterable[str], declaration: Declaration
+) -> Iterator[_Candidate]:
+    names: set[str] = set()
+    stages = counted.stages
+    columns = {column.name: column for column in table_columns()["stages"]}
+    for task, rows in stages.groupby("task", sort=True):
+        trials = _trials_of(counted, str(task))
+        for name, column in columns.items():
+            wanted = name in roles
+            measures = column.kind == "number" and not name.startswith("change_")
+            if name in PLACE or not (measures or (wanted and column.kind == "integer")):
+                continue
+            if not rows[name].notna().any() and not wanted:
+                continue  # another task's number
+            names.add(name)
+            own, yes_no, on_success = _by_trial(trials, name)
+            rows_of = rows.assign(value=rows[name].astype("float64"))
+            left_out = declaration.missing.skipped_trials == "left_out"
+            if name == "completion_rate" and own is not None and left_out:
+                rows_of = own = own[own["outcome"] != SKIPPED]
+            yield _Candidate(
+                name, column.meaning.split(";")[0], column.unit, str(task), rows_of,
+                own, yes_no, on_success,
+            )  # fmt: skip
+    scores = counted.scores
+    for (instrument, score), rows in scores.groupby(["instrument", "score"], sort=True):
+        if str(score) in names:
+            continue
+        meaning = next((str(text) for text in rows["meaning"].dropna()), str(score))
+        values = rows.assign(value=rows["value"].astype("float64"))
+        yield _Candidate(str(score), meaning, "", str(instrument), values)
+    found = names | {str(score) for score in scores["score"].dropna().unique()}
+    yield from _of_own_tables(counted, [name for name in roles if name not in found])
+
+
+def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate]:
+    """Declared numbers that stand in another table: the mean of a participant's rows."""
+    for table, columns in table_columns().items():
+        if table in ("stages", "scores", "snapshots", "pointer", "deviations", "notes"):
+            continue
+        for column in columns:
+            if column.name not in names or column.kind not in ("number", "integer", "boolean"):
+                continue
+            rows = counted.small()[table]
+            if "participant" not in rows:
+                continue
+            if "excluded" in rows:
+                rows = rows[~rows["excluded"].fillna(False).astype(bool)]
+            if "role" in rows:
+                rows = rows[rows["role"] == "stage"]
+            if not rows[column.name].notna().any():
+                continue
+            rows = rows.assign(value=rows[column.name].astype("float64"))
+            per_trial = _with_stimulus(rows) if "trial" in rows else None
+            yes_no = column.kind == "boolean"
+            yield _Candidate(
+                column.name, column.meaning, column.unit, table, rows, per_trial, yes_no
+            )
+
+
+def _trials_of(counted: Tables, task: str) -> pd.DataFrame:
+    trials = counted.trials
+    own = trials[(trials["task"] == task) & (trials["role"] == "stage") & ~trials["excluded"]]
+    return _with_stimulus(own)
+
+
+def _with_stimulus(rows: pd.DataFrame) -> pd.DataFrame:
+    """With what was shown, where it can be the same for several participants."""
+    for name in ("photo", "image"):
+        if name in rows:
+            return rows.assign(stimulus=rows[name].astype(str))
+    if "z_target" in rows and rows["z_target"].notna().any():
+        return rows.assign(stimulus=[f"{z}" for z in rows["z_target"]])
+    return rows.assign(stimulus=None)
+
+
+_SHARES = {"completion_rate": "outcome", "correctness_rate": "correct"}
+"""Shares of trials, and the column that says it of each."""
+_TIMES = {"response_time_s": ("response_s", "duration_s")}
+
+
+def _by_trial(trials: pd.DataFrame, name: str) -> tuple[pd.DataFrame | None, bool, bool]:
+    """The trials with the outcome as `value`, whether it is yes or no, and whether it is of solved
+    trials alone."""
+    if trials.empty:
+        return None, False, False
+    if name in _SHARES:
+        column = _SHARES[name]
+        if not trials[column].notna().any():
+            return None, False, False
+        solved = trials[column] == SOLVED if column == "outcome" else trials[column]
+        return trials.assign(value=solved.astype("float64")), True, False
+    if name in _TIMES:
+        for column in _TIMES[name]:
+            if trials[column].notna().any():
+                ended = trials[trials["outcome"].isin([SOLVED, SKIPPED, "answered"])]
+                return ended.assign(value=ended[column].astype("float64")), False, False
+        return None, False, False
+    if name in trials and trials[name].notna().any() and name not in PLACE:
+        own = trials.assign(value=trials[name].astype("float64"))
+        return own, False, name == "solved_s"
+    return None, False, False
+
+
+class _Measured:
+    """Items and scores that are analysed beside the factors, one value a participant."""
+
+    def __init__(self, counted: Tables, declaration: Declaration) -> None:
+        names = () if declaration.design is None else declaration.design.measured
+        self.covariates: dict[str, dict[str, float]] = {}
+        self.groups: dict[str, dict[str, str]] = {}
+        self.missing: list[str] = []
+        for name in names:
+            scores = counted.scores[counted.scores["score"] == name]
+            answers = counted.answers[(counted.answers["item"] == name)]
+            answers = answers[answers["submitted"].fillna(False).astype(bool)]
+            if len(scores):
+                self.covariates[name] = _by_participant(scores, "value")
+            elif answers["value"].notna().any():
+                self.covariates[name] = _by_participant(answers, "value")
+            elif answers["value_text"].notna().any():
+                rows = answers.dropna(subset=["value_text"]).drop_duplicates("participant")
+                texts = zip(rows["participant"].astype(str), rows["value_text"], strict=True)
+                self.groups[name] = {who: str(text) for who, text in texts}
+            else:
+                self.missing.append(name)
+
+
+def _by_participant(rows: pd.DataFrame, column: str) -> dict[str, float]:
+    means = rows.groupby("participant")[column].mean().dropna()
+    return {str(who): float(value) for who, value in means.items()}
+
+
+def _by_design(
+    candidate: _Candidate, counted: Tables, declaration: Declaration, measured: _Measured
+) -> Iterator[Outcome | LeftOut]:
+    """The outcome with its factors; several where participants met models that are apart."""
+    rows = candidate.rows[candidate.rows["value"].notna()]
+    if rows.empty:
+        yield LeftOut(candidate.name, candidate.group, UNDECLARED, NO_VALUES)
+        return
+    parts: Iterable[tuple[pd.DataFrame, list[Factor], list[str]]]
+    if declaration.design is not None:
+        parts = [(rows, *_declared_factors(rows, declaration))]
+    else:
+        parts = _shown_parts(rows, counted)
+    for some, factors, remarks in parts:
+        yield _outcome(candidate, some, factors, remarks, measured)
+
+
+def _declared_factors(
+    rows: pd.DataFrame, declaration: Declaration
+) -> tuple[list[Factor], list[str]]:
+    design = declaration.design
+    assert design is not None
+    given: dict[str, tuple[Sequence[str | int | float] | None, bool]] = {
+        name: (levels, False) for name, levels in design.between.items()
+    }
+    given |= {name: (levels, True) for name, levels in design.within_levels.items()}
+    if design.sessions:
+        given[SESSION] = design.sessions, True
+    factors, remarks = [], []
+    for name, (declared, within) in given.items():
+        column = factor_column(name)
+        if column not in rows or not rows[column].notna().any():
+            remarks.append(f"the factor {name} has no levels here")
+            continue
+        present = {str(level) for level in rows[column].dropna()}
+        if declared is None:
+            levels = _in_order(present, declaration)
+        else:
+            levels = tuple(str(level) for level in declared if str(level) in present)
+        if len(levels) < 2:
+            remarks.append(ONE_LEVEL.format(name))
+            continue
+        factors.append(Factor(column, levels, within))
+    return factors, remarks
+
+
+def _in_order(models: set[str], declaration: Declaration) -> tuple[str, ...]:
+    """As contrasts name them, then by id."""
+    named = [
+        str(level)
+        for contrast in declaration.analysis.contrasts
+        for level in contrast.weights.get(MODEL, {})
+    ]
+    first = dict.fromkeys(level for level in named if level in models)
+    return (*first, *sorted(models - first.keys()))
+
+
+def _shown_parts(
+    rows: pd.DataFrame, counted: Tables
+) -> Iterator[tuple[pd.DataFrame, list[Factor], list[str]]]:
+    """By the design that rows show: models that somebody met together are compared within
+    participants, those that each met one of between them."""
+    variables = _assigned(counted)
+    with_model = rows[rows[MODEL].notna()] if MODEL in rows else rows.iloc[:0]
+    if with_model.empty:
+        some, factors = _with_assigned(rows, variables)
+        yield some, factors, []
+        return
+    met = [frozenset(map(str, own)) for _, own in with_model.groupby("participant")[MODEL]]
+    parts: list[set[str]] = []
+    for models in sorted(set(met), key=sorted):
+        apart = [part for part in parts if not part & models]
+        parts = [*apart, set(models).union(*(part for part in parts if part & models))]
+    several = [part for part in parts if _mostly_several([m for m in met if m <= part])]
+    one_each: set[str] = set().union(*(part for part in parts if part not in several))
+    groups = [(part, True) for part in several] + ([(one_each, False)] if one_each else [])
+    for part, within in sorted(groups, key=lambda group: sorted(group[0])):
+        some = with_model[with_model[MODEL].isin(part)]
+        if not within:
+            first = some.groupby("participant")[MODEL].transform("first")
+            some = some[some[MODEL] == first]  # each person once
+        model = [Factor(MODEL, tuple(sorted(part)), within)] if len(part) > 1 else []
+        some, factors = _with_assigned(some, variables)
+        apart_from_model = [
+            factor
+            for factor in factors
+            # What the model says already is no factor beside it.
+            if not model or some.groupby(MODEL)[factor.name].nunique().max() > 1
+        ]
+        remarks = [] if model else [ONE_LEVEL.format(MODEL)]
+        yield some, [*apart_from_model, *model], remarks
+
+
+def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
+    return 2 * sum(len(models) > 1 for models in met) >= len(met)
+
+
+def _assigned(counted: Tables) -> pd.DataFrame:
+    """Variables of the assignment with one text or number a participant, as columns."""
+    rows = []
+    for participant, text in zip(
+        counted.participants["participant"], counted.participants["assignment"], strict=True
+    ):
+        fields = json.loads(text) if isinstance(text, str) and text else {}
+        plain = {
+            str(name): str(value)
+            for name, value in fields.items()
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+        }
+        rows.append({"participant": participant, **plain})
+    frame = pd.DataFrame(rows, columns=None if rows else ["participant"])
+    return frame.drop_duplicates("participant")
+
+
+def _with_assigned(
+    rows: pd.DataFrame, variables: pd.DataFrame
+) -> tuple[pd.DataFrame, list[Factor]]:
+    """The rows with the variables that differ between their participants, each person in one level
+    and at least two persons in each."""
+    own = variables[variables["participant"].isin(rows["participant"].unique())]
+    factors = []
+    for name in own.columns.drop("participant"):
+        counts = own[name].value_counts()
+        if own[name].isna().any() or not 2 <= len(counts) <= 10 or counts.min() < 2:
+            continue
+        column = f"factor_{name}"
+        levels = dict(zip(own["participant"], own[name], strict=True))
+        rows = rows.assign(**{column: rows["participant"].map(levels)})
+        factors.append(Factor(column, tuple(sorted(counts.index)), False))
+    return rows, factors
+
+
+def _outcome(
+    candidate: _Candidate,
+    rows: pd.DataFrame,
+    factors: Sequence[Factor],
+    remarks: Sequence[str],
+    measured: _Measured,
+) -> Outcome | LeftOut:
+    names = [factor.name for factor in factors]
+    for name in list(names):
+        if rows.groupby("participant")[name].nunique().max() > 1:
+            continue
+        # Declared within participants, but each met one level: it is between them.
+        factors = [
+            replace(factor, within=False) if factor.name == name else factor for factor in factors
+        ]
+    remarks = list(remarks)
+    add, groups = _measured_columns(rows, measured, remarks)
+    factors = [*(factor for factor in factors if not factor.within), *groups, *(
+        factor for factor in factors if factor.within
+    )]  # fmt: skip
+    covariates = tuple(name for name in add if name not in {group.name for group in groups})
+    if not factors and not covariates:
+        why = "; ".join(remarks) or "there is no factor with two levels"
+        return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
+    names = [factor.name for factor in factors]
+    extra = [POSITION] if POSITION in rows else []
+    if not extra and "stage_number" in rows:
+        rows = rows.assign(**{POSITION: rows["stage_number"]})
+        extra = [POSITION]
+
+    def framed(some: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
+        frame = some.assign(**{name: some["participant"].map(of) for name, of in add.items()})
+        frame = frame[[PARTICIPANT, *names, *covariates, *more, VALUE]].copy()
+        frame[PARTICIPANT] = frame[PARTICIPANT].astype(str)
+        for name in names:
+            frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
+        return frame.dropna(subset=[*names, *covariates, VALUE]).reset_index(drop=True)
+
+    frame = framed(rows, extra)
+    n_lost = rows["participant"].nunique() - frame[PARTICIPANT].nunique()
+    if n_lost:
+        remarks.append(f"{n_lost} participants lack a factor or covariate and are left out")
+    if frame.empty:
+        return LeftOut(candidate.name, candidate.group, UNDECLARED, NO_VALUES)
+    by = frame.groupby([PARTICIPANT, *names, *covariates], sort=True, as_index=False)
+    cells = by.agg({VALUE: "mean", **dict.fromkeys(extra, "min")})
+    if flat := next((f for f in factors if cells[f.name].nunique() < 2), None):
+        why = ONE_LEVEL.format(flat.name.removeprefix("factor_"))
+        return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
+    trials = None
+    if candidate.trials is not None and all(
+        name in candidate.trials or name in add or name in rows for name in names
+    ):
+        trials = _trial_frame(candidate.trials, rows, names, framed)
+    return Outcome(
+        candidate.name, candidate.title, candidate.unit, candidate.group, UNDECLARED,
+        Layout(tuple(factors), covariates), cells, trials, candidate.yes_no,
+        _of_steps(rows["value"]), candidate.on_success, tuple(remarks),
+    )  # fmt: skip
+
+
+def _trial_frame(
+    trials: pd.DataFrame,
+    rows: pd.DataFrame,
+    names: Sequence[str],
+    framed: Callable[[pd.DataFrame, Sequence[str]], pd.DataFrame],
+) -> pd.DataFrame | None:
+    """The trials of these rows with their factors."""
+    own = trials[trials["participant"].isin(rows["participant"].unique())]
+    for name in names:
+        if name not in own:
+            levels = rows.drop_duplicates("participant").set_index("participant")[name]
+            own = own.assign(**{name: own["participant"].map(levels)})
+    if MODEL in names:
+        own = own[own[MODEL].isin(rows[MODEL].unique())]
+    frame = framed(own, [STIMULUS])
+    return None if frame.empty else frame
+
+
+def _measured_columns(
+    rows: pd.DataFrame, measured: _Measured, remarks: list[str]
+) -> tuple[dict[str, dict[str, str] | dict[str, float]], list[Factor]]:
+    """By measured name the value of each participant, and those that are groups."""
+    people = {str(who) for who in rows["participant"].unique()}
+    add: dict[str, dict[str, str] | dict[str, float]] = {}
+    groups = []
+    remarks += [
+        f"nobody answered {name}, which is declared as measured" for name in measured.missing
+    ]
+    for name, covariate in measured.covariates.items():
+        values = [covariate[who] for who in people if who in covariate]
+        if len(set(values)) < 2:
+            remarks.append(f"the covariate {name} does not vary")
+        else:
+            add[name] = covariate
+    for name, group in measured.groups.items():
+        levels = tuple(sorted({group[who] for who in people if who in group}))
+        if len(levels) < 2:
+            remarks.append(ONE_LEVEL.format(name))
+        else:
+            add[name] = group
+            groups.append(Factor(name, levels, False, measured=True))
+    return add, groups
+
+
+def _of_steps(values: pd.Series[float]) -> bool:
+    known = values.dropna().to_numpy(np.float64)
+    return bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
