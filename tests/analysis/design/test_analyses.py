@@ -1,0 +1,195 @@
+"""Every outcome of a study is analysed by its design; what cannot be is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.regression.mixed_linear_model import MixedLM
+from statsmodels.stats.anova import AnovaRM
+
+from labapp.analysis.columns import table_columns
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
+from labapp.analysis.design.rows import rows
+from labapp.analysis.design.sections import sections
+from labapp.analysis.tables import Tables, typed
+from labapp.report.page import joined
+from tests.analysis.design.studies import MODELS, cells, study
+
+AGAINST = {"name": "first against the others", "weights": {"model": {
+    MODELS[0]: 1, MODELS[1]: -0.5, MODELS[2]: -0.5}}}  # fmt: skip
+DESIGN = {
+    "design": {"between": {"hint": ["with", "without"]}, "within": ["model"]},
+    "analysis": {
+        "outcomes": {"primary": ["completion_rate"], "secondary": ["response_time_s", "trust"]},
+        "transform": {"response_time_s": "log"},
+        "contrasts": [
+            AGAINST,
+            {"name": "hint", "weights": {"hint": {"with": 1, "without": -1}}},
+        ],
+        "smallest_effect": {"completion_rate": {"contrast": AGAINST["name"], "raw": 0.2}},
+    },
+    "hypotheses": [
+        {
+            "text": "less", "outcome": "completion_rate", "contrast": AGAINST["name"],
+            "direction": "less",
+        }
+    ],
+}  # fmt: skip
+
+
+def analysed(tables: Tables) -> StudyAnalyses:
+    return analyse(tables.included(), declared_of(tables, "own"))
+
+
+def of(results: StudyAnalyses, name: str) -> Analysis:
+    return next(a for a in results.analyses if a.outcome.name == name)
+
+
+@pytest.mark.parametrize("column", ["completion_rate", "response_time_s", "seq"])
+def test_three_models_of_two_data_sets_are_one_test_equal_to_anova_rm(column: str) -> None:
+    tables = study()
+    analysis = of(analysed(tables), column)
+    expected = AnovaRM(
+        tables.stages.astype({column: float}), column, "participant", within=["model"]
+    ).fit()
+    table = expected.anova_table
+    (line,) = analysis.main.lines
+    assert analysis.main.name == VARIANCE
+    ours = [line.test.statistic, line.test.df, line.test.df_2, line.test.p]
+    assert ours == pytest.approx(table.iloc[0].to_numpy(dtype=float), rel=1e-8)
+    assert {c.comparison.pair for c in analysis.compared if c.comparison.pair} == {
+        ("model", MODELS[0], MODELS[1]),
+        ("model", MODELS[0], MODELS[2]),
+        ("model", MODELS[1], MODELS[2]),
+    }
+    for compared in analysis.compared:
+        assert compared.comparison.pair is not None
+        _, first, other = compared.comparison.pair
+        wide = cells(tables, column)
+        test = stats.ttest_rel(wide[first].astype(float), wide[other].astype(float))
+        assert compared.p == pytest.approx(test.pvalue, rel=1e-8)
+
+
+def test_a_complete_design_always_says_quantity_statistic_and_df() -> None:
+    for tables in (study(), study(DESIGN)):
+        made = [row for row in rows(analysed(tables)) if row["kind"] == "test"]
+        names = {"completion_rate", "response_time_s"}
+        plain = [row for row in made if row["test"] == "ANOVA F" and row["quantity"] in names]
+        assert {row["quantity"] for row in plain} == names
+        assert all(row["statistic"] is not None and row["df"] and row["df_2"] for row in plain)
+        assert all(row["effect_low"] is not None for row in plain if row["effect"] > 0.1)
+
+
+def test_a_declared_design_has_its_factors_contrasts_direction_and_equivalence() -> None:
+    tables = study(DESIGN)
+    results = analysed(tables)
+    analysis = of(results, "completion_rate")
+    assert [line.term for line in analysis.main.lines] == [
+        ("factor_hint",), ("model",), ("factor_hint", "model"),
+    ]  # fmt: skip
+    against, hint = analysis.compared
+    wide = cells(tables, "completion_rate").astype(float)
+    scores = wide[MODELS[0]] - wide[[MODELS[1], MODELS[2]]].mean(axis=1)
+    group = np.arange(12) % 2
+    values = scores.to_numpy()
+    # The mean of two groups of equal size: pooled variance, n - 2 degrees of freedom.
+    error = np.sqrt((values[group == 0].var(ddof=1) + values[group == 1].var(ddof=1)) / 2 / 12)
+    assert against.test.statistic == pytest.approx(values.mean() / error)
+    assert against.p == pytest.approx(stats.t.cdf(values.mean() / error, 10))
+    assert against.equivalence is not None
+    above, below = (values.mean() + 0.2) / error, (values.mean() - 0.2) / error
+    t = max(stats.t.sf(above, 10), stats.t.cdf(below, 10))
+    assert against.equivalence.p == pytest.approx(t)
+    means = wide.mean(axis=1).to_numpy()
+    expected = stats.ttest_ind(means[group == 0], means[group == 1])
+    assert hint.p == pytest.approx(expected.pvalue)
+    assert against.p is not None
+    assert hint.p is not None
+    low, high = sorted((against.p, hint.p))
+    corrected = [each.p_corrected for each in (against, hint)]
+    assert sorted(p or 0.0 for p in corrected) == pytest.approx([2 * low, max(high, 2 * low)])
+    log = of(results, "response_time_s")
+    assert log.transform == "log"
+    assert log.frame["value"].max() < 6
+
+
+def test_what_is_declared_and_not_there_is_said() -> None:
+    results = analysed(study(DESIGN))
+    (left,) = results.left_out
+    assert (left.name, left.role) == ("trust", "secondary")
+    text = str(joined(sections(results)))
+    assert "trust" in text
+    assert left.why in text
+
+
+def test_gaps_are_analysed_by_a_mixed_model_and_the_complete_ones_beside_it() -> None:
+    tables = study(gaps=3)
+    analysis = of(analysed(tables), "response_time_s")
+    assert analysis.main.name == MIXED
+    assert analysis.main.n == 12
+    (complete, *_) = analysis.beside
+    assert (complete.name, complete.n, complete.n_left_out) == (VARIANCE, 9, 3)
+    frame = analysis.frame
+    fit = MixedLM.from_formula("value ~ model", frame, groups="participant").fit(reml=True)
+    means = {m.comparison.name: m.estimate for m in analysis.means}
+    first = means[MODELS[0]]
+    assert first is not None
+    assert first.value == pytest.approx(fit.fe_params["Intercept"], rel=1e-4)
+
+
+def test_an_outcome_without_variance_is_left_out_and_says_so() -> None:
+    tables = study()
+    tables.stages["seq"] = 4.0
+    results = analysed(tables)
+    (left,) = [left for left in results.left_out if left.name == "seq"]
+    assert "no variation" in left.why
+
+
+def test_a_factor_of_which_one_level_was_met_is_named() -> None:
+    results = analysed(study(models=MODELS[:1]))
+    assert results.analyses == []
+    assert {left.name for left in results.left_out} >= {"completion_rate", "response_time_s"}
+    assert all("model" in left.why for left in results.left_out)
+
+
+def test_skipped_questions_can_be_left_out() -> None:
+    declared: dict[str, Any] = {"design": {"within": ["model"]}}
+    whole = of(analysed(study(declared)), "completion_rate")
+    declared["missing"] = {"skipped_trials": "left_out"}
+    left_out = analysed(study(declared))
+    # Every question that was not solved was skipped: nothing is left to compare.
+    assert whole.frame["value"].max() <= 1
+    assert "completion_rate" in {left.name for left in left_out.left_out}
+
+
+def test_a_study_without_a_design_is_analysed_by_what_was_assigned() -> None:
+    tables = study()
+    hints = ["with", "without"] * 6
+    tables.participants["assignment"] = [f'{{"hint": "{hint}", "seed": 3}}' for hint in hints]
+    analysis = of(analysed(tables), "completion_rate")
+    assert {factor.name for factor in analysis.outcome.layout.between} == {"factor_hint"}
+    assert [f.name for f in analysis.outcome.layout.within] == ["model"]
+
+
+def test_models_of_which_each_participant_met_one_are_compared_between_them() -> None:
+    tables = study()
+    stages = tables.stages
+    own = stages[stages["stage_number"] == 1].reset_index(drop=True)
+    frames = tables.small() | {"stages": own}
+    made = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    analysis = of(analysed(made), "completion_rate")
+    samples = [g["completion_rate"].astype(float) for _, g in own.groupby("model")]
+    expected = stats.f_oneway(*samples)
+    assert analysis.main.lines[0].test.p == pytest.approx(expected.pvalue)
+
+
+def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
+    declared = {"design": {"within": ["model"]}, "analysis": {"family": "all"}}
+    results = analysed(study(declared))
+    n = sum(c.p is not None for a in results.analyses for c in a.compared)
+    assert n > 3
+    assert {c.n_tests for a in results.analyses for c in a.compared} == {n}
