@@ -31,8 +31,8 @@ docs:
 
 pictures:
 	@scripts/setup.sh test
-	@.venv/bin/python scripts/readme_pictures.py
-	@.venv/bin/python -m scripts.docs_pictures
+	@.venv/bin/python scripts/docs_pictures.py
+	@.venv/bin/python -m scripts.models_picture
 
 # KILLS: in all; ROWS: at most so many of each study (0: all); OUT: where what goes wrong is kept.
 KILLS ?= 200

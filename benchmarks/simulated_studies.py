@@ -35,6 +35,8 @@ from labapp import resources
 from labapp.analysis.tables import load
 from labapp.journal.read import read_rows
 from labapp.profiles.interactive_reconstruction import published
+from labapp.profiles.interactive_reconstruction.model_cards import published_name
+from labapp.representations.card import dataset_of
 from labapp.representations.package import find
 from labapp.simulation.jobs import simulate_study
 from labapp.simulation.mixtures import SHARES
@@ -130,8 +132,7 @@ def stages_of(part: str, folder: Path, *, everybody: bool = False) -> pd.DataFra
 
 def printed(study: str, task: str, model: str, quantity: str) -> str:
     """What the paper has for a model: `mean ± sd`, or a dash."""
-    dataset, name = model.split("/")
-    dataset = published.DATASETS.get(dataset, dataset)
+    dataset, name = dataset_of(model), published_name(model)
     for source in published.TABLES:
         for row in published.rows():
             where = (row.source, row.study, row.task, row.dataset, row.model, row.quantity)

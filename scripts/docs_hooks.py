@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -21,7 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {
     "models/README.md": "shipped/models.md",
     "assets/stimuli/README.md": "shipped/stimulus-sets.md",
-    "examples/counterfactual-choice/README.md": "shipped/counterfactual-choice.md",
+    **{
+        page.relative_to(ROOT).as_posix(): f"shipped/{page.parent.name}.md"
+        for page in sorted(ROOT.glob("examples/*/README.md"))
+    },
     "benchmarks/README.md": "shipped/benchmarks.md",
     "benchmarks/simulated_studies.md": "shipped/simulated-studies.md",
     "benchmarks/reproduce_metrics.md": "shipped/reproduce-metrics.md",
@@ -63,17 +70,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "".join([*done, _linked(markdown[end:], uri, folder)])
 
 
+@event_priority(-200)  # behind the plugin `offline`, which makes a script of the search's index
 def on_post_build(config: MkDocsConfig) -> None:
     """Leave out what nobody who opens the pages from a disk is ever sent, and refuse pages that
     load something from elsewhere."""
-    import shutil
-
-    from mkdocs.exceptions import PluginError
-
     site = Path(config.site_dir)
     for page in site.rglob("*.html"):
         if loaded := LOADED.findall(page.read_text("utf-8")):
             raise PluginError(f"{page} asks a server for {', '.join(loaded)}")
+    if not (site / "search" / "search_index.js").is_file():
+        raise PluginError("the search would not work in pages that are opened from a disk")
     for name in LEFT_OUT:
         path = site / name
         if path.is_dir():

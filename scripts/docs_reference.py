@@ -22,6 +22,8 @@ Schema = Mapping[str, Any]
 Examples = Mapping[tuple[str, str], tuple[str, str]]
 """By class and key: a value as a file has it, and which file that is."""
 LONGEST = 60
+SIMPLE = ("quickstart", "dsprites-demo")
+"""Whose examples are shown first."""
 UNTOLD = 10**6
 """Bounds that nobody comes near."""
 
@@ -54,7 +56,8 @@ def study() -> str:
     from labapp.study import loading
     from labapp.study.schemas import schema_of
 
-    files = [(path.stem, loading.load(path.stem).study) for path in loading.shipped()]
+    names = sorted((path.stem for path in loading.shipped()), key=lambda name: name not in SIMPLE)
+    files = [(name, loading.load(name).study) for name in names]
     about = """A study is a YAML file. `labapp studies check FILE` tells what is wrong with it,
 `labapp studies schema` prints what follows as a JSON Schema. Start with
 [Your own study](../tutorials/own-study.md)."""
@@ -131,20 +134,23 @@ def keys(title: str, about: str, schema: Schema, known: Examples) -> str:
     """A page with every key of a JSON Schema, a section for each of its objects."""
     definitions: dict[str, Schema] = {str(schema["title"]): schema, **schema.get("$defs", {})}
     used = uses(definitions)
+    titles = {
+        name: titled(definition, used[name]) or name
+        for name, definition in definitions.items()
+        if "properties" in definition
+    }
+    first, *others = titles
     parts = [f"# {title}", about]
-    for name, definition in definitions.items():
-        if "properties" not in definition:
-            continue
-        parts.append(f"## {name}")
+    for name in (first, *sorted(others, key=lambda name: titles[name])):
+        definition = definitions[name]
+        parts.append(f"## {titles[name]} {{ #{name.lower()} }}")
         if told := paragraphs(definition.get("description", "")):
             parts.append(told)
-        if places := used.get(name):
-            parts.append("In " + ", ".join(f"`{place}`" for place in places) + ".")
         rows = [
-            key_row(name, key, field, definition, known)
+            key_row(name, key, field, definition, known, titles)
             for key, field in definition["properties"].items()
         ]
-        parts.append(table(("key", "what it says", "type", "default", "example"), rows))
+        parts.append(table(("key", "what it says", "for example"), rows))
     return "\n\n".join(parts) + "\n"
 
 
@@ -159,46 +165,70 @@ def uses(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     return used
 
 
+def titled(definition: Schema, used: Sequence[str]) -> str:
+    """What an object is called: the keys whose value it is, and what tells it from others there."""
+    fields = definition["properties"]
+    places = [place for place in used if place in ("flow", "stages")] or list(used)
+    if not places:
+        return ""
+    telling = [
+        key
+        for key in definition.get("required", ())
+        if places[0] == "flow" or (places[0] == "stages" and {"const", "enum"} & fields[key].keys())
+    ][:1]
+    words = [", ".join(places)]
+    for key in telling:
+        allowed = (
+            fields[key].get("enum") or [fields[key]["const"]]
+            if ({"const", "enum"} & fields[key].keys())
+            else []
+        )
+        words += [key] if places[0] == "flow" else []
+        words += [", ".join(map(str, allowed))] if allowed else []
+    return ": ".join(words)
+
+
 def key_row(
-    name: str, key: str, field: Schema, definition: Schema, known: Examples
+    name: str,
+    key: str,
+    field: Schema,
+    definition: Schema,
+    known: Examples,
+    titles: Mapping[str, str],
 ) -> tuple[str, ...]:
-    required = key in definition.get("required", ())
-    default = "required" if required else code(flow(field["default"])) if "default" in field else ""
+    if key in definition.get("required", ()):
+        default = "required"
+    else:
+        default = f"by default {code(flow(field['default']))}" if "default" in field else "optional"
     example, file = known.get((name, key), ("", ""))
     if field.get("examples"):
         example, file = flow(field["examples"][0]), ""
     told = code(shortened(example)) + (f" ({file})" if file else "") if example else ""
-    return (
-        code(key),
-        " ".join(str(field.get("description", "")).split()),
-        kind(field),
-        default,
-        told,
-    )
+    meaning = " ".join(str(field.get("description", "")).split())
+    return code(key), f"{meaning}<br>*{kind(field, titles)}; {default}*", told
 
 
-def kind(field: Schema) -> str:
+def kind(field: Schema, titles: Mapping[str, str]) -> str:
     """The type of a key in words."""
     if "$ref" in field:
         name = field["$ref"].rsplit("/", 1)[-1]
-        return f"[{name}](#{name.lower()})"
+        return f"[{titles.get(name, name)}](#{name.lower()})" if name in titles else "a text"
     if "const" in field:
         return code(flow(field["const"]))
     if "enum" in field:
         return " or ".join(code(flow(value)) for value in field["enum"])
     if many := field.get("anyOf") or field.get("oneOf"):
-        return " or ".join(dict.fromkeys(kind(member) for member in many))
+        return " or ".join(dict.fromkeys(kind(member, titles) for member in many))
     match field.get("type"):
         case "array":
             inner = field.get("items") or {}
-            return f"list of {kind(inner)}" if inner else "list"
+            return f"list of {kind(inner, titles)}" if inner else "list"
         case "object":
             inner = field.get("additionalProperties") or next(
                 iter((field.get("patternProperties") or {}).values()), None
             )
-            return (
-                f"names with {kind(inner)}" if isinstance(inner, Mapping) else "names with values"
-            )
+            values = kind(inner, titles) if isinstance(inner, Mapping) else "values"
+            return f"names with {values}"
         case "string":
             return "text" + bounds(field, "Length", " characters")
         case "integer":

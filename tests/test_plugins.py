@@ -69,6 +69,25 @@ BROKEN = {
         f"{OTHER}\nTASK = Other()\n",
         "parts of the kind 'debrief' are there already",
     ),
+    "taken-stages": (
+        (
+            "from typing import Literal\n"
+            "from labapp.plugins.stages import TaskStages\n"
+            "class Stages(TaskStages):\n    task: Literal['unmasking']\n"
+            f"{OTHER}    parts, items, stages = (), (), (Stages,)\n\nTASK = Other()\n"
+        ),
+        "studies can say 'task: unmasking' already",
+    ),
+    "taken-item": (
+        (
+            "from typing import ClassVar, Literal\n"
+            "from labapp.plugins.item import Item\n"
+            "class Practice(Item):\n"
+            "    key: ClassVar[str] = 'practice'\n    practice: Literal['circles']\n"
+            f"{OTHER}    parts, items = (), (Practice,)\n\nTASK = Other()\n"
+        ),
+        "studies can say 'practice: circles' already",
+    ),
     "nothing-said": (
         f"{OTHER}    parts = None\n\nTASK = Other()\n",
         "it does not say what it is (TypeError",

@@ -62,7 +62,7 @@ NAMED = {
     "representations/tfjs/importing.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/parts.py": "an older plan tells whom a questionnaire asks about by its name",
-    "study/defaults.py": "what the published studies fix for each data set",
+    "representations/task.py": "what the published studies fix for each data set",
 }
 """Files that look something up by such a name all the same, and what."""
 WORDS = re.compile(

@@ -39,6 +39,8 @@ _KINDS = (
 )
 NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 """Entries of an assignment that are no variables of the study."""
+SLOT = "slot"
+"""The place of a participant in a declared design, which its other entries tell in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +124,5 @@ def variables(assignment: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     return [
         (name, [str(item) for item in (value if isinstance(value, list | tuple) else [value])])
         for name, value in sorted(assignment.items())
-        if name not in NOT_VARIABLES
+        if name not in NOT_VARIABLES and not (name == SLOT and isinstance(value, list | tuple))
     ]

@@ -12,7 +12,8 @@ from labapp.plugins.part import Target
 from labapp.representations.card import dataset_of
 from labapp.representations.decoders import LoadedDecoder
 from labapp.representations.distance import DISTANCES
-from labapp.study import conditions, planner
+from labapp.study import planner
+from labapp.study.allocation import variants
 from labapp.study.assignment import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.representations import PriorOf, SpaceOf
@@ -46,7 +47,7 @@ class Pairs:
 def targets_of(loaded: LoadedStudy, space_of: SpaceOf, prior_of: PriorOf) -> dict[str, Target]:
     """What is to be reached with each model of the study, in all of its conditions."""
     targets: dict[str, Target] = {}
-    for number, drawn in conditions.variants(loaded.study.assignment):
+    for number, drawn in variants(loaded.study):
         label = loaded.study.participants.label(number)
         plan = planner.realise(loaded, label, space_of=space_of, prior_of=prior_of, drawn=drawn)
         for part in plan.parts:

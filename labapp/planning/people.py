@@ -20,11 +20,11 @@ from labapp.analysis.task_records import Row
 from labapp.events.dials import Comparison
 from labapp.journal.opening import open_record
 from labapp.representations.card import dataset_of
-from labapp.session import condition_assignment, folder
+from labapp.session import folder
 from labapp.simulation.at_scale import in_order, wanted_models
 from labapp.simulation.simulation_job import SimulationJob
 from labapp.simulation.workers import Workers
-from labapp.study.conditions import cells_of
+from labapp.study.allocation import rule_of
 from labapp.study.loading import LoadedStudy
 
 if TYPE_CHECKING:  # slow to load
@@ -91,7 +91,7 @@ def sessions(
     """The sessions of so many participants of each strategy, those of one label side by side so
     that an interrupted run has some of each. sessions_folder: data root in which they stay."""
     models = None if pool.here else wanted_models(loaded)
-    rule = cells_of(loaded.study.assignment)
+    rule = rule_of(loaded.study)
     used = loaded.study.seed if seed is None else seed
     counts: Counter[str] = Counter()
     for number in range(1, participants + 1):
@@ -99,8 +99,7 @@ def sessions(
         drawn: tuple[str, ...] = ()
         if rule is not None:
             # All are wanted, whoever is included and however many a condition needs.
-            any_number = rule[1].model_copy(update={"included": None})
-            drawn = condition_assignment.draw(any_number, counts, used, loaded.study.id, label)
+            drawn = rule.endless().draw(counts, used, loaded.study.id, label)
             counts.update(drawn)
         for strategy in strategies:
             yield SimulationJob(

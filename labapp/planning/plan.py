@@ -19,7 +19,7 @@ from labapp.simulation.fitting import check_fits
 from labapp.simulation.mixtures import SHARES
 from labapp.simulation.workers import workers
 from labapp.study import loading
-from labapp.study.conditions import cells_of
+from labapp.study.allocation import rule_of
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
@@ -180,10 +180,10 @@ def check_plannable(loaded: LoadedStudy) -> None:
 
 def default_participants(loaded: LoadedStudy) -> int:
     """Participants of each strategy, where nobody says how many."""
-    cells = cells_of(loaded.study.assignment)
-    if cells is None:
+    rule = rule_of(loaded.study)
+    if rule is None:
         return PARTICIPANTS
-    return max(PARTICIPANTS, -(-PER_CELL * len(cells[1].cells) // cells[1].draw))
+    return max(PARTICIPANTS, -(-PER_CELL * len(rule.cells) // rule.draws))
 
 
 def _shipped() -> list[str]:

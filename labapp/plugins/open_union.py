@@ -39,6 +39,7 @@ class OpenUnion:
     ) -> None:
         self.models = models
         self.adapter = adapter
+        self._being_described = False  # items may hold items: what describes itself has no end
 
     def _validate(self, value: Any, info: ValidationInfo) -> Any:
         return self.adapter().validate_python(value, context=info.context)
@@ -63,4 +64,10 @@ class OpenUnion:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return handler(self.adapter().core_schema)
+        if self._being_described:
+            return {"type": "object", "description": "As the items around it."}
+        self._being_described = True
+        try:
+            return handler(self.adapter().core_schema)
+        finally:
+            self._being_described = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -30,7 +30,27 @@ def _taken(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
     """Why a task cannot be used beside others; empty where it can."""
     taken = {kind for known in others for kind in _kinds(known)}
     kinds = sorted(kind for kind in _kinds(task_type) if kind in taken)
-    return f"parts of the kind {kinds[0]!r} are there already" if kinds else ""
+    if kinds:
+        return f"parts of the kind {kinds[0]!r} are there already"
+    for key, values in _told_by(task_type):
+        for known, theirs in (told for other in others for told in _told_by(other)):
+            both = sorted(values & theirs)
+            if key == known and (both or not values or not theirs):
+                what = f"{key}: {both[0]}" if both else key
+                return f"studies can say {what!r} already"
+    return ""
+
+
+def _told_by(task_type: TaskType[Any]) -> Iterator[tuple[str, frozenset[str]]]:
+    """By which key, and which values of it, a study file names the items and stages of a task; no
+    values where any can stand there."""
+    for stages in task_type.stages:
+        yield "task", frozenset(get_args(stages.model_fields["task"].annotation))
+    for item in task_type.items:
+        fields = {field.alias or name: field for name, field in item.model_fields.items()}
+        allowed = fields[item.key].annotation
+        literal = get_origin(allowed) is Literal
+        yield item.key, frozenset(map(str, get_args(allowed))) if literal else frozenset()
 
 
 TASKS: Catalogue[TaskType[Any]] = Catalogue(

@@ -115,7 +115,7 @@ class TaskType(ABC, Generic[P]):
     report: ClassVar[str] = ""
     """Where it is what the report has of it, as `module:OBJECT` of a
     `labapp.analysis.task_report.TaskReport`; loaded when a report is written. Without one the
-    report counts its trials and gives the medians of their numbers."""
+    report counts its trials and gives mean, sd, median and n of the numbers in its tables."""
     told_elsewhere: ClassVar[tuple[str, ...]] = ()
     """The kinds of its events that its records do not take: the tables of all tasks (answers,
     notes, participants) tell of them, or none needs them."""

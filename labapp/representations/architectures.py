@@ -49,6 +49,11 @@ class TrainedNetwork:
 
 
 @dataclass(frozen=True, slots=True)
+class OnnxGraph:
+    """A network whose whole graph lies in the package, as ONNX."""
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """How the decoder of a model package is built.
 
@@ -60,14 +65,14 @@ class Architecture:
         Of a single instance x.
     display : str
         Whether x is drawn as a series or as an image.
-    source : ClosedForm or Trained
-        An exact rule; or a network, whose weights lie in the package.
+    source : ClosedForm, TrainedNetwork or OnnxGraph
+        An exact rule; a network, whose weights lie in the package; or one that lies there whole.
     """
 
     name: str
     output_shape: tuple[int, ...]
     display: Display
-    source: ClosedForm | TrainedNetwork
+    source: ClosedForm | TrainedNetwork | OnnxGraph
 
 
 def _sinelines_encoder(width: int, posterior: bool) -> nn.Module:

@@ -19,13 +19,20 @@ from labapp.representations.architectures import (
     ARCHITECTURES,
     Architecture,
     ClosedForm,
+    OnnxGraph,
 )
 from labapp.representations.data import Data, Part
 from labapp.representations.display import Display
 from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
+from labapp.representations.task import Task
 
 CARD = "model.yaml"
+ONNX = "onnx"
+"""The architecture of a model whose whole graph lies in its package."""
+LARGEST_SIDE = 512
+"""Pixels of the longer side of a picture; points of a series are at most its square."""
+Backend = Literal["torch", "onnxruntime"]
 SHA256_PATTERN = SHA256
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
@@ -65,10 +72,18 @@ class Training(Part):
 
 
 class Origin(Part):
-    """The source of an imported model: the files read, name -> SHA-256."""
+    """The source of an imported model.
 
-    format: Literal["tfjs"]
+    Attributes
+    ----------
+    format : of the files that were read.
+    files : the files read, name -> SHA-256.
+    package : of a Python function its name, and the package's name and version.
+    """
+
+    format: Literal["tfjs", "onnx", "torchscript", "torch-export", "python"]
     files: dict[str, Sha256]
+    package: dict[str, str] | None = None
 
 
 class HeldOutError(Part):
@@ -143,6 +158,10 @@ class ModelCard(Part):
     """What a package says of its model. Fields that do not apply are left out.
 
     `data_sha256`: of the files that the model learned from, where its data set is one of files.
+    `task`: how tasks go where the study does not say. Of the architecture `onnx` alone, `shape` is
+    that of one instance, (points,), (rows, columns) or (rows, columns, 3), and `chart` the limits
+    of the y axis on which a series is drawn. `backend` is what computes the decoder; it is part of
+    the model, so the same on every machine.
     """
 
     card: Literal[1]
@@ -152,8 +171,12 @@ class ModelCard(Part):
     dataset: str = Field(min_length=1)
     architecture: str
     display: Display
+    shape: tuple[int, ...] | None = None
+    chart: tuple[float, float] | None = None
+    backend: Backend = "torch"
     sampling: Literal["held-out", "prior"]
     dimensions: list[Dial] = Field(min_length=1, max_length=64)
+    task: Task | None = None
     objective: Objective | None = None
     data: Data | None = None
     data_sha256: dict[str, Sha256] | None = Field(default=None, min_length=1)
@@ -169,7 +192,7 @@ class ModelCard(Part):
     @field_validator("architecture")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in ARCHITECTURES:
+        if value != ONNX and value not in ARCHITECTURES:
             raise ValueError(
                 f"allowed: {', '.join(ARCHITECTURES)}; or install the package that brings {value!r}"
             )
@@ -183,7 +206,12 @@ class ModelCard(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ModelCard:
-        architecture = ARCHITECTURES[self.architecture]
+        if self.architecture == ONNX:
+            self._whole()
+            return self
+        if self.shape is not None or self.chart is not None or self.backend != "torch":
+            raise ValueError(f"shape, chart and backend stand on cards of the architecture {ONNX}")
+        architecture = self.made_by
         drawn = "image" if self.display == "binary_image" else self.display
         if drawn != architecture.display:
             raise ValueError(
@@ -200,17 +228,38 @@ class ModelCard(Part):
                 raise ValueError(f"dimensions are not those of {architecture.name}")
         return self
 
+    def _whole(self) -> None:
+        """Raises ValueError where the shape of an instance does not fit its display."""
+        shape = self.shape
+        axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]
+        if self.backend != "onnxruntime":
+            raise ValueError(f"backend: the architecture {ONNX} needs onnxruntime")
+        if shape is None or len(shape) != axes or min(shape) < 1 or shape[2:] not in ((), (3,)):
+            raise ValueError(f"shape: a {self.display} needs {axes} sizes, found {shape}")
+        largest = LARGEST_SIDE**2 if axes == 1 else LARGEST_SIDE
+        if max(shape) > largest:
+            raise ValueError(f"shape: at most {largest}, found {max(shape)}")
+        if (self.chart is not None) != (axes == 1):
+            raise ValueError("chart: a series needs it, and nothing else has it")
+        if self.chart is not None and not self.chart[0] < self.chart[1]:
+            raise ValueError("chart: the lower limit comes first")
+
     @property
     def space(self) -> LatentSpace:
         return LatentSpace.from_json([dial.model_dump() for dial in self.dimensions])
 
     @property
     def made_by(self) -> Architecture:
+        if self.shape is not None:
+            return Architecture(ONNX, self.shape, self.display, OnnxGraph())
         return ARCHITECTURES[self.architecture]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, absent fields omitted."""
-        return self.model_dump(mode="json", exclude_none=True)
+        row = self.model_dump(mode="json", exclude_none=True)
+        if self.backend == "torch":  # as cards said before there was another
+            del row["backend"]
+        return row
 
 
 def dials_over(latents: NDArray[np.float32], step: float = 0.01) -> list[Dial]:

@@ -5,6 +5,7 @@ and A.2). All are in [0, 1]; alignment = 1 - distance.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ def mnist(x: Array, target: Array) -> float:
     return 1.0 - int(np.count_nonzero(ours & theirs)) / union
 
 
+DistanceName = Literal["sinelines", "dsprites", "dsprites_as_published", "mnist"]
 DISTANCES: dict[str, Distance] = {
     "sinelines": sinelines,
     "dsprites": dsprites,

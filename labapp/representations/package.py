@@ -27,6 +27,7 @@ from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.representations.recipe import ID_PATTERN
 from labapp.representations.space import Continuous
+from labapp.representations.task import InTasks, in_tasks
 from labapp.training import files
 
 Float32 = NDArray[np.float32]
@@ -128,6 +129,11 @@ def list_packages(root: Path | None = None, *, card: str = cards.CARD) -> list[s
 
 def _roots(root: Path | None) -> tuple[Path, ...]:
     return resources.model_roots() if root is None else (root,)
+
+
+def tasks_of(model: str) -> InTasks:
+    """What the card of an installed model says of tasks. Raises ModelError."""
+    return in_tasks(cards.read(find(model)))
 
 
 def load_package(

@@ -34,6 +34,7 @@ from labapp.representations.card import ModelCard, Training
 from labapp.representations.encodings import Encodings
 from labapp.representations.learners import Learner
 from labapp.representations.recipe import InfoGan, Recipe
+from labapp.representations.task import PUBLISHED, published_display
 from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance, Run
 from labapp.training.loop import Progress, StepResult, run_steps, versions
@@ -174,7 +175,8 @@ def _card(
         notes=recipe.notes,
         dataset=recipe.data.dataset,
         architecture=architecture.name,
-        display=architecture.display,
+        display=published_display(recipe.data.dataset, architecture.display),
+        task=PUBLISHED.get(recipe.data.dataset),
         sampling="prior" if isinstance(recipe.objective, InfoGan) else "held-out",
         dimensions=encodings.dials,
         objective=recipe.objective,

@@ -1,8 +1,9 @@
-"""The cells that a participant gets where they depend on the participants before.
+"""The cells, or the slot, that a participant gets where it depends on the participants before.
 
 The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
-replacement. A cell is full once as many participants as it needs are included or still running;
-whoever is excluded, ended early or withdrew gives the cells back and is replaced. The journals are
+replacement; in a declared design the first free slot of the emptiest cell is handed out. A cell is
+full once as many participants as it needs are included or still running; whoever is excluded, ended
+early or withdrew gives the place back, condition and order, and is replaced. The journals are
 the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
 the folders at every use, and is made anew from them if it is lost.
 """
@@ -13,7 +14,7 @@ import errno
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any, Literal, cast
 
 from filelock import FileLock, Timeout
 
-from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyFull
+from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionError
 from labapp.events import Event
 from labapp.events.agreement import Refusal
 from labapp.events.registry import kinds_of
@@ -33,8 +34,8 @@ from labapp.journal.withdrawn import withdrawals
 from labapp.reading.values import json_value
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
-from labapp.study.assignment import shuffled
-from labapp.study.conditions import RESERVED, Cells, cells_of
+from labapp.study.allocation import SLOT, rule_of
+from labapp.study.conditions import RESERVED
 from labapp.study.loading import LoadedStudy
 
 State = Literal[
@@ -69,32 +70,10 @@ class ConditionTaken(SessionError):
     """Another session began meanwhile and took the cells that this one was prepared for."""
 
 
-def draw(
-    rule: Cells, counts: Mapping[str, int], seed: int, study: str, participant: str
-) -> tuple[str, ...]:
-    """The cells of one participant, in the order they are gone through.
-
-    counts: participants included or running by cell. Raises StudyFull when no cell is open. If
-    fewer cells are open than a participant gets, the emptiest of the full ones are added, so that a
-    study whose places cannot be divided evenly still comes to an end.
-    """
-    lot = shuffled(tuple(rule.cells), seed, study, participant, "cells")
-    emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
-    if rule.included is not None and counts.get(emptiest[0], 0) >= rule.included:
-        raise StudyFull(
-            f"{study} is full: each condition has {rule.included} of {rule.included} "
-            "participants, included or still running.",
-            safe="What was recorded is untouched; no session was started.",
-            todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
-            "session gives its place back when it is resumed and ended, or withdrawn.",
-        )
-    return shuffled(emptiest[: rule.draw], seed, study, participant, "order of cells")
-
-
 @dataclass(frozen=True, slots=True)
 class CellAssignment:
-    """A session and its cells. state: reserved until its first event is stored, then open while it
-    runs or can be resumed; gone where its folder vanished and nobody withdrew."""
+    """A session and its cells, or its slot. state: reserved until its first event is stored, then
+    open while it runs or can be resumed; gone where its folder vanished and nobody withdrew."""
 
     folder: str
     cells: tuple[str, ...]
@@ -118,9 +97,10 @@ def held_counts(rows: Sequence[CellAssignment]) -> Counter[str]:
 
 
 def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
-    """Every session of a study with drawn cells, in line with the folders; nothing is written."""
+    """Every session of a study that hands out places, in line with the folders; nothing is
+    written."""
     study = data / loaded.study.id
-    if cells_of(loaded.study.assignment) is None or not study.is_dir():
+    if rule_of(loaded.study) is None or not study.is_dir():
         return []
     stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
     there = {home.path.name for home in folder.sessions_of(data, study.name)}
@@ -158,9 +138,11 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
 
 
 def drawn_cells(planned: Event) -> tuple[str, ...]:
-    """The cells in the assignment of a session's first event: the one variable with several
-    values."""
+    """The cells in the assignment of a session's first event: its slot, or the one variable with
+    several values."""
     assignment = planned.payload.get("assignment", {})
+    if isinstance(slot := assignment.get(SLOT), list | tuple):
+        return tuple(map(str, slot))
     lists = (cells for name, cells in assignment.items() if name not in RESERVED)
     return next((tuple(map(str, cells)) for cells in lists if isinstance(cells, list | tuple)), ())
 
@@ -207,9 +189,9 @@ def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
     """The assignments of a study, held by this process until the new session is entered.
 
     Raises SessionBusy when another program holds it for too long, DataFolderError when it
-    cannot be written. A study without drawn cells has nothing to hold.
+    cannot be written. A study that hands out no places has nothing to hold.
     """
-    if cells_of(loaded.study.assignment) is None:
+    if rule_of(loaded.study) is None:
         yield AssignmentLedger(data, loaded)
         return
     lock = FileLock(folder.study_folder(data, loaded.study.id) / ASSIGNMENTS_LOCK)
@@ -239,17 +221,16 @@ class AssignmentLedger:
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
         """The participant's cells; () in a study without. Raises StudyFull.
 
-        A further session of a participant is in the condition of the one before.
+        A further session of a participant is in the condition of the one before, and in its order.
         """
-        drawn = cells_of(self._study.assignment)
-        if drawn is None:
+        rule = rule_of(self._study)
+        if rule is None:
             return ()
         for row in reversed(self._rows):
-            complete = len(row.cells) == drawn[1].draw and drawn[1].cells.keys() >= set(row.cells)
-            if row.participant == participant and complete:
+            if row.participant == participant and rule.knows(row.cells):
                 return row.cells
         used = self._study.seed if seed is None else seed
-        return draw(drawn[1], held_counts(self._rows), used, self._study.id, participant)
+        return rule.draw(held_counts(self._rows), used, self._study.id, participant)
 
     def enter(self, name: str, cells: tuple[str, ...]) -> None:
         """Enter a new session with the cells it holds; committed before it returns."""

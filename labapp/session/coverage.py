@@ -1,16 +1,25 @@
-"""How far a study with drawn cells has come: who holds each cell, and how many are still wanted."""
+"""How far a study that hands out places has come: who holds each, and how many are still wanted."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from labapp.errors import StudyFull
-from labapp.session.condition_assignment import CellAssignment, cell_assignments, draw, held_counts
-from labapp.study.conditions import Cells, cells_of
+from labapp.session.condition_assignment import (
+    HOLDING,
+    CellAssignment,
+    cell_assignments,
+    held_counts,
+)
+from labapp.study import allocation
+from labapp.study.allocation import Rule, Slot, Slots, rule_of
+from labapp.study.design import MODEL, Design
 from labapp.study.loading import LoadedStudy
 
 _SHOWN = ("included", "running", "excluded", "ended", "withdrawn", "declined", "gone")
@@ -19,17 +28,15 @@ _WORDS = {"ended": "ended early"}
 
 @dataclass(frozen=True)
 class Coverage:
-    """The sessions of a study by the cells they hold.
+    """The sessions of a study by the places they hold.
 
     Attributes
     ----------
-    variable : the drawn one.
-    rule : its cells.
-    sessions : every one so far, and its cells.
+    rule : hands out the places.
+    sessions : every one so far, and its places.
     """
 
-    variable: str
-    rule: Cells
+    rule: Rule
     sessions: Sequence[CellAssignment]
 
     def counts(self) -> dict[str, Counter[str]]:
@@ -37,8 +44,8 @@ class Coverage:
         several sessions the one that counts most."""
         best: dict[tuple[str, str], str] = {}
         for row in self.sessions:
-            state: str = "running" if row.state in ("reserved", "open") else row.state
-            for cell in row.cells:
+            state = shown(row)
+            for cell in map(self.rule.cell_of, row.cells):
                 other = best.setdefault((cell, row.participant), state)
                 best[cell, row.participant] = min(state, other, key=_SHOWN.index)
         counts: dict[str, Counter[str]] = {cell: Counter() for cell in self.rule.cells}
@@ -50,20 +57,14 @@ class Coverage:
     def former(self) -> dict[str, int]:
         """Sessions by cells that the study had once, and has no more (or calls otherwise): they
         fill no place."""
-        cells = (cell for row in self.sessions for cell in row.cells)
+        cells = (self.rule.cell_of(place) for row in self.sessions for place in row.cells)
         counts = Counter(cell for cell in cells if cell not in self.rule.cells)
         return dict(sorted(counts.items()))
 
     @property
-    def places(self) -> int | None:
-        """How many participants the whole study needs; None where there is no end to it."""
-        wanted = self.rule.included
-        return None if wanted is None else -(-wanted * len(self.rule.cells) // self.rule.draw)
-
-    @property
     def complete(self) -> bool:
         """Whether every cell has its included participants."""
-        wanted = self.rule.included
+        wanted = self.rule.wanted
         counts = self.counts().values()
         return wanted is not None and all(count["included"] >= wanted for count in counts)
 
@@ -75,13 +76,13 @@ class Coverage:
         return ends["included"], over
 
     def upcoming(self, labels: Iterable[str], seed: int, study: str) -> dict[str, tuple[str, ...]]:
-        """The cells the next participants would get if all of them were included, until the study
+        """The places the next participants would get if all of them were included, until the study
         is full."""
         counts = held_counts(self.sessions)
         out: dict[str, tuple[str, ...]] = {}
         for label in labels:
             try:
-                out[label] = draw(self.rule, counts, seed, study, label)
+                out[label] = self.rule.draw(counts, seed, study, label)
             except StudyFull:
                 break
             counts.update(out[label])
@@ -91,9 +92,9 @@ class Coverage:
         included, over = self.retention()
         cells = {cell: {s: count[s] for s in _SHOWN} for cell, count in self.counts().items()}
         return {
-            "variable": self.variable,
-            "draw": self.rule.draw,
-            "wanted": self.rule.included,
+            "variable": self.rule.variable,
+            "draw": self.rule.draws,
+            "wanted": self.rule.wanted,
             "complete": self.complete,
             "included": included,
             "finished": over,
@@ -103,14 +104,15 @@ class Coverage:
         }
 
     def lines(self) -> list[str]:
-        wanted = self.rule.included
-        out = [f"Coverage of {self.variable}:"]
+        wanted = self.rule.wanted
+        out = [f"Coverage of {self.rule.title}:"]
         width = max(map(len, self.rule.cells))
         for cell, count in self.counts().items():
             of = f" of {wanted}" if wanted is not None else ""
             others = [f"{count[s]} {_WORDS.get(s, s)}" for s in _SHOWN[1:5]]
             others += [f"{count['declined']} declined"] * bool(count["declined"])
-            out.append(f"  {cell:{width}}  {count['included']}{of} included, {', '.join(others)}")
+            name = f"{cell:{width}}  " if cell else ""
+            out.append(f"  {name}{count['included']}{of} included, {', '.join(others)}")
         if former := self.former():
             listed = ", ".join(f"{cell} ({n})" for cell, n in former.items())
             out.append(f"  Of conditions that the study does not have any more: {listed}.")
@@ -126,7 +128,195 @@ class Coverage:
         return out
 
 
+def shown(row: CellAssignment) -> str:
+    """The state of a session for people: one that can be resumed is running."""
+    return "running" if row.state in ("reserved", "open") else row.state
+
+
+@dataclass(frozen=True)
+class SlotLine:
+    """A slot of a design: its orders, and who has had it.
+
+    Attributes
+    ----------
+    slot : its cell and number.
+    orders : by factor within participants its levels in the slot's order.
+    sessions : those that have had it, oldest first.
+    """
+
+    slot: Slot
+    orders: Mapping[str, tuple[str, ...]]
+    sessions: Sequence[CellAssignment]
+
+    @property
+    def held(self) -> bool:
+        return any(row.state in HOLDING for row in self.sessions)
+
+    @property
+    def open(self) -> bool:
+        """Whether it was handed out and waits for a replacement."""
+        return bool(self.sessions) and not self.held
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "slot": str(self.slot),
+            "cell": self.slot.cell,
+            "number": self.slot.number,
+            "orders": {factor: list(levels) for factor, levels in self.orders.items()},
+            "state": "held" if self.held else "open replacement" if self.open else "free",
+            "sessions": [
+                {"participant": row.participant, "session": row.name.session, "state": shown(row)}
+                for row in self.sessions
+            ],
+        }
+
+    def text(self) -> str:
+        who = ", ".join(
+            f"{row.participant} {_WORDS.get(shown(row), shown(row))}" for row in self.sessions
+        )
+        state = who if self.held else f"{who}; open for a replacement" if who else "free"
+        orders = "; ".join(" → ".join(levels) for levels in self.orders.values())
+        return f"#{self.slot.number:<3} {orders + '  ' if orders else ''}{state}"
+
+
+@dataclass(frozen=True)
+class Allocation(Coverage):
+    """Who has which slot of a declared design, and how even that is now.
+
+    Attributes
+    ----------
+    design : the design.
+    models : by cell the models that its participants compare.
+    seed, study : of the orders.
+    """
+
+    design: Design
+    models: Mapping[str, tuple[str, ...]]
+    seed: int
+    study: str
+
+    @cached_property
+    def slots(self) -> list[SlotLine]:
+        """Every slot up to the last that was handed out, or that is wanted."""
+        rows: dict[Slot, list[CellAssignment]] = {}
+        for row in self.sessions:
+            for place in row.cells:
+                if self.rule.knows((place,)):
+                    rows.setdefault(Slot.parse(place), []).append(row)
+        out = []
+        for cell in self.rule.cells:
+            last = max((slot.number for slot in rows if slot.cell == cell), default=0)
+            for number in range(1, max(last, self.rule.wanted or 0) + 1):
+                slot = Slot(cell, number)
+                out.append(SlotLine(slot, self.orders(slot), rows.get(slot, ())))
+        return out
+
+    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in the order of a slot."""
+        levels = {
+            factor: self.models[slot.cell] if own is None else tuple(map(str, own))
+            for factor, own in self.design.within_levels.items()
+        }
+        return {
+            factor: allocation.in_order(self.design.order, own, slot, self.seed, self.study, factor)
+            for factor, own in levels.items()
+        }
+
+    @cached_property
+    def places(self) -> dict[str, dict[str, dict[str, list[int]]]]:
+        """By cell, factor and level: how many participants who count, or are running, meet the
+        level first, second …"""
+        out: dict[str, dict[str, dict[str, list[int]]]] = {}
+        for cell in self.rule.cells:
+            held = [line.orders for line in self.slots if line.slot.cell == cell and line.held]
+            for factor, levels in self.orders(Slot(cell, 1)).items():
+                table = {level: [0] * len(levels) for level in sorted(levels)}
+                for orders in held:
+                    for place, level in enumerate(orders[factor]):
+                        table[level][place] += 1
+                out.setdefault(cell, {})[factor] = table
+        return out
+
+    def apart(self, cell: str, factor: str) -> int:
+        """How much more often a level stands at a place than another one, at most."""
+        counts = [n for row in self.places[cell][factor].values() for n in row]
+        return max(counts) - min(counts)
+
+    def follow_apart(self, cell: str, factor: str) -> int:
+        """The same of how often a level follows another one directly."""
+        levels = self.orders(Slot(cell, 1))[factor]
+        pairs = Counter({(a, b): 0 for a in levels for b in levels if a != b})
+        for line in self.slots:
+            if line.slot.cell == cell and line.held:
+                pairs.update(pairwise(line.orders[factor]))
+        return max(pairs.values(), default=0) - min(pairs.values(), default=0)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **super().to_json(),
+            "order": self.design.order,
+            "slots": [line.to_json() for line in self.slots],
+            "open replacements": sum(line.open for line in self.slots),
+            "places": self.places,
+            "balance": {
+                cell: {
+                    factor: {
+                        "places apart": self.apart(cell, factor),
+                        "successions apart": self.follow_apart(cell, factor),
+                    }
+                    for factor in self.design.within_levels
+                }
+                for cell in self.rule.cells
+            },
+            "promised": self.promise,
+        }
+
+    @property
+    def promise(self) -> str:
+        """What is balanced by the design, and when."""
+        if self.design.order in ("random", "as_listed") or not self.design.within:
+            orders = "" if not self.design.within else f" Orders are {self.design.order}."
+            return f"Cells are at most one participant apart, plus one an open replacement.{orders}"
+        return (
+            "Within every cell each level stands equally often at each place, at most one apart, "
+            "plus one an open replacement; cells likewise. This holds of the places handed out: "
+            "whom the analysis excludes afterwards may upset it."
+        )
+
+    def lines(self) -> list[str]:
+        out = super().lines()
+        free = sum(line.open for line in self.slots)
+        out += ["", "Slots (place of one participant: condition and order):"]
+        cell = None
+        for line in self.slots:
+            if line.slot.cell != cell:
+                cell = line.slot.cell
+                out += [f"  {cell}"] * bool(cell)
+            out.append(f"    {line.text()}")
+        if self.design.within:
+            out += ["", "Balance now, by places (of those included or running):"]
+            for name, factors in self.places.items():
+                for factor, table in factors.items():
+                    apart = self.apart(name, factor)
+                    where = f"{name}; " if name else ""
+                    out.append(f"  {where}{factor}: at most {apart} apart")
+                    width = max(map(len, table))
+                    out += [
+                        f"    {level:{width}}  {'  '.join(map(str, counts))}"
+                        for level, counts in table.items()
+                    ]
+        out += ["", f"Open replacements: {free}. {self.promise}"]
+        return out
+
+
 def coverage(data: Path, loaded: LoadedStudy) -> Coverage | None:
-    """The coverage of a study's cells so far; None in a study that draws none."""
-    drawn = cells_of(loaded.study.assignment)
-    return None if drawn is None else Coverage(*drawn, cell_assignments(data, loaded))
+    """The coverage of a study's places so far; None in a study that hands out none."""
+    rule = rule_of(loaded.study)
+    if rule is None:
+        return None
+    sessions = cell_assignments(data, loaded)
+    study = loaded.study
+    if study.design is None or not isinstance(rule, Slots):
+        return Coverage(rule, sessions)
+    models = allocation.models_by_cell(study) if MODEL in study.design.within_levels else {}
+    return Allocation(rule, sessions, study.design, models, study.seed, study.id)

@@ -13,7 +13,8 @@ from labapp.plugins.part import PlannedPart
 from labapp.session import folder
 from labapp.session.coverage import Coverage, coverage
 from labapp.session.stimuli import stimuli_of
-from labapp.study import conditions, loading, planner
+from labapp.study import loading, planner
+from labapp.study.allocation import variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import Plan
@@ -89,7 +90,7 @@ class Overview:
         return out
 
     def _assigned(self, plan: Plan) -> str:
-        cells = [] if self.covered is None else plan.assignment[self.covered.variable]
+        cells = [] if self.covered is None else plan.assignment[self.covered.rule.variable]
         models = plan.assignment.get("models", [])
         names = [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
@@ -117,7 +118,7 @@ def overview(study: str, participants: int, data: Path) -> Overview:
         )
 
     plans = {label: planned(label, cells) for label, cells in drawn.items()}
-    number, cells = next(conditions.variants(loaded.study.assignment))
+    number, cells = next(variants(loaded.study))
     first = next(iter(plans.values()), None) or planned(
         loaded.study.participants.label(number), cells
     )

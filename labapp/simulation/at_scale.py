@@ -27,9 +27,9 @@ from labapp.session.opening import models_of
 from labapp.simulation import jobs
 from labapp.simulation.simulation_job import SimulatedSession, SimulationJob, run_job
 from labapp.simulation.workers import Workers, workers
-from labapp.study import conditions, overview, planner
+from labapp.study import overview, planner
+from labapp.study.allocation import rule_of, variants
 from labapp.study.assignment import generator
-from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy
 
 FEW = 4
@@ -115,7 +115,7 @@ def in_order(workers: Workers, sessions: Iterable[SimulationJob]) -> Iterator[Si
 def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
     """SHA-256 of the cards of every model that a participant of the study may meet."""
     models: dict[str, None] = {}
-    for number, drawn in conditions.variants(loaded.study.assignment):
+    for number, drawn in variants(loaded.study):
         made = planner.realise(
             loaded,
             loaded.study.participants.label(number),
@@ -161,7 +161,7 @@ class _JobQueue:
             scratch=scratch if workers.here else None,
             keep="folder" if workers.here else "packed",
         )
-        self._rule = conditions.cells_of(loaded.study.assignment)
+        self._rule = rule_of(loaded.study)
         self._counts: Counter[str] = Counter()
         self._done = 0
         self._pending: deque[_Pending] = deque()
@@ -207,9 +207,8 @@ class _JobQueue:
         seed = study.seed if self._seed is None else self._seed
         drawn: tuple[str, ...] = ()
         if self._rule is not None:
-            rule: Cells = self._rule[1]
             try:
-                drawn = condition_assignment.draw(rule, self._held(), seed, study.id, label)
+                drawn = self._rule.draw(self._held(), seed, study.id, label)
             except StudyFull:
                 return None
         lot = generator(seed, label, "careless")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from labapp.clock import Clock, FakeClock
 from labapp.errors import ModelError
+from labapp.representations.package import tasks_of
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import SessionDependencies, models_of
 from labapp.session.scheduling import VirtualScheduler
@@ -28,6 +29,7 @@ class Decoders:
         # Reading a card takes longer than simulating many a stage.
         self._space_of = cache(overview.space_of)
         self._prior_of = cache(overview.prior_of)
+        self._tasks_of = cache(tasks_of)
 
     def dependencies(
         self,
@@ -46,6 +48,7 @@ class Decoders:
             label,
             space_of=self._space_of,
             prior_of=self._prior_of,
+            tasks_of=self._tasks_of,
             stimuli_of=stimuli_of,
             drawn=drawn,
             seed=seed,

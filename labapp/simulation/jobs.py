@@ -14,8 +14,8 @@ from labapp.simulation.decoders import Decoders
 from labapp.simulation.fitting import check_fits
 from labapp.simulation.headless import simulate
 from labapp.study import loading
+from labapp.study.allocation import rule_of
 from labapp.study.assignment import generator
-from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy
 
 IN_VAIN = 100
@@ -101,8 +101,8 @@ def does_not_fill() -> SessionError:
 
 def fills(loaded: LoadedStudy) -> bool:
     """Whether the study is full one day."""
-    drawn = cells_of(loaded.study.assignment)
-    return drawn is not None and drawn[1].included is not None
+    rule = rule_of(loaded.study)
+    return rule is not None and rule.wanted is not None
 
 
 def included(path: Path) -> bool:

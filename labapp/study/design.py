@@ -163,7 +163,7 @@ class Design(Strict):
 
 
 def _free(name: str) -> None:
-    if name in RESERVED:
+    if name in RESERVED | {"slot"}:
         raise ValueError(f"a factor of another name; {name!r} is taken")
 
 

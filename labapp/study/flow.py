@@ -15,7 +15,7 @@ from labapp.plugins import registry
 from labapp.plugins.item import Item
 from labapp.plugins.open_union import OpenUnion, one_of
 from labapp.plugins.stages import TaskStages
-from labapp.study.conditions import Cells, Scope, Value, matches, of_cell
+from labapp.study.conditions import Scope, matches
 
 
 @cache
@@ -57,7 +57,8 @@ class StagesItem(Item):
 def _kinds(*, inside: bool) -> dict[str, list[type[Item]]]:
     """The classes of items by their key; inside: of those that can stand inside `each`."""
     kinds: dict[str, list[type[Item]]] = {}
-    for item_class in (*registry.item_classes(), StagesItem, *(() if inside else (EachItem,))):
+    classes: tuple[type[Item], ...] = (*registry.item_classes(), StagesItem, EachItem)
+    for item_class in classes:
         if not (inside and (item_class.first_only or item_class.last_only)):
             kinds.setdefault(item_class.key, []).append(item_class)
     return kinds
@@ -133,8 +134,9 @@ def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Place, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item
-        for at, inner in enumerate(item.inside()):
-            yield ("flow", index, "flow", at), inner
+        yield from (
+            (("flow", index, *place), inner) for place, inner in placed_items(item.inside())
+        )
 
 
 def items_of(flow: Sequence[Item]) -> Iterator[Item]:
@@ -148,30 +150,20 @@ def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
 
 
 def unroll(
-    flow: Sequence[Item],
-    variables: Mapping[str, Value],
-    drawn: tuple[str, Cells] | None,
-    cells: Sequence[str],
+    flow: Sequence[Item], scope: Scope, turns: Mapping[str, Sequence[Scope]]
 ) -> Iterator[tuple[Item, Scope]]:
     """The items one participant goes through, with the variables at each.
 
     Parameters
     ----------
-    variables : those by participant number.
-    drawn : the study's drawn variable.
-    cells : the names of what was drawn. With a single cell its variables hold in the whole flow,
-        with several only inside `each`.
+    scope : the variables that hold in the whole flow.
+    turns : by what `each` goes through, its values in the participant's order.
     """
-    scope = dict(variables)
-    if drawn is not None and drawn[1].draw == 1:
-        scope |= of_cell(*drawn, cells[0])
     for item in flow:
         if not matches(item.only_if, scope):
             continue
         if not (repeated := item.inside()):
             yield item, scope
             continue
-        assert drawn is not None
-        for cell in cells:
-            inside = scope | of_cell(*drawn, cell)
-            yield from ((inner, inside) for inner in repeated if matches(inner.only_if, inside))
+        for turn in turns.get(item.goes_through() or "", ()):
+            yield from unroll(repeated, scope | turn, turns)

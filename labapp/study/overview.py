@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from labapp.documents import dotted, parse_yaml
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.plugins import registry, texts
 from labapp.representations import card as cards
@@ -16,15 +16,13 @@ from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study import checks, conditions, loading, planner, words
-from labapp.study.examining import examine
+from labapp.study import loading, planner
+from labapp.study.allocation import variants
+from labapp.study.design_checks import uneven
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
-
-STAND_IN = "sinelines/gt"
-"""A shipped model, for one that is not there."""
 
 
 def space_of(model: str) -> LatentSpace:
@@ -53,27 +51,16 @@ def _undeclared(loaded: LoadedStudy) -> list[str]:
     return [warning] if items else []
 
 
-def notices(loaded: LoadedStudy) -> list[str]:
-    """Remarks to whoever made a study that is in order."""
+def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """Remarks to whoever made a study that is in order; plans: of `check`."""
     return [
         *_undeclared(loaded),
         *_unheard(loaded),
-        *_in_another_language(loaded),
+        *_unfilled(loaded, plans),
+        *_nobody_counts(loaded, plans),
         *_not_known(loaded),
+        *_uneven(loaded),
     ]
-
-
-def _in_another_language(loaded: LoadedStudy) -> list[str]:
-    """Of what participants read in the fallback language."""
-    if not loaded.fallbacks:
-        return []
-    names = ", ".join(sorted(loaded.fallbacks))
-    warning = (
-        f"Participants read {loaded.study.fallback_language} instead of {loaded.study.language} "
-        f"in: {names}. `labapp studies texts {loaded.path} --missing` lists what is to be "
-        "translated."
-    )
-    return [warning]
 
 
 def _unheard(loaded: LoadedStudy) -> list[str]:
@@ -88,66 +75,34 @@ def _unheard(loaded: LoadedStudy) -> list[str]:
     return []
 
 
-def _texts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
-    """Names in braces that nothing fills in, and pictures that nothing shows: participants would
-    read them as they stand."""
+def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """What is said of names in braces that no text of a part fills in, a line a text."""
+    warnings: dict[str, list[str]] = {}
     for part in (part for plan in plans for part in plan.parts):
         names = {*part.filled(), *registry.task_type_of(part).fills_in}
         for document in part.documents():
-            if document not in loaded.files:
-                continue
-            text = loaded.text(document)
-            file = loading.source(loaded, document)
-            for name in texts.names(text):
+            for name in texts.names(loaded.text(document)):
                 if name not in names:
-                    known = f" Known there: {', '.join(sorted(names))}." if names else ""
-                    yield StudyError.at(
-                        file,
-                        texts.line_of(text, f"{{{name}}}"),
-                        f"{{{name}}}",
-                        f"nothing is filled in for it in the part {part.id!r}: participants read "
-                        "it as it stands",
-                        f"Correct it, or leave it out.{known}",
+                    there = f" Known there: {', '.join(sorted(names))}." if names else ""
+                    line = (
+                        f"{document}: nothing is filled in for {{{name}}} in the part "
+                        f"{part.id!r}: participants read it as it stands.{there}"
                     )
-            for picture in texts.picture_names(text):
-                if picture not in part.text_pictures:
-                    known = ", ".join(sorted(part.text_pictures)) or "none"
-                    yield StudyError.at(
-                        file,
-                        texts.line_of(text, f"({picture}"),
-                        f"![]({picture})",
-                        f"there is no such picture in the part {part.id!r}; there are: {known}",
-                        "Leave it out: a text shows the pictures of its task, and no files.",
-                    )
+                    warnings.setdefault(f"{document} {name}", []).append(line)
+    return [lines[0] for lines in warnings.values()]
 
 
-def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
-    """More questions to be solved than anybody is asked."""
+def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
+    """Of more questions to be solved than anybody is asked."""
     needed = loaded.study.inclusion.min_solved
-    solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
-    if needed > solvable:
-        yield StudyError.at(
-            loaded.path,
-            loaded.located.line(("inclusion", "min_solved")),
-            "inclusion.min_solved",
-            f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
-            "can be solved",
-            f"Give at most {solvable}.",
-        )
-
-
-def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
-    """Models that are not there, of every condition."""
-    for item, scope in checks.every_item(loaded.study):
-        if (stages := item.task_stages()) is None:
-            continue
-        for name in stages.compared():
-            if set(conditions.VARIABLE.findall(name)) - scope.keys():
-                continue  # told already
-            try:
-                space_of(conditions.fill(name, scope))
-            except ModelError as error:
-                yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
+    solvable = max(sum(part.solvable for part in plan.parts) for plan in plans)
+    if needed <= solvable:
+        return []
+    warning = (
+        f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {solvable} "
+        "questions that can be solved."
+    )
+    return [warning]
 
 
 def _not_known(loaded: LoadedStudy) -> list[str]:
@@ -166,93 +121,36 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
     return [warning]
 
 
+def _uneven(loaded: LoadedStudy) -> list[str]:
+    """Of a design whose orders cannot come out even, with the line."""
+    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
+    return [
+        f"line {located.line(place)}, {dotted(place)}: {what}"
+        for place, what in uneven(loaded.study)
+    ]
+
+
 def check(
     study: str | Path,
     predict_masked: PredictMasked = recorded_outputs,
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus set
-    that does not fit, is found too.
+    that does not fit, is found too. predict_masked: see `planner.realise`; plans: gets the plans
+    that were realised."""
+    loaded = loading.load(study)
+    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
 
-    predict_masked: see `planner.realise`; plans: gets the plans that were realised. Raises
-    StudyError with every mistake.
-    """
-    checked = check_all(study, predict_masked)
-    if checked.errors or checked.loaded is None:
-        raise StudyError.together(checked.errors)
-    if plans is not None:
-        plans += checked.plans
-    return checked.loaded
+    def in_the_study(named: str, error: LabappError) -> StudyError:
+        line = located.line_of_text(named)
+        where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
+        return StudyError(f"{where}: {error.what}", todo=error.todo)
 
-
-class Checked(NamedTuple):
-    """A study that was looked at as a whole. loaded: None where too little of it can be read;
-    errors: everything that is wrong with it; plans: of every condition."""
-
-    loaded: LoadedStudy | None
-    errors: tuple[LabappError, ...]
-    plans: tuple[Plan, ...]
-
-
-def check_all(
-    study: str | Path,
-    predict_masked: PredictMasked = recorded_outputs,
-    language: str | None = None,
-) -> Checked:
-    """Everything that is wrong with a study and with what it names.
-
-    Raises StudyError where there is no such study, or its file cannot be opened.
-    """
-    examined = examine(study, language)
-    errors = list(examined.errors)
-    loaded = examined.loaded
-    if loaded is None:
-        return Checked(None, tuple(errors), ())
-    errors += checks.unquoted(loaded.path, examined.located)
-    errors += words.mistakes(loaded)
-    plans: list[Plan] = []
-    if examined.factors_known:
-        errors += _models(loaded)
-        told = {(fault.file, fault.line) for error in errors for fault in error.faults}
-        planned = list(errors)
-        plans = _plans(loaded, predict_masked, planned)
-        whole = len(planned) == len(errors) and not examined.left_out
-        # What cannot be planned for a mistake that is told already is no other one.
-        errors += [
-            error
-            for error in planned[len(errors) :]
-            if not {(fault.file, fault.line) for fault in error.faults} <= told
-        ]
-        errors += _texts(loaded, plans)
-        if whole:
-            errors += _nobody_counts(loaded, plans)
-    return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
-
-
-def _variants(loaded: LoadedStudy) -> Iterator[tuple[int, tuple[str, ...]]]:
-    return conditions.variants(loaded.study.assignment)
-
-
-def _plans(
-    loaded: LoadedStudy, predict_masked: PredictMasked, errors: list[LabappError]
-) -> list[Plan]:
-    """A plan of every condition; errors: what is found wrong is added to it."""
-
-    @cache
     def space(model: str) -> LatentSpace:
         try:
             return space_of(model)
-        except ModelError:
-            # Told already (`_models`); another one stands in, so that the rest is looked at.
-            if not errors:
-                raise
-            return space_of(STAND_IN)
-
-    def has_prior(model: str) -> bool:
-        try:
-            return prior_of(model)
-        except ModelError:
-            return False
+        except ModelError as error:
+            raise in_the_study(model, error) from error
 
     references: dict[str, str] = {}
 
@@ -261,7 +159,7 @@ def _plans(
         try:
             stimulus_set = library.load(reference)
         except StimuliError as error:
-            raise StudyError(error.what, todo=error.todo) from error
+            raise in_the_study(reference, error) from error
         references[stimulus_set.sha256] = reference
         return stimulus_set
 
@@ -271,22 +169,19 @@ def _plans(
         try:
             return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            named = references[stimulus_set.sha256]
-            what = error.what if named in error.what else f"{named}: {error.what}"
-            raise StudyError(what, todo=error.todo) from error
+            raise in_the_study(references[stimulus_set.sha256], error) from error
 
-    plans = []
-    for number, drawn in _variants(loaded):
-        plans.append(
-            planner.realise(
-                loaded,
-                loaded.study.participants.label(number),
-                space_of=space,
-                prior_of=has_prior,
-                stimuli_of=stimuli,
-                predict_masked=outputs,
-                drawn=drawn,
-                errors=errors,
-            )
+    for number, drawn in variants(loaded.study):
+        label = loaded.study.participants.label(number)
+        plan = planner.realise(
+            loaded,
+            label,
+            space_of=space,
+            prior_of=prior_of,
+            stimuli_of=stimuli,
+            predict_masked=outputs,
+            drawn=drawn,
         )
-    return plans
+        if plans is not None:
+            plans.append(plan)
+    return loaded

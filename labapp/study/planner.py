@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from labapp.discovery import Catalogue
-from labapp.errors import LabappError, SessionError, StudyError
+from labapp.errors import SessionError, StudyError
 from labapp.naming import reserved
 from labapp.plugins import registry
-from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import Values
+from labapp.representations.package import tasks_of
 from labapp.stimuli import library
-from labapp.study import assignment, conditions
+from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
+from labapp.study.design import MODEL
 from labapp.study.flow import unroll
 from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.instruments.rules import RULES
@@ -24,7 +25,7 @@ from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
-from labapp.study.representations import PriorOf, Representations, SpaceOf
+from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.rules import Incentive
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf, recorded_outputs
 
@@ -49,25 +50,24 @@ def realise(
     *,
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
+    tasks_of: TasksOf = tasks_of,
     stimuli_of: StimuliOf = library.load,
     predict_masked: PredictMasked = recorded_outputs,
     drawn: Sequence[str] = (),
     seed: int | None = None,
-    errors: list[LabappError] | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
     Parameters
     ----------
-    space_of, prior_of : see `Representations`.
+    space_of, prior_of, tasks_of : see `Representations`; the last by default reads the cards of
+        the installed models.
     stimuli_of : gives the stimulus sets, by default those that are installed.
     predict_masked : what the explained model makes of masked pictures, by default what the sets
         themselves say.
-    drawn : names of the cells that were drawn, for a study that draws (see
+    drawn : names of the cells, or of the slot, that were drawn, for a study that draws (see
         `labapp.session.condition_assignment`).
     seed : replaces the study's own (simulations). Equal arguments give the equal plan.
-    errors : gets what is wrong with items of the flow, whose parts are then left out; without it
-        the first such error is raised.
     """
     study = loaded.study
     number = participant_number(loaded, participant)
@@ -79,8 +79,14 @@ def realise(
         raise SessionError(
             f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
+    labels = [] if study.design is None else [str(label) for label in study.design.sessions]
+    if labels and session not in labels:
+        raise SessionError(
+            f"{session!r} is no session of {study.id}: it has {', '.join(labels)}.",
+            todo="Use one of these, or add it to `sessions` of the study's design.",
+        )
     used = study.seed if seed is None else seed
-    representations = Representations(space_of, prior_of, str(loaded.path))
+    representations = Representations(space_of, prior_of, tasks_of, str(loaded.path))
     planner = Planner(
         loaded,
         participant,
@@ -89,8 +95,7 @@ def realise(
         representations,
         stimuli_of,
         predict_masked,
-        tuple(drawn),
-        errors,
+        allocation.place_of(study, number, drawn, session, used),
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
@@ -133,10 +138,8 @@ class Planner:
         representations: Representations,
         stimuli_of: StimuliOf,
         predict_masked: PredictMasked,
-        drawn: tuple[str, ...],
-        errors: list[LabappError] | None = None,
+        place: allocation.Place,
     ) -> None:
-        self.errors = errors
         self.loaded = loaded
         self.study = study = loaded.study
         self.participant = participant
@@ -145,14 +148,9 @@ class Planner:
         self.representations = representations
         self.stimuli_of = stimuli_of
         self.predict_masked = predict_masked
-        cells = conditions.cells_of(study.assignment)
-        if len(drawn) != (cells[1].draw if cells else 0):
-            raise ValueError(f"{study.id} does not draw {len(drawn)} cells")
-        variables = conditions.by_number(study.assignment, number)
-        self.flow = tuple(unroll(study.flow, variables, cells, drawn))
-        self.choices: dict[str, Any] = dict(variables)
-        if cells is not None:
-            self.choices[cells[0]] = list(drawn)
+        self.place = place
+        self.flow = tuple(unroll(study.flow, place.scope, place.turns))
+        self.choices: dict[str, Any] = dict(place.choices)
         self.groups = [group for item, _ in self.flow if (group := item.task_stages()) is not None]
         self.stages_in_all = sum(group.stages for group in self.groups)
         self.stage = 0
@@ -174,32 +172,36 @@ class Planner:
         first in a study that asks for none."""
         introduced = not self.flow
         for place, (item, scope) in enumerate(self.flow):
-            with self._located(item):
-                if not introduced and not item.first_only:
-                    yield from self._incentive(scope, place)
-                    introduced = True
-                task_type = registry.task_type_of_item(item)
-                yield from task_type.plan(item.task_stages() or item, scope, place, self)
-                if not introduced:
-                    yield from self._incentive(scope, place)
-                    introduced = True
+            if not introduced and not item.first_only:
+                yield from self._incentive(scope, place)
+                introduced = True
+            task_type = registry.task_type_of_item(item)
+            parts = task_type.plan(item.task_stages() or item, scope, place, self)
+            yield from self._of_levels(parts, scope)
+            if not introduced:
+                yield from self._incentive(scope, place)
+                introduced = True
 
-    @contextmanager
-    def _located(self, item: Item) -> Iterator[None]:
-        """Give what is wrong with an item its file and line; go on without its parts where every
-        error is collected."""
-        try:
-            yield
-        except StudyError as error:
-            located = self.loaded.mistake(item, error)
-            if self.errors is None:
-                raise located from error
-            self.errors.append(located)
-        except LookupError:
-            # What an item lacks because another one could not be read is no mistake of its own.
-            if not self.errors:
-                raise
-            self.errors.append(self.errors[0])
+    def _of_levels(self, parts: Iterable[PlannedPart], scope: Scope) -> Iterator[PlannedPart]:
+        """The parts with the levels of the factors within participants where their item stands."""
+        design = self.study.design
+        factors = () if design is None else design.within_levels
+        levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
+        return (part.model_copy(update={"levels": levels}) if levels else part for part in parts)
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Every model that the participant's stages compare, as the study lists them."""
+        return allocation.models_of(self.flow)
+
+    def in_order(self, models: tuple[str, ...]) -> tuple[str, ...]:
+        """Models of stages in this participant's order, by the declared design: all stages follow
+        the same order."""
+        design, slot = self.study.design, self.place.slot
+        if design is None or slot is None or MODEL not in design.within_levels:
+            return models
+        order = allocation.in_order(design.order, self.models, slot, self.seed, self.study.id)
+        return tuple(sorted(models, key=order.index))
 
     def text(self, template: str, scope: Scope) -> str:
         """The name of a text with its variables and the language filled in."""

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.errors import StudyError
 from labapp.plugins.part import PlannedPart, TrialsPart
+from labapp.representations.card import CARD
+from labapp.representations.display import Display
+from labapp.representations.priors import BaseSampling, prior_of
 from labapp.representations.space import LatentSpace
+from labapp.representations.task import InTasks, Task
 from labapp.study import assignment, conditions
 from labapp.study.conditions import Scope
-from labapp.study.defaults import TaskDefaults, for_model
 from labapp.study.stages import MODEL_ID, RepresentationStages
 
 if TYPE_CHECKING:
     from labapp.study.planner import Planner
 
-CIRCLES = "circles/gt"
-"""The model of every practice and tutorial: it teaches none of those that are compared."""
-SINELINES_GT = "sinelines/gt"
-BaseSampling = Literal["held_out", "prior", "uniform"]
-_OWN_SAMPLING: dict[str, BaseSampling] = {SINELINES_GT: "prior", CIRCLES: "uniform"}
-"""How models in closed form draw their questions; all others draw from their held-out sample."""
+PRACTISED = "circles/gt"
+"""The model of the practices and tutorials that name none: it teaches none of those that are
+compared."""
 
 SpaceOf = Callable[[str], LatentSpace]
 PriorOf = Callable[[str], bool]
+TasksOf = Callable[[str], InTasks]
 
 
 class ModelInStage(NamedTuple):
-    """A model as a stage asks about it. dimensions: as `LatentSpace.to_json` rows."""
+    """A model as a stage asks about it. task: what its card says of tasks; dimensions: as
+    `LatentSpace.to_json` rows; sampling: how its questions are drawn where the study does not say.
+    """
 
-    defaults: TaskDefaults
+    display: Display
+    task: Task | None
     dimensions: tuple[dict[str, Any], ...]
     sampling: BaseSampling
 
@@ -45,35 +49,49 @@ class Representations:
     space_of : the latent space of a model id (a missing or wrong model raises there).
     prior_of : whether a model has a prior and no encodings (InfoGAN), so that questions are drawn
         uniformly within its limits (paper 000, 4.3).
+    tasks_of : what its card says of tasks.
     source : of the study, for messages.
     """
 
     space_of: SpaceOf
     prior_of: PriorOf
+    tasks_of: TasksOf
     source: str
 
     def dimensions(self, model: str) -> tuple[dict[str, Any], ...]:
         return tuple(self.space_of(model).to_json())
 
     def represented(self, model: str) -> ModelInStage:
-        """Defaults, dimensions and usual sampling of a model. Raises StudyError."""
-        try:
-            defaults = for_model(model)
-        except KeyError as error:
-            raise StudyError(
-                f"{self.source}: model {model!r}: {error.args[0]}.",
-                todo="Use a model of a known data set.",
-            ) from error
-        dimensions = self.dimensions(model)  # a missing model is told by this one
+        """What is known of a model. Raises what `space_of` and `tasks_of` do."""
+        space = self.space_of(model)
+        display, task = self.tasks_of(model)
         usual: BaseSampling = "uniform" if self.prior_of(model) else "held_out"
-        return ModelInStage(defaults, dimensions, _OWN_SAMPLING.get(model, usual))
+        return ModelInStage(
+            display, task, tuple(space.to_json()), "prior" if prior_of(space) else usual
+        )
+
+    def stated(self, model: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of a stage: the study's, or, where these are None, those of the model's card.
+        Raises StudyError where neither has them, and names them all."""
+        task = self.tasks_of(model).task
+        missing = [key for key, value in values.items() if value is None and task is None]
+        if missing:
+            keys = ", ".join(missing)
+            raise StudyError(
+                f"{self.source}: neither the stage nor the card of the model {model!r} says: "
+                f"{keys}.",
+                todo=f"State {keys} in the stage, or under task: in the model's {CARD}.",
+            )
+        return {
+            key: getattr(task, key) if value is None else value for key, value in values.items()
+        }
 
     def check_prior(self, model: str, sampling: str) -> None:
         """Raises StudyError for questions drawn from a prior that the model does not have."""
-        if sampling == "prior" and model != SINELINES_GT:
+        if sampling == "prior" and prior_of(self.space_of(model)) is None:
             raise StudyError(
-                f"{self.source}: model {model!r}: sampling 'prior' is known for "
-                f"{SINELINES_GT} only.",
+                f"{self.source}: model {model!r}: sampling 'prior' is known for the ground truth "
+                "of Sinelines only.",
                 todo="Use held_out, shuffled_pass or uniform.",
             )
 
@@ -100,7 +118,7 @@ def stage_fields(
         "number": number,
         "of": of,
         "model": model,
-        "display": known.defaults.display,
+        "display": known.display,
         "dimensions": known.dimensions,
         "sampling": sampling or known.sampling,
         "time_limit_s": None if limit is None else limit * 60,
@@ -154,7 +172,9 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
                 todo="Correct models, or the values of the variables.",
             )
     study, seed = planner.study.id, planner.seed
-    if stages.order == "counterbalanced":
+    if planner.study.design is not None:
+        models = planner.in_order(models)
+    elif stages.order == "counterbalanced":
         models = assignment.counterbalanced(models, seed, study, planner.number)
     elif stages.order == "random":
         models = assignment.shuffled(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.representations.priors import BaseSampling, prior_of
 from labapp.representations.space import Continuous, Discrete, LatentSpace
-from labapp.study.representations import SINELINES_GT, BaseSampling
 
 
 def draw_state(
@@ -25,9 +25,10 @@ def draw_state(
         rows = sample_of(model, sample)
         return space.snap(rows[int(rng.integers(len(rows)))].tolist())
     if sampling == "prior":
-        if model != SINELINES_GT:
+        draw = prior_of(space)
+        if draw is None:
             raise ValueError(f"{model} has no prior to draw from")
-        return space.snap(sinelines_prior(rng))
+        return space.snap(draw(rng))
     return space.snap(_uniform(space, rng))
 
 
@@ -36,17 +37,6 @@ def sample_of(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.floa
     if sample is None or len(sample) == 0:
         raise ValueError(f"{model} has no held-out sample to draw from")
     return sample
-
-
-def sinelines_prior(rng: np.random.Generator) -> tuple[float, ...]:
-    """Slope U(-1, 1), intercept N(0, 1), amplitude Exp(1), frequency Exp(1), phase U(0, 2 pi)."""
-    return (
-        float(rng.uniform(-1, 1)),
-        float(rng.normal()),
-        float(rng.exponential()),
-        float(rng.exponential()),
-        float(rng.uniform(0, 2 * np.pi)),
-    )
 
 
 def _uniform(space: LatentSpace, rng: np.random.Generator) -> tuple[float, ...]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from labapp.documents import MODEL
 from labapp.plugins.stages import TaskStages
 from labapp.study.conditions import VARIABLE
 
 Visualisation = Literal["traversals", "exemplars"]
 VISUALISATIONS: tuple[Visualisation, ...] = ("traversals", "exemplars")
 
-MODEL_ID = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*")
+MODEL_ID = re.compile(MODEL)
+ModelId = Annotated[str, Field(pattern=MODEL)]
 
 
 class RepresentationStages(TaskStages):

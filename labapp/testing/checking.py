@@ -20,7 +20,8 @@ from labapp.plugins.task_type import TaskType
 from labapp.representations.decoding import Decoder
 from labapp.session.masked_predictions import predict_masked as predict_by_models
 from labapp.session.stimuli import stimuli_of as installed_stimuli
-from labapp.study import conditions, loading, plan, planner
+from labapp.study import loading, plan, planner
+from labapp.study.allocation import variants
 from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
@@ -294,7 +295,7 @@ def _planned(
     loaded: LoadedStudy, models: Models, stimuli_of: StimuliOf, predict_masked: PredictMasked
 ) -> Iterator[SessionPlanned]:
     """The plan of a participant of every condition, through JSON and back as a journal keeps it."""
-    for number, drawn in conditions.variants(loaded.study.assignment):
+    for number, drawn in variants(loaded.study):
         made = planner.realise(
             loaded,
             loaded.study.participants.label(number),
@@ -321,6 +322,7 @@ def _planned(
             "off",
             rows,
             {},
+            study.declared,
         )
 
 

@@ -33,7 +33,7 @@ from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.pictures import PictureRenderer
 from labapp.simulation.course import Course, Moment, course_of
 from labapp.simulation.decoders import Decoders
-from labapp.study import conditions
+from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import N_, tr
@@ -132,25 +132,24 @@ class Still:
 
 
 def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
-    """The cells of a condition, or of the first one. Raises UsageError for an unknown condition."""
-    cells = conditions.cells_of(loaded.study.assignment)
-    if cells is None:
+    """The places of a condition, or of the first one. Raises UsageError for an unknown one."""
+    rule = rule_of(loaded.study)
+    if rule is None:
         if condition is None:
             return ()
         raise UsageError(
             f"The study {loaded.study.id!r} draws no conditions.", todo="Leave --condition out."
         )
-    names = list(cells[1].cells)
-    chosen = names if condition is None else condition.split(",")
-    unknown = [name for name in chosen if name not in names]
-    if unknown or (condition is not None and len(chosen) != cells[1].draw):
-        number = cells[1].draw
+    if condition is None:
+        return next(variants(loaded.study))[1]
+    if (chosen := rule.named(condition)) is None:
+        number = rule.draws
         raise UsageError(
             f"{condition!r} names no condition of {loaded.study.id!r}: "
-            f"{number} of {', '.join(names)} {'is' if number == 1 else 'are'} drawn.",
-            todo="Name as many of them, with commas between.",
+            f"{number} of {'; '.join(rule.cells)} {'is' if number == 1 else 'are'} drawn.",
+            todo=rule.naming,
         )
-    return tuple(chosen[: cells[1].draw])
+    return chosen
 
 
 class Preview:

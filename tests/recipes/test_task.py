@@ -21,6 +21,9 @@ def test_a_task_is_added_as_the_page_says(follow: Follow, tmp_path: Path) -> Non
             ratings = list(csv.DictReader(stream))
         assert len(ratings) == 10
         assert {int(row["rating"]) for row in ratings} <= set(range(1, 8))
+        report = (tmp_path / "results/report.html").read_text()
+        assert ">Ratings</h3>" in report
+        assert all(row["picture"] in report for row in ratings)
 
 
 LEFT_OUT = {

@@ -28,6 +28,7 @@ from labapp.session.coverage import coverage
 from labapp.session.overview import next_free, overview
 from labapp.session.recovery import recover
 from labapp.session.withdrawal import withdraw
+from labapp.study.allocation import DrawnCells
 from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy, load
 from tests.helpers.drawn import begun, drawn_study, ended, interrupted
@@ -36,21 +37,22 @@ from tests.session.sessions import new_session, surroundings
 ROOT = Path(__file__).parents[2]
 
 
-def rule(cells: int, draw: int, included: int | None) -> Cells:
+def rule(cells: int, draw: int, included: int | None) -> DrawnCells:
     names = [f"c{n}" for n in range(cells)]
-    return Cells(cells={name: {"x": 1} for name in names}, draw=draw, included=included)
+    made = Cells(cells={name: {"x": 1} for name in names}, draw=draw, included=included)
+    return DrawnCells("condition", made)
 
 
 @given(seed=st.integers(0, 2**40))
 def test_the_pilot_covers_each_of_six_cells_exactly_once(seed: int) -> None:
     counts: Counter[str] = Counter()
     for number in range(3):
-        drawn = condition_assignment.draw(rule(6, 2, 1), counts, seed, "pilot", f"P{number}")
+        drawn = rule(6, 2, 1).draw(counts, seed, "pilot", f"P{number}")
         assert len(set(drawn)) == 2
         counts.update(drawn)
     assert set(counts.values()) == {1}
     with pytest.raises(StudyFull, match="each condition has 1 of 1 participants"):
-        condition_assignment.draw(rule(6, 2, 1), counts, seed, "pilot", "P3")
+        rule(6, 2, 1).draw(counts, seed, "pilot", "P3")
 
 
 @given(data=st.data(), cells=st.integers(1, 7), wanted=st.integers(1, 4))
@@ -64,7 +66,7 @@ def test_it_never_gets_stuck_whoever_drops_out(data: Any, cells: int, wanted: in
         counts = Counter(cell for drawn in holding for cell in drawn)
         number += 1
         try:
-            drawn = condition_assignment.draw(made, counts, seed, "study", f"P{number}")
+            drawn = made.draw(counts, seed, "study", f"P{number}")
         except StudyFull:
             if not losses or not holding:
                 break
@@ -90,15 +92,13 @@ def test_a_start_that_was_killed_before_it_had_its_name_holds_its_place(tmp_path
 
 
 def test_the_lot_decides_among_the_emptiest() -> None:
-    drawn = [condition_assignment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)]
+    drawn = [rule(3, 1, None).draw({}, 0, "s", f"P{n}") for n in range(60)]
     assert {cell for (cell,) in drawn} == {"c0", "c1", "c2"}
-    assert drawn == [
-        condition_assignment.draw(rule(3, 1, None), {}, 0, "s", f"P{n}") for n in range(60)
-    ]
-    orders = {condition_assignment.draw(rule(2, 2, None), {}, 0, "s", f"P{n}") for n in range(20)}
+    assert drawn == [rule(3, 1, None).draw({}, 0, "s", f"P{n}") for n in range(60)]
+    orders = {rule(2, 2, None).draw({}, 0, "s", f"P{n}") for n in range(20)}
     assert orders == {("c0", "c1"), ("c1", "c0")}
     full = {"c0": 900, "c1": 901, "c2": 900}
-    assert condition_assignment.draw(rule(3, 1, None), full, 0, "s", "P1") != ("c1",), "without end"
+    assert rule(3, 1, None).draw(full, 0, "s", "P1") != ("c1",), "without end"
 
 
 def event(kind: str, **payload: Any) -> Event:

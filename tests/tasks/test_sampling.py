@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.study.sampling import sinelines_prior
+from labapp.representations.priors import sinelines
 from labapp.tasks.reconstruction.machine import draw_pair
 from labapp.tasks.reconstruction.planner import CIRCLES_PAIRS
 from tests.helpers.play import SPACE, stage_part
@@ -60,7 +60,7 @@ def test_practice_pairs_are_the_published_ones() -> None:
 
 def test_the_prior_of_sinelines_has_its_moments() -> None:
     rng = np.random.default_rng(0)
-    z = np.array([sinelines_prior(rng) for _ in range(20_000)])
+    z = np.array([sinelines(rng) for _ in range(20_000)])
     assert z.mean(axis=0) == pytest.approx([0, 0, 1, 1, np.pi], abs=0.05)
     assert z.std(axis=0) == pytest.approx(
         [1 / np.sqrt(3), 1, 1, 1, 2 * np.pi / np.sqrt(12)], abs=0.05

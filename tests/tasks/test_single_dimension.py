@@ -11,6 +11,7 @@ from labapp.events import payload_of
 from labapp.events.commands import HandIn, Next, Pause, Resume
 from labapp.representations.package import load_package
 from labapp.representations.space import Discrete, LatentSpace
+from labapp.study.representations import ModelInStage
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
@@ -128,9 +129,8 @@ def test_regimes_are_the_percentiles_of_the_sample() -> None:
 @pytest.mark.parametrize("feedback", [False, True])
 def test_practice_asks_low_high_medium_of_dial_1_as_published(*, feedback: bool) -> None:
     circles = load_package("circles/gt", device="cpu")
-    part = practice_part(
-        "Practice", "exemplars", circles.space, think_aloud=True, feedback=feedback
-    )
+    known = ModelInStage("image", None, tuple(circles.space.to_json()), "uniform")
+    part = practice_part("Practice", "exemplars", None, known, think_aloud=True, feedback=feedback)
     play = SinglePlay.of(**part.model_dump())
     task = SingleDimensionTask(
         part, 0, circles.space, circles.latents, circles.percentiles, 1, "P01"

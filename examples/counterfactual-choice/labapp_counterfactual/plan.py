@@ -6,10 +6,11 @@ from typing import Literal
 
 from labapp.errors import StudyError
 from labapp.plugins.part import RepresentationPart
+from labapp.representations.display import Display
+from labapp.representations.priors import BaseSampling
 from labapp.study.assignment import in_rounds
-from labapp.study.defaults import Display
 from labapp.study.planner import Planner
-from labapp.study.representations import BaseSampling, stage_fields
+from labapp.study.representations import stage_fields
 from labapp_counterfactual.study import CounterfactualStages
 
 Z = tuple[float, ...]

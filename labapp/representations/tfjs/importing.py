@@ -15,6 +15,7 @@ from labapp.representations import package
 from labapp.representations.architectures import ARCHITECTURES
 from labapp.representations.card import HeldOutError, ModelCard, Origin
 from labapp.representations.recipe import ID_PATTERN
+from labapp.representations.task import PUBLISHED, published_display
 from labapp.representations.tfjs import config as configs
 from labapp.representations.tfjs import document, layouts, manifest
 from labapp.representations.tfjs.config import CONFIG, Config
@@ -113,7 +114,8 @@ def _card(
         notes=_notes(config),
         dataset=dataset,
         architecture=architecture,
-        display=ARCHITECTURES[architecture].display,
+        display=published_display(dataset, ARCHITECTURES[architecture].display),
+        task=PUBLISHED.get(dataset),
         sampling="held-out" if config.z else "prior",
         dimensions=configs.dials(config),
         origin=Origin(format="tfjs", files=dict(hashes)),

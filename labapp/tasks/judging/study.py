@@ -29,8 +29,7 @@ class MethodItem(Item):
         return (self.method,)
 
     def problems(self, study: FlowOf) -> Iterator[str]:
-        judges = any(isinstance(item.task_stages(), JudgingStages) for item in study.items)
-        if study.whole and not judges:
+        if not any(isinstance(item.task_stages(), JudgingStages) for item in study.items):
             yield "method only with stages that judge explanations; there are none"
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from labapp.study.defaults import for_model
+from itertools import cycle
+
+from labapp.representations.space import Dimension, Discrete, LatentSpace
 from labapp.study.planner import Planner
-from labapp.study.representations import CIRCLES, stage_fields
+from labapp.study.representations import PRACTISED, stage_fields
 from labapp.tasks.reconstruction.plan import (
     ReconstructionPart,
     TutorialBox,
     TutorialPart,
 )
-from labapp.tasks.reconstruction.study import Stages
+from labapp.tasks.reconstruction.study import (
+    ReconstructionPractice,
+    ReconstructionTutorial,
+    Stages,
+)
 
 CIRCLES_PAIRS = (
     ((0.0, 0.0), (0.6, 0.3)),
@@ -19,18 +25,21 @@ CIRCLES_PAIRS = (
 )
 """The practice questions as (z, z') (paper 000, A.4, and its published application)."""
 
-TUTORIAL_BOXES = (
-    ("circles/gt", (0.5, 0.0)),
-    ("circles/gt", (0.2, 0.8)),
-    ("circles/gt", (0.9, 1.0)),
-    ("circles/gt", (0.05, 0.25)),
-)
-"""The four boxes of the tutorial to play with: model and initial dial state. Circles only: showing
-a stage's data with its true dials here would teach one of the representations to be compared."""
+BOXES = ((0.5, 0.0), (0.2, 0.8), (0.9, 1.0), (0.05, 0.25))
+"""How the dials of the tutorial's four boxes stand at first, as shares of their range; more dials
+take the two in turn. Of circles only, where the study names no other model: showing a stage's data
+with its true dials here would teach one of the representations to be compared."""
+PRACTICE_TRIALS = 3
+"""Questions of a practice with a model that the study names; they are drawn as in a stage."""
 
 
-def tutorial(planner: Planner, part_id: str, document: str) -> TutorialPart:
+def tutorial(
+    planner: Planner, part_id: str, document: str, item: ReconstructionTutorial
+) -> TutorialPart:
     """The four boxes to play with."""
+    model = item.model or PRACTISED
+    known = planner.representations.represented(model)
+    dials = LatentSpace.from_json(known.dimensions).dimensions
     return TutorialPart(
         id=part_id,
         title="Tutorial",
@@ -38,60 +47,80 @@ def tutorial(planner: Planner, part_id: str, document: str) -> TutorialPart:
         boxes=tuple(
             TutorialBox(
                 model=model,
-                display=for_model(model).display,
-                dimensions=planner.representations.dimensions(model),
-                start=start,
+                display=known.display,
+                dimensions=known.dimensions,
+                start=tuple(map(_at, dials, cycle(shares))),
             )
-            for model, start in TUTORIAL_BOXES
+            for shares in BOXES
         ),
     )
 
 
-def practice(planner: Planner, part_id: str) -> ReconstructionPart:
-    """The three circles targets, all of which must be aligned."""
-    defaults = for_model(CIRCLES)
+def _at(dial: Dimension, share: float) -> float:
+    """A share of a dial's range, on its step."""
+    if isinstance(dial, Discrete):
+        return dial.snap(share * (dial.k - 1))
+    return dial.snap(dial.low + share * (dial.high - dial.low))
+
+
+def practice(planner: Planner, part_id: str, item: ReconstructionPractice) -> ReconstructionPart:
+    """The targets of the practice, all of which must be aligned: the three published ones on
+    circles, or drawn ones of the model that the study names."""
+    model = item.model or PRACTISED
+    known = planner.representations.represented(model)
+    values = dict.fromkeys(("distance", "target_alignment", "skip_after_s"))
     return ReconstructionPart(
         id=part_id,
         title="Practice",
         role="practice",
         number=1,
         of=1,
-        model=CIRCLES,
-        display=defaults.display,
-        dimensions=planner.representations.dimensions(CIRCLES),
-        trials=len(CIRCLES_PAIRS),
-        sampling="fixed",
-        pairs=CIRCLES_PAIRS,
-        distance=defaults.distance,
-        target_alignment=defaults.target_alignment,
+        model=model,
+        display=known.display,
+        dimensions=known.dimensions,
+        trials=practice_trials(item),
+        sampling=known.sampling if item.model else "fixed",
+        pairs=() if item.model else CIRCLES_PAIRS,
+        **planner.representations.stated(model, values),
         skip="never",
-        skip_after_s=defaults.skip_after_s,
         inactivity_s=3.0,
         active_time="paused",
         time_limit_s=None,
-        overlay_at_start=defaults.overlay_at_start,
+        overlay_at_start=known.task is not None and known.task.overlay_at_start,
         labels_editable=False,
         think_aloud=planner.thinks_aloud,
     )
 
 
+def practice_trials(item: ReconstructionPractice) -> int:
+    """How many targets a practice has."""
+    return PRACTICE_TRIALS if item.model else len(CIRCLES_PAIRS)
+
+
 def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) -> ReconstructionPart:
     """A stage of interactive reconstruction, or of its calibration."""
-    defaults = planner.representations.represented(model).defaults
+    known = planner.representations.represented(model)
+    task = known.task
+    target, skip_after = stages.target_alignment, stages.skip_after_s
+    if task is None and stages.marks:
+        target = 1.0  # nobody aims at it
+    if task is None and stages.skip != "after":
+        skip_after = 0.0  # nothing waits for it
+    labels = None if stages.labels is None else stages.labels == "editable"
+    values = {
+        "distance": stages.distance,
+        "target_alignment": target,
+        "skip_after_s": skip_after,
+        "overlay_at_start": stages.overlay_at_start,
+        "labels_editable": labels,
+    }
     return ReconstructionPart(
         **stage_fields(planner, stages, number, of, model, stages.sampling),
         trials=stages.trials,
-        distance=stages.distance or defaults.distance,
-        target_alignment=stages.target_alignment or defaults.target_alignment,
+        **planner.representations.stated(model, values),
         skip=stages.skip,
-        skip_after_s=stages.skip_after_s or defaults.skip_after_s,
         inactivity_s=stages.inactivity_s,
         active_time=stages.active_time,
-        overlay_at_start=_either(stages.overlay_at_start, defaults.overlay_at_start),
-        labels_editable=_either(
-            None if stages.labels is None else stages.labels == "editable",
-            defaults.labels_editable,
-        ),
         marks=stages.marks,
     )
 
@@ -104,7 +133,3 @@ def told(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
         "skip_after_s": f"{part.skip_after_s:g}",
         **({} if limit is None else {"minutes": f"{limit:g}"}),
     }
-
-
-def _either(flag: bool | None, default: bool) -> bool:
-    return default if flag is None else flag

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.plugins.item import Item
-from labapp.study.stages import RepresentationStages
+from labapp.representations.distance import DistanceName
+from labapp.study.stages import ModelId, RepresentationStages
 
 SkipRule = Literal["after", "always", "never"]
 
@@ -18,10 +19,12 @@ class ReconstructionTutorial(Item):
     Attributes
     ----------
     tutorial : which one; `reconstruction`, `traversals` and `exemplars` are named like their tasks.
+    model : whose dials can be turned; by default circles.
     """
 
     key: ClassVar[str] = "tutorial"
     tutorial: Literal["reconstruction"]
+    model: ModelId | None = None
 
     def texts(self) -> tuple[str, ...]:
         return (f"texts/{{language}}/tutorial-{self.tutorial}.md",)
@@ -33,11 +36,14 @@ class ReconstructionPractice(Item):
     Attributes
     ----------
     practice : which one: `circles` before reconstruction.
+    model : practised with three targets drawn from this model instead; then the text before it,
+        which is about circles, is best an `intro` of the study's own.
     intro : the text before it; without it the one that is named like the practice.
     """
 
     key: ClassVar[str] = "practice"
     practice: Literal["circles"]
+    model: ModelId | None = None
     intro: str | None = None
 
     def texts(self) -> tuple[str, ...]:
@@ -75,7 +81,7 @@ class Stages(RepresentationStages):
     inactivity_s: float = Field(default=3.0, gt=0, le=60)
     active_time: Literal["paused", "as_published"] = "paused"
     target_alignment: float | None = Field(default=None, gt=0, le=1)
-    distance: Literal["sinelines", "dsprites", "dsprites_as_published", "mnist"] | None = None
+    distance: DistanceName | None = None
     overlay_at_start: bool | None = None
     labels: Literal["editable", "fixed"] | None = None
     marks: bool = False

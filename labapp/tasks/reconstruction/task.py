@@ -69,12 +69,12 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         match item:
             case ReconstructionTutorial():
                 document = planner.text(item.texts()[0], scope)
-                yield planning.tutorial(planner, planner.new_id("tutorial"), document)
+                yield planning.tutorial(planner, planner.new_id("tutorial"), document, item)
             case ReconstructionPractice():
                 document = planner.text(item.texts()[0], scope)
-                trials = {"trials": str(len(planning.CIRCLES_PAIRS))}
+                trials = {"trials": str(planning.practice_trials(item))}
                 yield planner.before_practice(document, "Before practice", trials)
-                yield planning.practice(planner, planner.new_id("practice"))
+                yield planning.practice(planner, planner.new_id("practice"), item)
             case Stages():
                 make = partial(planning.stage, planner, item)
                 told = partial(planning.told, stages=item)

@@ -13,8 +13,8 @@ import numpy as np
 
 from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart
 from labapp.representations.display import Display
+from labapp.representations.priors import BaseSampling
 from labapp.representations.space import Discrete, LatentSpace
-from labapp.study.representations import BaseSampling
 from labapp.study.stages import Visualisation
 
 Regime = Literal["low", "medium", "high"]

@@ -12,14 +12,16 @@ from labapp.representations.space import LatentSpace
 from labapp.study.assignment import generator, shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.representations import CIRCLES, stage_fields
+from labapp.study.representations import PRACTISED, ModelInStage, stage_fields
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.plan import (
+    REGIMES,
     Bounds,
     ExamplePart,
     Regime,
     SingleDimensionPart,
     Z,
+    choices,
     lay_out,
 )
 from labapp.tasks.single_dimension.study import (
@@ -74,7 +76,8 @@ def practice(
     yield practice_part(
         planner.new_id("practice"),
         item.visualisation,
-        planner.representations.space_of(CIRCLES),
+        item.model,
+        planner.representations.represented(item.model or PRACTISED),
         think_aloud=planner.thinks_aloud,
         feedback=feedback,
     )
@@ -83,27 +86,34 @@ def practice(
 def practice_part(
     part_id: str,
     visualisation: Visualisation,
-    space: LatentSpace,
+    model: str | None,
+    known: ModelInStage,
     *,
     think_aloud: bool,
     feedback: bool,
 ) -> SingleDimensionPart:
-    """The three circles questions. space: of the circles."""
+    """The three questions: those on circles, or drawn ones about the model that the study names.
+    known: what is known of the model."""
+    fixed = model is None
+    answers = tuple(answer for _, answer in CIRCLES_QUESTIONS)
+    space = LatentSpace.from_json(known.dimensions)
+    if choices(space, PRACTISED_DIMENSION) != len(REGIMES):
+        answers = ()  # a choice among values: each is drawn
     return SingleDimensionPart(
         id=part_id,
         title="Practice",
         role="practice",
         number=1,
         of=1,
-        model=CIRCLES,
-        display="image",
-        dimensions=tuple(space.to_json()),
+        model=model or PRACTISED,
+        display=known.display,
+        dimensions=known.dimensions,
         visualisation=visualisation,
         asked=(PRACTISED_DIMENSION,) * len(CIRCLES_QUESTIONS),
-        answers=tuple(answer for _, answer in CIRCLES_QUESTIONS),
-        states=tuple(z for z, _ in CIRCLES_QUESTIONS),
+        answers=answers,
+        states=tuple(z for z, _ in CIRCLES_QUESTIONS) if fixed else (),
         feedback=feedback,
-        sampling="uniform",
+        sampling="uniform" if fixed else known.sampling,
         time_limit_s=None,
         think_aloud=think_aloud,
     )
@@ -114,7 +124,8 @@ def tutorial(
 ) -> ExamplePart:
     """The tutorial about one dial of the circles, the same for everybody."""
     visualisation = item.tutorial
-    space = planner.representations.space_of(CIRCLES)
+    known = planner.representations.represented(PRACTISED)
+    space = LatentSpace.from_json(known.dimensions)
     dimension = (item.dial or (2 if planner.improved else 1)) - 1
     rng = generator(0, "tutorial", visualisation)
 
@@ -125,9 +136,9 @@ def tutorial(
         id=part_id,
         title="Tutorial",
         document=document,
-        model=CIRCLES,
-        display="image",
-        dimensions=tuple(space.to_json()),
+        model=PRACTISED,
+        display=known.display,
+        dimensions=known.dimensions,
         visualisation=visualisation,
         dimension=dimension,
         examples=lay_out(visualisation, space, dimension, CIRCLES_BOUNDS, base, rng),

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from labapp.plugins.item import Item
-from labapp.study.stages import RepresentationStages, Visualisation
+from labapp.study.stages import ModelId, RepresentationStages, Visualisation
 
 
 class SingleDimensionTutorial(Item):
@@ -35,6 +35,8 @@ class SingleDimensionPractice(Item):
     Attributes
     ----------
     practice : which one: `circles-traversals` or `circles-exemplars`.
+    model : practised with three questions about this model's first dial instead; then the text
+        before it, which is about circles, is best an `intro` of the study's own.
     intro : the text before it; without it the one that is named like the practice.
     feedback : whether the right answer is told after each question; by default not as published,
         and told where the presentation is improved.
@@ -42,6 +44,7 @@ class SingleDimensionPractice(Item):
 
     key: ClassVar[str] = "practice"
     practice: Literal["circles-traversals", "circles-exemplars"]
+    model: ModelId | None = None
     intro: str | None = None
     feedback: bool | None = None
 

@@ -1,14 +1,14 @@
-"""The pictures of the README: both windows at one moment of a session, the moderator's home, and
-what is seen of two tasks that judge explanations and of a picture that is unmasked.
+"""The pictures of the documentation, drawn from the real windows: `make pictures`.
 
-    python scripts/readme_pictures.py [OUT]            OUT: docs/pictures
+    python scripts/docs_pictures.py [--out FOLDER] [NAME …]            FOLDER: docs/pictures
 
-Real windows, drawn offscreen, on a real session with the shipped models; the participant's hand and
-voice are made up (see screens_moderator.py).
+Real windows, drawn offscreen, on real sessions with the shipped models; the participant's hand and
+voice are made up (see screens_moderator.py). PICTURES says what each shows.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -28,14 +28,17 @@ SOLVED, ALMOST, HEARD = 4, 0.93, 0.3
 """Questions solved in the stage, how far the next one is, and how loud the voice is just then."""
 LITTLE, MORE = 3, 5
 """Masks of the sequence that are passed before each picture of it."""
-CHILD = "LABAPP_README_PICTURES"
+CHILD = "LABAPP_DOCS_PICTURES"
 """Set in the process that draws: Qt reads platform and scale once, when it starts."""
 
 
 def main() -> int:
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else OUT
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[[], *PICTURES], help="by default all")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
     if CHILD in os.environ:
-        return draw(out)
+        return draw(options.out, options.names or list(PICTURES))
     sys.path.insert(0, str(HERE))
     from screenshots import Setting, offscreen
 
@@ -46,25 +49,59 @@ def main() -> int:
             "QT_SCALE_FACTOR": f"{SCALE:g}",
             "QT_QPA_PLATFORM": offscreen(setting, Path(folder)),
         }
-        return subprocess.run([sys.executable, __file__, str(out)], env=env, check=False).returncode
+        command = [sys.executable, __file__, *sys.argv[1:]]
+        return subprocess.run(command, env=env, check=False).returncode
 
 
-def draw(out: Path) -> int:
+def draw(out: Path, names: list[str]) -> int:
     sys.path[:0] = [str(HERE.parent), str(HERE)]
     from PySide6.QtWidgets import QApplication
-    from screens_moderator import on_screen, ready_home
 
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")  # as labapp.ui.app does
     out.mkdir(parents=True, exist_ok=True)
-    home = ready_home()
-    save(picture(on_screen(home)), out / "home.png")
-    home.close()
-    with tempfile.TemporaryDirectory() as folder:
-        save(session(Path(folder)), out / "session.png")
-        save(judging(Path(folder)), out / "judging.jpg")
-        save(unmasking(Path(folder)), out / "unmasking.jpg")
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            save(MAKERS[name](Path(folder)), out / name)
     return 0
+
+
+def home(folder: Path) -> QImage:
+    """The page that opens, with everything in order."""
+    from screens_moderator import on_screen, ready_home
+
+    window = ready_home()
+    image = picture(on_screen(window))
+    window.close()
+    return image
+
+
+def questionnaire(folder: Path) -> QImage:
+    """The page of the tutorial's questionnaire, two of its statements answered."""
+    from labapp.tasks.questionnaire.commands import Answer
+    from scripts.screens_participant import opened
+    from tests.helpers.recipes import Recipe
+    from tests.helpers.rooms import skip_to
+
+    tutorial = Recipe("own-questionnaire", folder, lambda arguments: "", "tutorials")
+    tutorial.write_files()
+    study = str(folder / "reliance-study.yaml")
+    with opened(folder / "session", study=study) as (room, window):
+        window.show_recording(True)
+        skip_to(room, "stage-1-reliance")
+        for item, value in (("rely", 5), ("wary", 3)):
+            room.runner.send(Answer(item, value))
+        return picture(window)
+
+
+def results(folder: Path) -> QImage:
+    """The home's page Results, with six simulated sessions analysed."""
+    from screens_researcher import shots
+
+    for name, window in shots(folder):
+        if name == "r03-results":
+            return picture(window)
+    raise LookupError("r03-results")
 
 
 def judging(folder: Path) -> QImage:
@@ -210,6 +247,24 @@ def save(image: QImage, path: Path) -> None:
         few.save(path, optimize=True)
     print(f"{path}: {size[0]} x {size[1]}, {path.stat().st_size / 1000:.0f} kB")
 
+
+PICTURES = {
+    "home.png": "The home, with the study to the left and the live checklist to the right",
+    "session.png": "The participant's window and the moderator's console during a session",
+    "judging.jpg": "Two of the tasks in which explanations are judged",
+    "unmasking.jpg": "A face of which little is shown, and the same one of which more is",
+    "questionnaire.png": "The questionnaire as a participant sees it, two statements answered",
+    "results.png": "The page Results of the home, with six sessions analysed",
+}
+"""What each shows; pages say it where they show it."""
+MAKERS = {
+    "home.png": home,
+    "session.png": session,
+    "judging.jpg": judging,
+    "unmasking.jpg": unmasking,
+    "questionnaire.png": questionnaire,
+    "results.png": results,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

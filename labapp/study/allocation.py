@@ -1,0 +1,390 @@
+"""Who gets what: the cells that a study draws, or the slots of its declared design.
+
+A slot is a place of one participant: a combination of the levels between participants (a cell), and
+a number in it, which decides the orders of the factors within. Every cell has the same sequence of
+orders in blocks that are balanced in themselves, shuffled apart. Slots are handed out from the
+first; one whose participant is replaced is handed out again, condition and order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from labapp.errors import StudyFull
+from labapp.plugins.item import Item
+from labapp.study import conditions
+from labapp.study.assignment import balanced_rows, generator, shuffled
+from labapp.study.conditions import Cells, Scope
+from labapp.study.design import MODEL, SESSION, Design, Level, Order
+from labapp.study.flow import unroll
+
+if TYPE_CHECKING:
+    from labapp.study.schema import Study
+
+T = TypeVar("T")
+
+SLOT = "slot"
+"""The entry of an assignment that names the participant's slot."""
+Turns = Mapping[str, Sequence[Scope]]
+"""By variable, the values with which `each` goes through it, in the participant's order."""
+
+
+class Rule(ABC):
+    """Says what a participant gets where that depends on those before.
+
+    Attributes
+    ----------
+    variable : what the places are called.
+    wanted : participants that each cell needs, included; None for any number.
+    draws : how many cells a participant gets.
+    """
+
+    variable: str
+    wanted: int | None
+    draws: int
+
+    @property
+    @abstractmethod
+    def cells(self) -> tuple[str, ...]:
+        """The names of the cells."""
+
+    @abstractmethod
+    def cell_of(self, place: str) -> str:
+        """The cell of a place, which may be one that the study had once."""
+
+    @abstractmethod
+    def draw(
+        self, counts: Mapping[str, int], seed: int, study: str, participant: str
+    ) -> tuple[str, ...]:
+        """The places of one participant, in the order they are gone through.
+
+        counts: participants included or running by place. Raises StudyFull when no cell is open.
+        """
+
+    @abstractmethod
+    def endless(self) -> Rule:
+        """The same without an end: all are wanted, however many a cell needs."""
+
+    @property
+    def title(self) -> str:
+        """What the places are called, for people."""
+        return self.variable
+
+    def knows(self, places: Sequence[str]) -> bool:
+        """Whether somebody could get these places."""
+        return len(places) == self.draws and all(
+            self.cell_of(place) in self.cells for place in places
+        )
+
+    naming = "Name as many of them, with commas between."
+
+    def named(self, text: str) -> tuple[str, ...] | None:
+        """The places that a text names; None where it names none."""
+        places = tuple(text.split(","))
+        return places if self.knows(places) else None
+
+    @property
+    def participants(self) -> int | None:
+        """How many participants the whole study needs; None where there is no end to it."""
+        wanted = self.wanted
+        return None if wanted is None else -(-wanted * len(self.cells) // self.draws)
+
+    def _full(self, study: str) -> StudyFull:
+        return StudyFull(
+            f"{study} is full: each condition has {self.wanted} of {self.wanted} participants, "
+            "included or still running.",
+            safe="What was recorded is untouched; no session was started.",
+            todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
+            "session gives its place back when it is resumed and ended, or withdrawn.",
+        )
+
+
+@dataclass(frozen=True)
+class DrawnCells(Rule):
+    """The drawn variable of a study without a declared design, and its cells."""
+
+    variable: str
+    rule: Cells
+
+    @property
+    def wanted(self) -> int | None:  # type: ignore[override]
+        return self.rule.included
+
+    @property
+    def draws(self) -> int:  # type: ignore[override]
+        return self.rule.draw
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return tuple(self.rule.cells)
+
+    def cell_of(self, place: str) -> str:
+        return place
+
+    def draw(
+        self, counts: Mapping[str, int], seed: int, study: str, participant: str
+    ) -> tuple[str, ...]:
+        """The emptiest cells. If fewer cells are open than a participant gets, the emptiest of the
+        full ones are added, so that a study whose places cannot be divided evenly still comes to an
+        end."""
+        lot = shuffled(self.cells, seed, study, participant, "cells")
+        emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
+        if self.wanted is not None and counts.get(emptiest[0], 0) >= self.wanted:
+            raise self._full(study)
+        return shuffled(emptiest[: self.draws], seed, study, participant, "order of cells")
+
+    def endless(self) -> DrawnCells:
+        return DrawnCells(self.variable, self.rule.model_copy(update={"included": None}))
+
+
+class Slot(NamedTuple):
+    """A place of a declared design. cell: its name; number: in the cell, from 1."""
+
+    cell: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.cell} #{self.number}".strip()
+
+    @classmethod
+    def parse(cls, text: str) -> Slot:
+        """From its text. Raises ValueError for a text that is none."""
+        cell, _, number = text.rpartition("#")
+        if not number.isdigit() or int(number) < 1:
+            raise ValueError(f"{text!r} names no slot")
+        return cls(cell.strip(), int(number))
+
+
+def cell_name(cell: Mapping[str, Level]) -> str:
+    """A combination of levels in words, such as `dose: 1, hint: with`; by the names of the factors,
+    for a journal does not keep their order."""
+    return ", ".join(f"{factor}: {level}" for factor, level in sorted(cell.items()))
+
+
+@dataclass(frozen=True)
+class Slots(Rule):
+    """The slots of a declared design."""
+
+    design: Design
+    wanted: int | None
+    variable: str = SLOT
+    draws: int = 1
+
+    @cached_property
+    def levels(self) -> dict[str, dict[str, Level]]:
+        """By name of a cell the levels of the factors between participants."""
+        return {cell_name(cell): cell for cell in self.design.cells}
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return tuple(self.levels)
+
+    def cell_of(self, place: str) -> str:
+        try:
+            return Slot.parse(place).cell
+        except ValueError:
+            return place
+
+    def draw(
+        self, counts: Mapping[str, int], seed: int, study: str, participant: str
+    ) -> tuple[str, ...]:
+        """The first free slot of the emptiest cell; a lot decides among cells alike."""
+        held: dict[str, int] = dict.fromkeys(self.cells, 0)
+        for place, number in counts.items():
+            if (cell := self.cell_of(place)) in held:
+                held[cell] += number
+        emptiest = min(
+            shuffled(self.cells, seed, study, participant, "cells"), key=held.__getitem__
+        )
+        if self.wanted is not None and held[emptiest] >= self.wanted:
+            raise self._full(study)
+        slots = (str(Slot(emptiest, number)) for number in count(1))
+        return (next(slot for slot in slots if not counts.get(slot)),)
+
+    naming = "Name one of them, or a slot of it with its number, such as #3, behind."
+
+    def named(self, text: str) -> tuple[str, ...] | None:
+        slot = text if text and text not in self.levels else str(Slot(text, 1))
+        return (slot,) if self.knows((slot,)) and slot != self.cell_of(slot) else None
+
+    @property
+    def title(self) -> str:
+        return " × ".join(sorted(self.design.between)) or "the slots"
+
+    def by_number(self, number: int, seed: int, study: str) -> str:
+        """The slot of a participant by the number alone: every block of consecutive numbers, as
+        long as there are cells, has each cell once."""
+        block, place = divmod(number - 1, len(self.cells))
+        return str(Slot(shuffled(self.cells, seed, study, "cells", block)[place], block + 1))
+
+    def endless(self) -> Slots:
+        return Slots(self.design, None)
+
+
+def rule_of(study: Study) -> Rule | None:
+    """What hands out places in turn; None in a study where the number decides, or nothing does."""
+    if study.design is not None:
+        return slots_of(study.design) if study.design.assign == "slots" else None
+    drawn = conditions.cells_of(study.assignment)
+    return None if drawn is None else DrawnCells(*drawn)
+
+
+def slots_of(design: Design) -> Slots | None:
+    """The slots of a design; None where nothing depends on the place of a participant."""
+    return Slots(design, design.per_cell) if design.between or design.within else None
+
+
+def variants(study: Study) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Participant numbers and drawn places that show every condition at least once."""
+    if study.design is None:
+        yield from conditions.variants(study.assignment)
+        return
+    slots = slots_of(study.design)
+    for number, cell in enumerate(slots.cells if slots is not None else ("",), start=1):
+        if slots is None or study.design.assign == "number":
+            yield number, ()
+        else:
+            yield 1, (str(Slot(cell, 1)),)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a participant's place decides.
+
+    Attributes
+    ----------
+    scope : the variables that hold in the whole flow.
+    turns : what `each` goes through.
+    choices : of it, what people and tables are told.
+    slot : of a declared design; None without.
+    """
+
+    scope: Scope
+    turns: Turns
+    choices: dict[str, object]
+    slot: Slot | None = None
+
+
+def place_of(
+    study: Study, number: int, drawn: Sequence[str], session: str = "1", seed: int | None = None
+) -> Place:
+    """What the participant with a number and these drawn places gets. Raises ValueError for places
+    that the study does not hand out."""
+    used = study.seed if seed is None else seed
+    rule = rule_of(study)
+    if len(drawn) != (0 if rule is None else rule.draws):
+        raise ValueError(f"{study.id} does not draw {len(drawn)} places")
+    if study.design is not None:
+        return _of_design(study, study.design, number, drawn, session, used)
+    scope = conditions.by_number(study.assignment, number)
+    choices: dict[str, object] = dict(scope)
+    cells = conditions.cells_of(study.assignment)
+    if cells is None:
+        return Place(scope, {}, choices)
+    choices[cells[0]] = list(drawn)
+    turns = [conditions.of_cell(*cells, cell) for cell in drawn]
+    return Place(scope | (turns[0] if cells[1].draw == 1 else {}), {cells[0]: turns}, choices)
+
+
+def _of_design(
+    study: Study, design: Design, number: int, drawn: Sequence[str], session: str, seed: int
+) -> Place:
+    slots = slots_of(design)
+    scope: Scope = {SESSION: _session(design, session)} if design.sessions else {}
+    if slots is None:
+        return Place(scope, {}, {})
+    name = drawn[0] if drawn else slots.by_number(number, seed, study.id)
+    slot = Slot.parse(name)
+    scope |= slots.levels[slot.cell]
+    turns: dict[str, list[Scope]] = {}
+    orders: dict[str, object] = {}
+    for factor, levels in design.within_levels.items():
+        if levels is not None:
+            ordered = in_order(design.order, levels, slot, seed, study.id, factor)
+            turns[factor] = [{factor: level} for level in ordered]
+            orders[factor] = [str(level) for level in ordered]
+    return Place(scope, turns, {**slots.levels[slot.cell], SLOT: [str(slot)], **orders}, slot)
+
+
+def _session(design: Design, session: str) -> Level:
+    return next((label for label in design.sessions if str(label) == session), session)
+
+
+def in_order(
+    order: Order, levels: Sequence[T], slot: Slot, seed: int, study: str, factor: str = MODEL
+) -> tuple[T, ...]:
+    """The levels of a factor in the order of a slot."""
+    if order == "as_listed":
+        return tuple(levels)
+    if order == "random":
+        return shuffled(tuple(levels), seed, study, "order", factor, *slot)
+    if not levels:
+        return ()
+    block, place = divmod(slot.number - 1, rows_of(order, len(levels)))
+    rows = _block(order, len(levels), seed, study, factor, slot.cell, block)
+    return tuple(levels[at] for at in rows[place])
+
+
+def models_of(flow: Iterable[tuple[Item, Scope]]) -> tuple[str, ...]:
+    """Every model that the stages of a flow compare, in the order in which they are listed."""
+    named = (
+        conditions.fill_all(stages.compared(), scope)
+        for item, scope in flow
+        if (stages := item.task_stages()) is not None
+    )
+    return tuple(dict.fromkeys(model for models in named for model in models))
+
+
+def models_by_cell(study: Study) -> dict[str, tuple[str, ...]]:
+    """By name of a cell the models that its participants compare. Raises KeyError for an unknown
+    variable in the name of a model."""
+    models = {}
+    for number, drawn in variants(study):
+        place = place_of(study, number, drawn)
+        cell = "" if place.slot is None else place.slot.cell
+        models[cell] = models_of(unroll(study.flow, place.scope, place.turns))
+    return models
+
+
+def models_met(study: Study) -> tuple[str, ...]:
+    """Every model that anybody compares; () where one depends on an unknown variable."""
+    try:
+        by_cell = models_by_cell(study).values()
+    except KeyError:
+        return ()
+    return tuple(dict.fromkeys(model for models in by_cell for model in models))
+
+
+def rows_of(order: Order, n: int) -> int:
+    """How many orders of n levels make a block that is balanced in itself."""
+    if order == "williams":
+        return len(balanced_rows(n))
+    return n if order in ("position", "latin-square") else 1
+
+
+@lru_cache(maxsize=1024)
+def _block(
+    order: Order, n: int, seed: int, study: str, factor: str, cell: str, block: int
+) -> tuple[tuple[int, ...], ...]:
+    """The orders of a block. Its first n, and then its next n, have each level once at each place,
+    so that places are at most one apart wherever a block is cut off."""
+    rng = generator(seed, study, "slots", factor, cell, block)
+    rows = balanced_rows(n) if order == "williams" else _cyclic(n)
+    if order == "position":
+        levels, places = rng.permutation(n), rng.permutation(n)
+        rows = [tuple(int(levels[row[int(place)]]) for place in places) for row in rows]
+    squares = [rows[at : at + n] for at in range(0, len(rows), n)]
+    return tuple(
+        squares[int(square)][int(row)]
+        for square in rng.permutation(len(squares))
+        for row in rng.permutation(n)
+    )
+
+
+def _cyclic(n: int) -> list[tuple[int, ...]]:
+    return [tuple((row + place) % n for place in range(n)) for row in range(n)]

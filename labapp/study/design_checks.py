@@ -1,0 +1,120 @@
+"""What of a declared design does not fit the flow that it is of, and what cannot come out even."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from labapp.study import allocation
+from labapp.study.conditions import Value, values_of
+from labapp.study.design import MODEL, SESSION, Design, Place
+from labapp.study.flow import placed_items
+from labapp.study.schema import Study
+
+
+def design_faults(study: Study) -> Iterator[tuple[Place, str]]:
+    """What is wrong with a design and its flow: where it stands, and what is wrong and allowed."""
+    design = study.design
+    if design is None:
+        return
+    cells = [allocation.cell_name(cell) for cell in design.cells]
+    if again := next((cell for cell in cells if cells.count(cell) > 1), None):
+        yield ("design", "between"), f"two cells are both called {again!r}: name levels otherwise"
+    gone_through = {item.goes_through() for _, item in placed_items(study.flow)}
+    brought = [name for name, levels in design.within_levels.items() if levels is not None]
+    known = ", ".join(brought) or "none"
+    for place, item in placed_items(study.flow):
+        variable = item.goes_through()
+        if variable is None:
+            continue
+        if variable not in brought:
+            what = f"{variable!r} is no factor within participants that brings its levels"
+            yield (*place, "each"), f"{what}; there are: {known}"
+        outer = (other for at, other in placed_items(study.flow) if place[: len(at)] == at != place)
+        if any(other.goes_through() == variable for other in outer):
+            yield (*place, "each"), f"it stands within another `each: {variable}`"
+    for index, factor in enumerate(design.within_levels):
+        at: Place = ("design", "within", index)
+        if factor == MODEL:
+            yield from ((at, what) for what in _models(study))
+        elif factor not in gone_through:
+            yield at, f"nothing in the flow goes through {factor}: write `each: {factor}` there"
+
+
+def _models(study: Study) -> Iterator[str]:
+    """What is wrong with the models as levels of a factor within participants."""
+    try:
+        by_cell = allocation.models_by_cell(study)
+    except KeyError:
+        return  # an unknown variable in braces, which is told where it stands
+    names = {cell: ", ".join(sorted(models)) for cell, models in by_cell.items()}
+    if not any(names.values()):
+        yield "no stages of the flow list models"
+        return
+    first = next(iter(by_cell))
+    for cell, models in names.items():
+        if models != names[first]:
+            yield (
+                f"everybody meets every model, but where {cell} these are {models or 'none'}, and "
+                f"where {first} {names[first] or 'none'}"
+            )
+            return
+    if len(by_cell[first]) < 2:
+        yield f"a factor has two levels or more, and the stages list {names[first]} alone"
+
+
+def values_at(study: Study, place: Place) -> dict[str, tuple[Value, ...]]:
+    """Every value that each variable can have where an item of the flow stands."""
+    design = study.design
+    around = [
+        item.goes_through()
+        for at, item in placed_items(study.flow)
+        if place[: len(at)] == at != place
+    ]
+    if design is None:
+        return values_of(study.assignment, inside=any(around))
+    values: dict[str, tuple[Value, ...]] = dict(design.between)
+    if design.sessions:
+        values[SESSION] = design.sessions
+    brought = design.within_levels.items()
+    return values | {name: own for name, own in brought if own is not None and name in around}
+
+
+def uneven(study: Study) -> Iterator[tuple[Place, str]]:
+    """What a design asks for that cannot come out even, or leaves open: where it stands, and what
+    could be asked for instead. It can be run as it is."""
+    design = study.design
+    if design is None:
+        return
+    models = next(iter(allocation.models_by_cell(study).values()))
+    sizes = {
+        factor: len(models if levels is None else levels)
+        for factor, levels in design.within_levels.items()
+    }
+    if len(models) > 1 and MODEL not in sizes:
+        yield (
+            ("design",),
+            (
+                f"Stages list {len(models)} models, and `within` does not name `model`: everybody "
+                "meets them as they are listed."
+            ),
+        )
+    if design.per_cell is not None:
+        yield from _not_a_multiple(design, design.per_cell, sizes)
+
+
+def _not_a_multiple(
+    design: Design, wanted: int, sizes: dict[str, int]
+) -> Iterator[tuple[Place, str]]:
+    """Of a number of participants with whom the orders of a factor do not come out even."""
+    for factor, n in sizes.items():
+        rows = allocation.rows_of(design.order, n)
+        if n < 2 or wanted % rows == 0:
+            continue
+        below = wanted // rows * rows
+        nearest = f"{below} or {below + rows}" if below else f"{rows}"
+        what = (
+            f"{wanted} participants a cell do not balance the {n} levels of {factor} in full: "
+            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted} "
+            "a level stands at most once more often at a place than another."
+        )
+        yield ("design", "per_cell"), what
