@@ -39,6 +39,11 @@ _BEHIND = "assignment"
 """The column of participants behind which what was declared stands."""
 
 
+def is_of_design(column: Column) -> bool:
+    """Whether a column tells of the factors of a design."""
+    return column.name.startswith(PREFIX) or column.name == POSITION.name
+
+
 def factor_column(factor: str) -> str:
     """The name of the column that has a factor's levels."""
     return factor if factor in (MODEL, SESSION) else f"{PREFIX}{factor}"
@@ -147,8 +152,7 @@ def _with_declared(
 ) -> Mapping[str, tuple[Column, ...]]:
     if not declared:
         return dict(tables)
-    designs = [design for text in declared if (design := read_declared(text).design) is not None]
-    between, within = between_columns(designs), within_columns(designs)
+    between, within = between_columns(declared), within_columns(declared)
     made = {}
     for name, columns in tables:
         names = [column.name for column in columns]
@@ -166,10 +170,15 @@ _NOT_IN = "snapshots"
 """The large table is joined by stage with the others where it needs their factors."""
 
 
-def between_columns(designs: Sequence[Design]) -> tuple[Column, ...]:
+def _designs(declared: Iterable[str]) -> list[Design]:
+    texts = dict.fromkeys(filter(None, declared))
+    return [design for text in texts if (design := read_declared(text).design) is not None]
+
+
+def between_columns(declared: Iterable[str]) -> tuple[Column, ...]:
     """A column a factor of which each participant has one level."""
     levels: dict[str, dict[str, None]] = {}
-    for design in designs:
+    for design in _designs(declared):
         for factor, of_factor in design.between.items():
             levels.setdefault(factor, {}).update(dict.fromkeys(map(str, of_factor)))
     return tuple(
@@ -182,9 +191,10 @@ def between_columns(designs: Sequence[Design]) -> tuple[Column, ...]:
     )
 
 
-def within_columns(designs: Sequence[Design]) -> tuple[Column, ...]:
+def within_columns(declared: Iterable[str]) -> tuple[Column, ...]:
     """A column a factor of which each participant meets every level, and the position; the models
     have a column of their own."""
+    designs = _designs(declared)
     levels: dict[str, dict[str, None]] = {}
     for design in designs:
         for factor, of_factor in design.within_levels.items():
@@ -213,6 +223,8 @@ class SessionFactors:
     def __init__(self, planned: SessionPlanned, parts: Mapping[str, PlannedPart]) -> None:
         self.declared = declared_text(planned)
         self.design = read_declared(self.declared).design
+        self.between_columns = between_columns([self.declared])
+        self.within_columns = within_columns([self.declared])
         self._parts = parts
         factors = self.design.between if self.design is not None else {}
         self.between: dict[str, str] = {

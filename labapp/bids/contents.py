@@ -95,7 +95,8 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
     about = {"StimulusPresentation": _software(record, version)}
     instructions = _instructions(record)
     tasks = tasks_of(record)
-    recorded = SessionRecords.of(events, str(record.name)).rows()
+    records = SessionRecords.of(events, str(record.name))
+    recorded, factors = records.rows(), records.factors
     for files in tasks:
         described = {"TaskName": files.name, "TaskDescription": files.description}
         if instructions:
@@ -105,9 +106,10 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
         rows = [
             row | task.question(row) for row in recorded[files.table] if row["stage"] in task.plan
         ]
-        trials = Table(trial_columns(files), [row | task.question(row) for row in rows])
+        columns = trial_columns(files, (factors.declared,))
+        trials = Table(columns, [row | task.question(row) for row in rows])
         _add_table(bundle, f"{stem}-{files.label}_beh", trials, described)
-        timeline = task_timeline(events, task)
+        timeline = task_timeline(events, task, factors)
         _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
     course = {"TaskName": SESSION_LABEL, "TaskDescription": SESSION_DESCRIPTION}
     _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)

@@ -15,7 +15,7 @@ from typing import Any
 from labapp import discovery, resources
 from labapp.bids import people
 from labapp.bids.contents import Target, add_tables
-from labapp.bids.people import PARTICIPANTS, by_participant, participants, session_line
+from labapp.bids.people import by_participant, participants, session_line
 from labapp.bids.phenotype import Phenotypes
 from labapp.bids.readme import readme
 from labapp.bids.session_timeline import session_columns
@@ -52,17 +52,19 @@ JOURNAL_COLUMNS = {
 }
 
 
-def codebook() -> dict[str, Any]:
-    """As plain values for codebook.json."""
+def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
+    """As plain values for codebook.json. declared: what the sessions' study declares, for the
+    columns of its factors."""
+    texts = tuple(dict.fromkeys(filter(None, declared)))
     return {
         "text in tables": SAID,
         "events": describe(),
         "journal.parquet": JOURNAL_COLUMNS,
-        "participants.tsv": described(PARTICIPANTS),
-        "sessions.tsv": described(people.session_columns()),
+        "participants.tsv": described(people.participant_columns(texts)),
+        "sessions.tsv": described(people.session_columns(texts)),
         "task-session_events.tsv": described(session_columns()),
         **{
-            f"task-{files.label}_{suffix}.tsv": described(columns(files))
+            f"task-{files.label}_{suffix}.tsv": described(columns(files, texts))
             for files in registry.task_files()
             for suffix, columns in (("events", event_columns), ("beh", trial_columns))
         },
@@ -116,16 +118,17 @@ class DerivedFiles:
 
     def finish(self) -> None:
         """The files of all sessions together, but for the README."""
+        declared = [str(line["declared"]) for line in self.lines]
         self._add_table("participants", participants(self.lines))
         for participant, own in by_participant(self.lines).items():
             name = f"sub-{participant}/sub-{participant}_sessions"
-            self._add_table(name, Table(people.session_columns(), own))
+            self._add_table(name, Table(people.session_columns(declared), own))
         for phenotype in self._phenotypes.finished():
             tool = {"MeasurementToolMetadata": phenotype.tool}
             self._add_table(f"phenotype/{phenotype.instrument}", phenotype.table, **tool)
         description = _description(self.titles[0], self._version)
         self._bundle.add_text("dataset_description.json", json_text(description))
-        self._bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook()))
+        self._bundle.add_text(f"{SOURCEDATA}/codebook.json", json_text(codebook(declared)))
 
     def readme(self, *, audio: bool, unshared: Sequence[str]) -> str:
         """The README. audio: whether sound was to be in the bundle; unshared: the sessions whose

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from labapp.analysis.declared import SessionFactors, between_columns
 from labapp.analysis.inclusion import RULES, conditions, fold_inclusion_status, inclusion_kinds
+from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
@@ -76,21 +78,36 @@ _SESSIONS = (
 )
 
 
-def session_columns() -> tuple[Column, ...]:
-    """The columns of sessions.tsv."""
+def session_columns(declared: Iterable[str] = ()) -> tuple[Column, ...]:
+    """The columns of sessions.tsv. declared: what the study declares, for its factors."""
     words = registry.achievements()
-    return tuple(
+    columns = tuple(
         replace(column, description=f"{words[column.name][:1].upper()}{words[column.name][1:]}.")
         if column.name in ACHIEVED
         else column
         for column in _SESSIONS
     )
+    return _with_factors(columns, declared)
+
+
+def participant_columns(declared: Iterable[str] = ()) -> tuple[Column, ...]:
+    """The columns of participants.tsv. declared: as in `session_columns`."""
+    return _with_factors(PARTICIPANTS, declared)
+
+
+def _with_factors(columns: Sequence[Column], declared: Iterable[str]) -> tuple[Column, ...]:
+    """The columns with those of the factors between participants, behind the conditions."""
+    at = columns.index(CONDITIONS) + 1
+    factors = map(described_column, between_columns(declared))
+    return (*columns[:at], *factors, *columns[at:])
 
 
 def session_line(record: Record) -> Mapping[str, object]:
-    """The cells of one session in sessions.tsv, with `participant` and `study` besides."""
+    """The cells of one session in sessions.tsv, with `participant`, `study` and what that declared
+    besides."""
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
+    factors = SessionFactors(planned, {})
     wanted = inclusion_kinds()
     told = payloads([row for row in record.rows if row.kind in wanted])
     inclusion_status = fold_inclusion_status(told, withdrawn=bool(record.withdrawn))
@@ -98,6 +115,7 @@ def session_line(record: Record) -> Mapping[str, object]:
     return {
         "participant": planned.participant,
         "study": planned.study,
+        "declared": factors.declared,
         "session_id": f"ses-{record.session}",
         "acq_time": record.rows[0].utc,
         "state": record.state,
@@ -105,6 +123,7 @@ def session_line(record: Record) -> Mapping[str, object]:
         "included": inclusion_status.included,
         "excluded_because": ", ".join(inclusion_status.failed),
         "conditions": conditions(planned.assignment),
+        **factors.between,
         **{name: getattr(inclusion_status.achieved, name) for name in ACHIEVED},
         "payment": None if paid is None else paid.total,
         "payment_currency": None if paid is None else paid.currency,
@@ -136,6 +155,8 @@ def by_participant(
 
 def participants(lines: Sequence[Mapping[str, object]]) -> Table:
     """A row a participant, by their labels."""
+    declared = [str(line["declared"]) for line in lines]
+    factors = [column.name for column in between_columns(declared)]
     rows = [
         {
             "participant_id": f"sub-{participant}",
@@ -145,10 +166,11 @@ def participants(lines: Sequence[Mapping[str, object]]) -> Table:
             "included": all(line["included"] for line in theirs),
             "excluded_because": _joined(line["excluded_because"] for line in theirs),
             "conditions": _joined(line["conditions"] for line in theirs),
+            **{name: _joined(line.get(name) for line in theirs) for name in factors},
         }
         for participant, theirs in by_participant(lines).items()
     ]
-    return Table(PARTICIPANTS, rows)
+    return Table(participant_columns(declared), rows)
 
 
 def _joined(values: Iterable[object]) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from labapp.analysis.declared import SessionFactors
+from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
 from labapp.events.questionnaires import QuestionnaireSubmitted
 from labapp.journal.record import Record
@@ -54,13 +56,14 @@ class _InstrumentAnswers:
 @dataclass(frozen=True, slots=True)
 class _Occasion:
     """Where an instrument was asked. stage: which it was about, empty for the whole session; turn:
-    the first, second … part of the session that asks it about that."""
+    the first, second … part of the session that asks it about that; factors: of the session."""
 
     session: str
     part: str
     stage: str
     model: str
     turn: int
+    factors: SessionFactors
 
     @property
     def prefix(self) -> str:
@@ -88,6 +91,7 @@ class Phenotypes:
         """The answers of a session; instruments: of its study, by id."""
         known_parts = registry.known_parts(record.planned.plan)
         abouts = _abouts(known_parts)
+        factors = SessionFactors(record.planned, {part.id: part for part in known_parts})
         kinds = {
             part.id: sheet.kinds
             for part in known_parts
@@ -108,8 +112,11 @@ class Phenotypes:
             if event.part_id not in parts:
                 parts.append(event.part_id)
             turn = parts.index(event.part_id) + 1
-            asked = _Occasion(record.session, event.part_id, stage, model, turn)
+            asked = _Occasion(record.session, event.part_id, stage, model, turn, factors)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
+            for column in map(described_column, factors.between_columns):
+                into.columns[column.name] = column
+                row[column.name] = factors.between.get(column.name)
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
 
     def finished(self) -> list[Phenotype]:
@@ -153,6 +160,12 @@ def _collect(
     if asked.stage:
         described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
         put(asked.model, f"{asked.prefix}_model", described)
+        for column in map(described_column, asked.factors.within_columns):
+            told = replace(
+                column, description=f"Of {asked.words.removeprefix('about ')}: {column.description}"
+            )
+            cells = asked.factors.within(asked.part)
+            put(cells.get(column.name), f"{asked.prefix}_{column.name}", told, column.name)
     for item, value in payload.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
         kind = kinds.get(item, "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from labapp.analysis.declared import SessionFactors, within_columns
+from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
 from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
@@ -29,13 +31,15 @@ RESTARTED = "restarted"
 """Outcome of a stage that was interrupted and began again: the next row of its id goes on."""
 
 
-def event_columns(files: TaskFiles) -> tuple[Column, ...]:
-    """The columns of a task's _events.tsv."""
+def event_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """The columns of a task's _events.tsv. declared: what the studies declare, for their
+    factors."""
     return (
         *COMMON,
         Column("trial_type", "What happened.", levels=files.types),
         Column("stage", "Id of the plan's part."),
         Column("model", "Id of the representation."),
+        *map(described_column, within_columns(declared)),
         Column("trial", "Number of the question in its stage, from 1."),
         Column("attempt", "Attempt at the question, from 1."),
         WORKING,
@@ -62,10 +66,13 @@ class OpenRow:
         self.cells["outcome"] = outcome
 
 
-def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Table:
+def task_timeline(
+    events: Iterable[tuple[Event, Payload]], task: TaskRows, factors: SessionFactors | None = None
+) -> Table:
     """The rows of the stages of one task.
 
-    events: of the whole session, with their payloads (pauses are needed too).
+    events: of the whole session, with their payloads (pauses are needed too); factors: of its
+    study's design.
     """
     files = task.files
     models = {stage: part.model for stage, part in task.plan.items()}
@@ -86,6 +93,7 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
             "duration": "0",
             "stage": stage,
             "model": models[stage],
+            **(factors.within(stage) if factors is not None else {}),
             "trial": event.trial,
             "attempt": event.attempt,
             "seq": event.seq,
@@ -112,4 +120,5 @@ def task_timeline(events: Iterable[tuple[Event, Payload]], task: TaskRows) -> Ta
                     trial = trials.pop(key)
                     trial.cells |= answer.cells
                     trial.close(answer.t_ns, pauses.working_ns(answer.t_ns), answer.outcome)
-    return Table(event_columns(files), rows)
+    declared = () if factors is None else (factors.declared,)
+    return Table(event_columns(files, declared), rows)

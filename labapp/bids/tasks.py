@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import table_columns
+from labapp.analysis.declared import is_of_design, with_declared
 from labapp.errors import BundleError, SessionError
 from labapp.journal.record import Record
 from labapp.plugins import registry
@@ -47,19 +48,20 @@ def _refuse_unknown(record: Record) -> None:
         )
 
 
-@cache
-def trial_columns(files: TaskFiles) -> tuple[Column, ...]:
-    """The columns of a task's _beh.tsv."""
-    table = table_columns()[files.table]
+@lru_cache(maxsize=64)
+def trial_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """The columns of a task's _beh.tsv. declared: what the studies declare, for their factors."""
+    table = with_declared(table_columns(), declared)[files.table]
     if files.trial_columns is None:
         chosen = tuple(column for column in table if column.name not in _ELSEWHERE)
     else:
         by_name = {column.name: column for column in table}
-        chosen = tuple(by_name[name] for name in files.trial_columns)
-    return (*map(_described, chosen), *files.more_columns)
+        factors = (column for column in table if is_of_design(column))
+        chosen = (*factors, *(by_name[name] for name in files.trial_columns))
+    return (*map(described_column, chosen), *files.more_columns)
 
 
-def _described(column: AnalysisColumn) -> Column:
+def described_column(column: AnalysisColumn) -> Column:
     """A column of the analysis as a sidecar describes it."""
     meaning = column.meaning[:1].upper() + column.meaning[1:]
     if column.kind == "numbers":

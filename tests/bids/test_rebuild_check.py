@@ -111,7 +111,7 @@ def test_a_package_that_made_them_and_is_not_here_is_named(bundle: Path, tmp_pat
 def test_what_a_package_adds_here_is_not_missing_there(
     bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def more() -> dict[str, object]:
+    def more(declared: object) -> dict[str, object]:
         return codebook() | {"task-maze_beh.tsv": {}}
 
     monkeypatch.setattr("labapp.bids.derived.codebook", more)
