@@ -68,7 +68,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "alarm.raised": frozenset({"code"}),
     "alarm.cleared": frozenset({"code"}),
     "screen.changed": frozenset({"change"}),
-    "decoder.warmed": frozenset({"model", "device", "card_sha256"}),
+    "decoder.warmed": frozenset({"model", "device", "card_sha256", "backend", "backend_version"}),
     "trial.ended": frozenset({"outcome"}),
     "skip.requested": frozenset({"what"}),
     "skip.taken_back": frozenset({"what"}),

@@ -184,21 +184,34 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    models: Annotated[list[str] | None, typer.Argument(help="Ids or folders of models.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
     n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
     json_: Json = False,
 ) -> None:
-    """Time single decodes. Example: labapp models bench sinelines/vae"""
-    from labapp.representations import timing
-    from labapp.representations.package import load_package
+    """Time single decodes. Example: labapp models bench sinelines/vae
 
-    result = timing.bench(load_package(_model(model), device), n)
+    All models on a graphics card: labapp models bench --all --device cuda
+    """
+    from labapp.representations import package, timing
+
+    names = package.list_packages() if every else list(models or [])
+    if not names or (every and models):
+        raise UsageError(
+            "Which models are to be timed?",
+            safe="Nothing was timed.",
+            todo="Name models, or say --all; labapp models list shows which there are.",
+        )
+    results = [timing.bench(package.load_package(_model(name), device), n) for name in names]
     if json_:
-        say_json(result)
-    else:
+        say_json(results if every or len(results) > 1 else results[0])
+        return
+    for result in results:
         for key, value in result.items():
             say(f"{key:16} {value:.3f}" if isinstance(value, float) else f"{key:16} {value}")
+        if len(results) > 1:
+            say("")
 
 
 def _evaluate(

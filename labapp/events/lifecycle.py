@@ -226,7 +226,8 @@ class WindowFocus(Payload):
 @kind("decoder.warmed", durable=True)
 class DecoderWarmed(Payload):
     """A decoder is ready, with its measured time per picture. card_sha256: hash of the model card,
-    which holds the hashes of the weights; empty where there is no card."""
+    which holds the hashes of the weights; empty where there is no card. backend, backend_version:
+    what computes the decoder, with its version; empty in older journals."""
 
     model: str
     device: str
@@ -235,6 +236,8 @@ class DecoderWarmed(Payload):
     median_ms: float
     p99_ms: float
     card_sha256: str = ""
+    backend: str = ""
+    backend_version: str = ""
 
 
 @kind("environment.recorded", durable=True)

@@ -235,7 +235,7 @@ class ModelCard(Part):
         if self.backend != "onnxruntime":
             raise ValueError(f"backend: the architecture {ONNX} needs onnxruntime")
         if shape is None or len(shape) != axes or min(shape) < 1 or shape[2:] not in ((), (3,)):
-            raise ValueError(f"shape: a {self.display} needs {axes} sizes, found {shape}")
+            raise ValueError(f"shape: display {self.display} needs {axes} sizes, found {shape}")
         largest = LARGEST_SIDE**2 if axes == 1 else LARGEST_SIDE
         if max(shape) > largest:
             raise ValueError(f"shape: at most {largest}, found {max(shape)}")

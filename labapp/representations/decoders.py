@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.representations.architectures import ClosedForm
 from labapp.representations.card import ModelCard
 from labapp.representations.space import LatentSpace
 
@@ -26,6 +28,16 @@ def percentiles_of(latents: Float32) -> dict[int, Float32]:
     """The `PERCENTILES` of every column of `latents`, each float32 of shape (dimensions,)."""
     rows = np.percentile(latents.astype(np.float64), PERCENTILES, axis=0).astype(np.float32)
     return dict(zip(PERCENTILES, rows, strict=True))
+
+
+def onnxruntime_version() -> str:
+    """The version of ONNX Runtime here, of whichever of its packages; empty without one."""
+    for package in ("onnxruntime", "onnxruntime-gpu"):
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,14 @@ class LoadedDecoder:
     def output_shape(self) -> tuple[int, ...]:
         """Shape of one instance x: (64,) for Sinelines, (64, 64) for dSprites."""
         return self.card.made_by.output_shape
+
+    @property
+    def backend(self) -> tuple[str, str]:
+        """What computes it, a part of the model (see the card), and the version of that here."""
+        if isinstance(self.card.made_by.source, ClosedForm):
+            return "numpy", metadata.version("numpy")
+        name = self.card.backend
+        return name, metadata.version("torch") if name == "torch" else onnxruntime_version()
 
     @property
     def at_once(self) -> int:

@@ -2,6 +2,7 @@
 
     model.yaml            the card: what the model is, how it was made, hashes of the other files
     decoder.safetensors   the weights; none for a closed form
+    decoder.onnx          in their place the whole graph, of an imported model
     latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
                           `spread`: standard deviations of the posteriors, where there are any
 
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations import document
-from labapp.representations.architectures import ClosedForm
+from labapp.representations import document, onnx_backend
+from labapp.representations.architectures import ClosedForm, OnnxGraph
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.representations.recipe import ID_PATTERN
@@ -173,7 +174,9 @@ def load_package(
 
 
 def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
-    stray = [name for name in (files.WEIGHTS, files.LATENTS) if (folder / name).exists()]
+    stray = [
+        name for name in (files.WEIGHTS, files.GRAPH, files.LATENTS) if (folder / name).exists()
+    ]
     if stray or card.weights_sha256 or card.latents_sha256:
         raise ModelError(
             f"{folder} is a closed form: it has no weights and no latents, found "
@@ -204,6 +207,8 @@ def _trained(
             safe=_SAFE,
             todo="Take a fresh copy of the package.",
         )
+    if isinstance(card.made_by.source, OnnxGraph):
+        return _whole(folder, card, card.weights_sha256, device, threads)
     weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
     latents, percentiles = _sample(folder, card)
     from labapp.representations import torch_backend
@@ -221,6 +226,28 @@ def _trained(
         device=chosen.type,
         threads=threads,
         forward=forward,
+    )
+
+
+def _whole(
+    folder: Path, card: ModelCard, sha256: str, device: str | None, threads: int
+) -> LoadedDecoder:
+    """A decoder whose graph lies in the package."""
+    onnx_backend.require(card.id)
+    graph = files.read_checked(folder / files.GRAPH, sha256)
+    latents, percentiles = _sample(folder, card)
+    chosen = onnx_backend.choose_device(device)
+    return LoadedDecoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles,
+        device=chosen,
+        threads=threads,
+        forward=onnx_backend.build(
+            card.made_by, card.space.width, graph, device=chosen, threads=threads, model=card.id
+        ),
     )
 
 
@@ -261,12 +288,13 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
 def write_package(
     folder: Path,
     card: ModelCard,
-    weights: Mapping[str, NDArray[np.floating]],
+    weights: Mapping[str, NDArray[np.floating]] | bytes,
     latents: Float32,
     spread: Float32 | None = None,
     percentiles: Float32 | None = None,
 ) -> Path:
-    """Write a trained model's package, whole or not at all.
+    """Write a trained model's package, whole or not at all. weights: by name, or a whole ONNX
+    graph.
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
@@ -281,14 +309,15 @@ def write_package(
     arrays = {"latents": latents, "percentiles": percentiles}
     if spread is not None:
         arrays["spread"] = spread
+    decoder = files.GRAPH if isinstance(weights, bytes) else files.WEIGHTS
     contents = {
-        files.WEIGHTS: files.pack_weights(weights),
+        decoder: weights if isinstance(weights, bytes) else files.pack_weights(weights),
         files.LATENTS: files.pack_arrays(arrays),
     }
     card = ModelCard.model_validate(
         card.to_json()
         | {
-            "weights_sha256": files.digest(contents[files.WEIGHTS]),
+            "weights_sha256": files.digest(contents[decoder]),
             "latents_sha256": files.digest(contents[files.LATENTS]),
         }
     )

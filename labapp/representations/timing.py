@@ -78,7 +78,7 @@ def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
     -------
     model, device, threads; n single decodes: median_ms, p95_ms, p99_ms; frame_budget_ms and
     budget_share, the part of it that the median takes; batch_24_ms and batch_35_ms, medians;
-    arithmetic, in words.
+    backend with its version; arithmetic, in words.
     """
     times = warm_up(decoder, n)
     forward = decoder.forward
@@ -88,6 +88,7 @@ def bench(decoder: LoadedDecoder, n: int = 1_000) -> dict[str, Any]:
         "frame_budget_ms": FRAME_BUDGET_MS,
         "budget_share": round(times.median_ms / FRAME_BUDGET_MS, 4),
         **{f"batch_{size}_ms": batch_ms(decoder, size) for size in BATCHES},
+        "backend": " ".join(decoder.backend),
         "arithmetic": forward.how if isinstance(forward, Forward) else "closed form",
     }
 

@@ -47,6 +47,7 @@ def load_warm(
                 times.median_ms,
                 times.p99_ms,
                 sha256(files.content(card_path(model))).hexdigest(),
+                *decoder.backend,
             )
         )
     return WarmDecoders(decoders, warmed)

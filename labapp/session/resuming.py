@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from labapp import __version__
 from labapp.errors import LabappError, ModelError, SessionError
@@ -152,14 +154,28 @@ def check_models(
     past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
 ) -> None:
     """Raises SessionError when a model is not the one the session began with."""
-    models = {
-        e.payload["model"]: e.payload.get("card_sha256") for e in past if e.kind == "decoder.warmed"
-    }
+    models = {e.payload["model"]: e.payload for e in past if e.kind == "decoder.warmed"}
     for now in warmed:
-        before = models.get(now.model)
-        if before and now.card_sha256 and before != now.card_sha256 and not accept_version:
+        before = models.get(now.model, {})
+        stated = before.get("card_sha256")
+        if stated and now.card_sha256 and stated != now.card_sha256 and not accept_version:
             raise SessionError(
                 f"The model {now.model} is not the one this session was begun with.",
                 safe="The session is untouched.",
                 todo="Put the former model back, or say --accept-version to go on with this one.",
             )
+        computed, computes = _computed(before), _computed(asdict(now))
+        if before.get("backend") and computed != computes and not accept_version:
+            raise SessionError(
+                f"This session was begun with the model {now.model} computed by {computed}; here "
+                f"it is {computes}, whose pictures may differ a little.",
+                safe="The session is untouched. The alignments that it holds are data: no version "
+                "computes them anew.",
+                todo="Resume it where it was begun, or with that version; or say --accept-version "
+                "to go on with this one, which is noted in the session.",
+            )
+
+
+def _computed(warmed: Mapping[str, Any]) -> str:
+    """What computes a decoder, where and in which version, in words."""
+    return " ".join(str(warmed.get(key)) for key in ("backend", "backend_version", "device"))

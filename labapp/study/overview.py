@@ -10,6 +10,7 @@ from labapp.documents import dotted, parse_yaml
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.plugins import registry, texts
 from labapp.representations import card as cards
+from labapp.representations import onnx_backend
 from labapp.representations.package import find as find_model
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
@@ -26,8 +27,12 @@ from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 
 
 def space_of(model: str) -> LatentSpace:
-    """The latent space on a model's card, without loading the model. Raises ModelError."""
-    return cards.read(find_model(model)).space
+    """The latent space on a model's card, without loading the model. Raises ModelError, also where
+    what computes the model is not installed: a session could not begin."""
+    card = cards.read(find_model(model))
+    if card.backend == "onnxruntime":
+        onnx_backend.require(card.id)
+    return card.space
 
 
 def prior_of(model: str) -> bool:

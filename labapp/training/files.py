@@ -26,6 +26,7 @@ from labapp.reading import files as reading
 Float32 = NDArray[np.float32]
 
 WEIGHTS = "decoder.safetensors"
+GRAPH = "decoder.onnx"
 LATENTS = "latents.npz"
 
 LARGEST = 256 * reading.MIB
@@ -105,6 +106,13 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
             raise _refuse(f"{path}: tensor {name!r} holds values that are not finite.")
         weights[name] = values.astype(np.float32)
     return weights
+
+
+def read_checked(path: Path, sha256: str) -> bytes:
+    """The whole file, whose hash is this. Raises ModelError."""
+    content = read_bytes(path)
+    _check_digest(path, content, sha256)
+    return content
 
 
 def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from benchmarks.onnx_decoders import write
+from labapp.errors import UsageError
 from labapp.representations import package, timing
 from labapp.representations.timing import random_states
 
@@ -38,3 +43,34 @@ def test_random_states_lie_on_the_dials_and_repeat() -> None:
         assert dimension.low <= column.min() < column.max() <= dimension.high
     np.testing.assert_array_equal(states, random_states(decoder.space, 50))
     assert not np.array_equal(states, random_states(decoder.space, 50, seed=1))
+
+
+def test_several_models_are_timed_by_one_command(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from labapp.cli.models import models_app
+
+    own = write(tmp_path, "own/model", (8, 8))
+    args = [
+        "bench",
+        "circles/gt",
+        str(own),
+        "sinelines/ae",
+        "--n",
+        "3",
+        "--device",
+        "cpu",
+        "--json",
+    ]
+    result = CliRunner().invoke(models_app, args)
+    rows = json.loads(result.output)
+    assert [row["model"] for row in rows] == ["circles/gt", "own/model", "sinelines/ae"]
+    assert [row["backend"].split()[0] for row in rows] == ["numpy", "onnxruntime", "torch"]
+
+
+@pytest.mark.parametrize("args", [[], ["--all", "circles/gt"]])
+def test_it_is_said_how_to_name_what_is_timed(args: list[str]) -> None:
+    from labapp.cli.models import models_bench
+
+    with pytest.raises(UsageError, match="Which models"):
+        models_bench(args[1:], every="--all" in args)

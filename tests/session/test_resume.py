@@ -235,6 +235,29 @@ def test_another_model_is_asked_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "change", [{"backend_version": "1.21.0"}, {"backend": "torch"}, {"device": "cuda"}]
+)
+def test_what_computes_the_pictures_is_kept_through_all_segments(
+    change: dict[str, str], tmp_path: Path
+) -> None:
+    first = DecoderWarmed("own/model", "cpu", 1, 1, 0.1, 0.2, "", "onnxruntime", "1.20.0")
+    killed = opened(tmp_path, warmed=(first,))
+    killed.begin()
+    path = drop(killed)
+
+    def again(**more: bool) -> OpenSession:
+        around = surroundings(tmp_path, warmed=(replace(first, **change),))
+        return opening.resume(path, lambda loaded, models: around, **more)
+
+    with pytest.raises(SessionError, match=r"computed by onnxruntime 1.20.0 cpu; here it is"):
+        again()
+    gone_on = again(accept_version=True)
+    gone_on.begin()
+    drop(gone_on)
+    again().close("test over")  # what it was gone on with is what it is held to
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         (

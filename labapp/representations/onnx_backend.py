@@ -1,0 +1,122 @@
+"""Decoders whose whole graph lies in the package as ONNX, computed by ONNX Runtime.
+
+onnxruntime is an extra of labapp and imported with the first such decoder, not before. A graph is
+given to it as bytes: it can then name no other file, and operators of other domains than ONNX's own
+are not registered, so that nothing but the graph is run.
+"""
+
+from __future__ import annotations
+
+from importlib import util
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.errors import ModelError
+from labapp.representations.architectures import Architecture
+from labapp.representations.decoders import Forward
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+Float32 = NDArray[np.float32]
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+_SAFE = "No model was loaded."
+_FRESH = "Take a fresh copy of the model package, or import the model again (labapp models import)."
+
+
+def require(model: str) -> None:
+    """Raises ModelError where the extra that computes this model is not installed."""
+    if util.find_spec("onnxruntime") is None:
+        raise ModelError(
+            f"The model {model} is computed by ONNX Runtime, which is not installed here.",
+            safe=_SAFE,
+            todo='Install labapp with its extra: pip install "labapp[onnx]"',
+        )
+
+
+def choose_device(configured: str | None) -> str:
+    """The processor, unless CUDA is asked for. Raises ModelError where ONNX Runtime has none."""
+    if configured != "cuda":
+        return "cpu"
+    import onnxruntime
+
+    if PROVIDERS["cuda"] not in onnxruntime.get_available_providers():
+        raise ModelError(
+            "The ONNX Runtime that is installed here does not compute on CUDA.",
+            safe=_SAFE,
+            todo="Install onnxruntime-gpu in its place, or leave --device out.",
+        )
+    return "cuda"
+
+
+def build(
+    architecture: Architecture, width: int, graph: bytes, *, device: str, threads: int, model: str
+) -> Forward:
+    """The decoder of this graph as a function of float32 z.
+
+    Parameters
+    ----------
+    width : of z.
+    threads : of the processor; 1 is right for the slider path (see `torch_backend`).
+    model : its id, for messages.
+
+    Raises
+    ------
+    ModelError : ONNX Runtime refuses the graph, or it does not make one instance of the card's
+        shape, float32 and finite, of one z.
+    """
+    require(model)
+    session = _session(graph, device, threads, model)
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
+        raise _refused(model, "it has not one input and one output of float32")
+    given, wanted, batch = inputs[0].name, [outputs[0].name], inputs[0].shape[:1]
+    shape = architecture.output_shape
+
+    def run(z: Float32) -> Float32:
+        decoded: Float32 = session.run(wanted, {given: z})[0]
+        return decoded
+
+    def one_by_one(z: Float32) -> Float32:
+        rows = [run(z[row : row + 1]) for row in range(len(z))]
+        return np.concatenate(rows) if rows else np.empty((0, *shape), np.float32)
+
+    forward = Forward(one_by_one if batch == [1] else run, "float32, one ONNX graph")
+    try:
+        trial = forward(np.zeros((1, width), dtype=np.float32))
+    except Exception as error:  # of onnxruntime, whose errors have no base of their own
+        raise _refused(model, _first_line(error)) from error
+    if trial.shape != (1, *shape) or trial.dtype != np.float32 or not np.isfinite(trial).all():
+        raise _refused(
+            model,
+            f"z = 0 decodes to {trial.dtype} of shape {trial.shape[1:]}, or to values that are not "
+            f"finite; the card states {shape}",
+        )
+    return forward
+
+
+def _session(graph: bytes, device: str, threads: int, model: str) -> InferenceSession:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4  # what goes wrong is raised
+    # A thread that waits in a loop takes the time of the window that shows the picture.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    providers = dict.fromkeys((PROVIDERS[device], PROVIDERS["cpu"]))
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=list(providers))
+    except Exception as error:
+        raise _refused(model, _first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:300]
+
+
+def _refused(model: str, why: str) -> ModelError:
+    return ModelError(f"The graph of {model} is no decoder: {why}.", safe=_SAFE, todo=_FRESH)
