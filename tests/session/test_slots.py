@@ -22,7 +22,6 @@ from labapp.session.coverage import Allocation, coverage
 from labapp.session.overview import overview
 from labapp.session.recovery import recover
 from labapp.session.withdrawal import withdraw
-from labapp.simulation.at_scale import simulate_at_scale
 from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.allocation import Slot
@@ -227,17 +226,6 @@ def test_the_careless_are_replaced_in_their_slots(
     assert len(counts) == 2 * 3 * 3
     assert set(counts) == {1}
     assert tables.scores["position"].tolist() == [1, 2, 3] * len(paths)
-
-
-def test_many_at_once_are_the_same_as_one_after_another(
-    simulated: tuple[LoadedStudy, list[Path]], tmp_path: Path
-) -> None:
-    loaded, paths = simulated
-    again = simulate_at_scale(
-        str(loaded.path), None, "understanding", tmp_path / "out", careless=0.3, number=2
-    )
-    first, second = (load(some).participants.drop(columns="source") for some in (paths, again))
-    pd.testing.assert_frame_equal(first, second)
 
 
 def test_bundles_describe_the_factors(

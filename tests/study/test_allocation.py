@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.balance import measured
 from labapp.errors import StudyFull
 from labapp.study.allocation import Slot, Slots, cell_name, in_order, rows_of
 from labapp.study.design import Design, Order
@@ -148,3 +149,10 @@ def test_a_slot_is_read_from_its_text_whatever_levels_are_called() -> None:
         with pytest.raises(ValueError, match="names no slot"):
             Slot.parse(text)
         assert not rule.knows((text,))
+
+
+def test_the_benchmark_of_balance_holds_what_it_says() -> None:
+    lines = list(measured(20, cells=2, models=3, participants=12, lost=0.2))
+    assert [" slots " in line for line in lines] == [False, True]
+    assert "20 of 20 within the rule, the worst 0 beyond it" in lines[1]
+    assert "20 of 20" not in lines[0]
