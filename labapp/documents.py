@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from labapp.errors import LabappError, StudyError
+from labapp.errors import Fault, LabappError, StudyError
 from labapp.reading.values import DEEPEST
 
 LARGEST = 256 * 1024
@@ -52,17 +52,49 @@ class Strict(BaseModel):
         return schema
 
 
+class Problem(NamedTuple):
+    """What is wrong at a key. line: from 1."""
+
+    line: int
+    key: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.key}: {self.what}"
+
+
 @dataclass
 class Located:
-    """A YAML document's value, and the line of every key and item (counted from 1)."""
+    """A YAML document's value, and the line of every key and item (counted from 1).
+
+    switches: what is true or false, as it is written (`yes`, `off`); origin: of a document of which
+    parts are left out, where what is left stands in the whole one.
+    """
 
     value: Any
     lines: dict[Path_, int] = field(default_factory=dict)
     texts: dict[str, int] = field(default_factory=dict)
+    switches: dict[Path_, str] = field(default_factory=dict)
+    origin: dict[Path_, Path_] = field(default_factory=dict)
 
     def line_of_text(self, text: str) -> int | None:
         """The line of the first scalar that equals the text."""
         return self.texts.get(text)
+
+    def within(self, place: Path_) -> Iterator[tuple[Path_, str]]:
+        """The texts below a place of the document, with where each stands."""
+        value = self.value
+        for step in place:
+            value = value[step]
+        waiting: list[tuple[Path_, Any]] = [(place, value)]
+        while waiting:
+            path, value = waiting.pop()
+            if isinstance(value, str):
+                yield path, value
+            elif isinstance(value, dict):
+                waiting += [((*path, key), inner) for key, inner in value.items()]
+            elif isinstance(value, list):
+                waiting += [((*path, index), inner) for index, inner in enumerate(value)]
 
     def resolve(self, loc: Sequence[str | int]) -> Path_:
         """The document's path of a pydantic location: tags of unions are left out. A tag may be
@@ -78,16 +110,19 @@ class Located:
         """The line of a pydantic location."""
         return self.lines.get(self.resolve(loc), 1)
 
-    def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> str:
-        """One validation error as: line, key: found; allowed."""
+    def key(self, path: Path_) -> str:
+        """A path of the document in words, as `flow[2].stages`."""
+        return dotted(self.origin.get(path) or (*self.origin.get(path[:-1], path[:-1]), *path[-1:]))
+
+    def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> Problem:
+        """One validation error: its line, its key, and what was found and is allowed."""
         loc = error["loc"]
         path = self.resolve(loc)
         line = self.line(loc)
-        key = dotted(path)
+        key = self.key(path)
         kind = error["type"]
         if kind == "missing":
-            key = dotted((*path, str(loc[-1])))
-            return f"line {line}, {key}: missing; it is required"
+            return Problem(line, self.key((*path, str(loc[-1]))), "missing; it is required")
         value = error["input"]
         if kind == "extra_forbidden":
             fields = sorted(fields_at(model, loc[:-1]))
@@ -97,7 +132,7 @@ class Located:
             named = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
             of = f" for {kind_of}" if named and isinstance(kind_of, str) else ""
             allowed = ", ".join(fields)
-            return f"line {line}, {key}: unknown key {loc[-1]!r}{of}{hint}; allowed: {allowed}"
+            return Problem(line, key, f"unknown key {loc[-1]!r}{of}{hint}; allowed: {allowed}")
         if kind in ("union_tag_not_found", "union_tag_invalid"):
             # Told apart by a field's value, or by which key is there.
             context = error.get("ctx", {})
@@ -106,20 +141,30 @@ class Located:
                 path = (*path, field.strip("'"))
                 line = self.lines.get(path, line)
                 if "tag" not in context:
-                    return f"line {line}, {dotted(path)}: missing; it is required"
+                    return Problem(line, self.key(path), "missing; it is required")
                 tags = context["expected_tags"].replace("', '", "' or '")
-                return f"line {line}, {dotted(path)}: found {context['tag']!r}; allowed: {tags}"
+                found = f"found {context['tag']!r}; allowed: {tags}"
+                return Problem(line, self.key(path), found)
             first = next(iter(value), value) if isinstance(value, dict) else value
+            if isinstance(value, dict) and "tag" in context:
+                # The key whose value is no tag, where one says it.
+                telling = next((k for k, v in value.items() if v == context["tag"]), None)
+                if (*path, telling) in self.lines:
+                    path = (*path, telling)  # type: ignore[arg-type]
+                    line, key = self.lines[path], self.key(path)
             value = context.get("tag", first) if isinstance(value, dict) else first
             tags = context.get("expected_tags")
             allowed = tags.replace("'", "") if tags else ", ".join(fields_at(model, loc))
-            return f"line {line}, {key}: found {value!r}; allowed: one of {allowed}"
+            return Problem(line, key, f"found {value!r}; allowed: one of {allowed}")
         allowed = str(error["msg"]).removeprefix("Value error, ")
         allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
         allowed = _TYPES.get(kind, allowed)
         if kind == "string_pattern_mismatch":
             allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
-        return f"line {line}, {key}: found {_short(value)}; allowed: {allowed}"
+        if isinstance(value, bool) and kind == "string_type" and (said := self.switches.get(path)):
+            quoted = f'{said} in quotes, "{said}": without them it is {str(value).lower()}'
+            return Problem(line, key, f"found {said}; allowed: {quoted}")
+        return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 
 _TYPES = {
@@ -249,21 +294,40 @@ class _Loader(yaml.SafeLoader):
 
 def parse_yaml(path: Path, content: bytes, error: type[LabappError] = StudyError) -> Located:
     """The mapping in `content`; `path` names it in messages. Raises `error`."""
-    try:
-        located = _parsed(content)
-    except _Refused as refused:
-        where = f", line {refused.line}" if refused.line else ""
-        raise error(f"{path}{where}: {refused.what}.", todo=refused.todo) from refused.__cause__
-    return Located(_copied(located.value), located.lines, located.texts)
+    located, refused = read_yaml(path, content, error)
+    if located is None or refused:
+        raise StudyError.together(refused) if error is StudyError else refused[0]
+    return located
+
+
+def read_yaml(
+    path: Path, content: bytes, error: type[LabappError] = StudyError
+) -> tuple[Located | None, list[LabappError]]:
+    """The mapping in `content` as far as it can be read, None for not at all, and everything that
+    it is refused for."""
+    located, refused = _parsed(content)
+    errors: list[LabappError] = []
+    for refusal_ in refused:
+        fault = Fault(str(path), refusal_.line or 0, "", refusal_.what, refusal_.todo)
+        errors.append(error(f"{fault}.", todo=refusal_.todo, faults=(fault,)))
+        errors[-1].__cause__ = refusal_.__cause__
+    if located is None:
+        return None, errors
+    copy = replace(located, value=_copied(located.value))
+    return copy, errors
 
 
 @lru_cache(maxsize=128)
-def _parsed(content: bytes) -> Located:
+def _parsed(content: bytes) -> tuple[Located | None, tuple[_Refused, ...]]:
     """The same few cards, instruments and words are asked for again and again: opening the home
     reads some of them dozens of times."""
     located = Located(None)
-    located.value = _Values(located).construct(_compose(content), ())
-    return located
+    values = _Values(located)
+    try:
+        located.value = values.construct(_compose(content), ())
+    except _Refused as refused:
+        return None, (refused,)
+    return located, tuple(values.refused)
 
 
 def _copied(value: Any) -> Any:
@@ -324,6 +388,7 @@ class _Values:
 
     def __init__(self, located: Located) -> None:
         self._located = located
+        self.refused: list[_Refused] = []
         self._scalars = yaml.constructor.SafeConstructor()
 
     def construct(self, node: yaml.Node, at: Path_) -> Any:
@@ -331,22 +396,34 @@ class _Values:
         line = node.start_mark.line + 1
         located.lines.setdefault(at, line)
         if node.tag not in _PLAIN_TAGS:
-            raise _Refused(f"the tag {node.tag!r} is not allowed", line, "Use plain values.")
+            self.refused.append(
+                _Refused(f"the tag {node.tag!r} is not allowed", line, "Use plain values.")
+            )
+            return None
         if isinstance(node, yaml.MappingNode):
             out: dict[Any, Any] = {}
             for key_node, value_node in node.value:
                 key = self._plain(key_node)
                 line = key_node.start_mark.line + 1
                 if isinstance(key, bool) or not isinstance(key, str | int):
-                    raise _Refused(f"{key_node.value!r} is not a key", line, "Correct it.")
+                    todo = "Correct it."
+                    if isinstance(key, bool):
+                        todo = f'Put it in quotes: "{key_node.value}".'
+                    self.refused.append(_Refused(f"{key_node.value!r} is not a key", line, todo))
+                    continue
                 if key in out:
-                    raise _Refused(f"the key {key!r} is given twice", line, "Keep one of them.")
+                    self.refused.append(
+                        _Refused(f"the key {key!r} is given twice", line, "Keep one of them.")
+                    )
+                    continue
                 located.lines[(*at, key)] = line
                 out[key] = self.construct(value_node, (*at, key))
             return out
         if isinstance(node, yaml.SequenceNode):
             return [self.construct(item, (*at, index)) for index, item in enumerate(node.value)]
         value = self._plain(node)
+        if isinstance(value, bool):
+            located.switches[at] = node.value
         if isinstance(value, str):
             located.texts.setdefault(value, line)
         return value
@@ -354,29 +431,45 @@ class _Values:
     def _plain(self, node: yaml.Node) -> Any:
         """The value of a scalar; tags that name anything but a plain value are refused."""
         line = node.start_mark.line + 1
+
+        def refuse(what: str, todo: str) -> None:
+            self.refused.append(_Refused(what, line, todo))
+
         try:
             value = self._scalars.construct_object(node)
         except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-            problem = str(getattr(error, "problem", error))
-            raise _Refused(problem, line, "Use plain values.") from error
+            refuse(str(getattr(error, "problem", error)), "Use plain values.")
+            return None
         if isinstance(value, str) and (steering := _STEERING.search(value)):
             # Written as an escape, for YAML refuses most of them as they are.
-            what = f"the character U+{ord(steering[0]):04X} is not allowed"
-            raise _Refused(what, line, "Delete it.")
+            refuse(f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it.")
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
-            text = f"{node.value:.40} is larger than any number that is read"
-            raise _Refused(text, line, "Correct it.")
+            refuse(f"{node.value:.40} is larger than any number that is read", "Correct it.")
         return value
 
 
-def _merged(problems: Sequence[str]) -> list[str]:
-    """Merge the lines about one value into one: each kind of a union allows something else."""
-    allowed: dict[str, list[str]] = {}
+def _merged(problems: Sequence[Problem]) -> list[Problem]:
+    """Merge what is said of one value: each kind of a union allows something else."""
+    allowed: dict[Problem, list[str]] = {}
     for problem in problems:
-        start, separator, rest = problem.partition("; allowed: ")
-        allowed.setdefault(start + separator, []).append(rest)
-    return [start + " or ".join(dict.fromkeys(rest)) for start, rest in allowed.items()]
+        start, separator, rest = problem.what.partition("; allowed: ")
+        allowed.setdefault(problem._replace(what=start + separator), []).append(rest)
+    return [
+        problem._replace(what=problem.what + " or ".join(dict.fromkeys(rest)))
+        for problem, rest in allowed.items()
+    ]
+
+
+def problems(
+    located: Located, every: Sequence[Mapping[str, Any]], model: type[BaseModel]
+) -> list[Problem]:
+    """What pydantic's errors say, by line."""
+    # pydantic does not count refused items: a list of one is not too short for that.
+    inside = {fault["loc"][:depth] for fault in every for depth in range(len(fault["loc"]))}
+    errors = [f for f in every if f["type"] != "too_short" or f["loc"] not in inside]
+    errors.sort(key=lambda fault: located.line(fault["loc"]))
+    return _merged([located.problem(fault, model) for fault in errors])
 
 
 def refusal(
@@ -388,13 +481,19 @@ def refusal(
     error: type[LabappError] = StudyError,
 ) -> LabappError:
     """A pydantic error as an `error` with lines of: line, key, found, allowed."""
-    every = invalid.errors(include_url=False)
-    # pydantic does not count refused items: a list of one is not too short for that.
-    inside = {fault["loc"][:depth] for fault in every for depth in range(len(fault["loc"]))}
-    faults = [f for f in every if f["type"] != "too_short" or f["loc"] not in inside]
-    faults.sort(key=lambda fault: located.line(fault["loc"]))
-    problems = _merged([located.problem(fault, model) for fault in faults])
+    return refused(path, problems(located, invalid.errors(include_url=False), model), what, error)
+
+
+def refused(
+    path: Path,
+    problems: Sequence[Problem],
+    what: str,
+    error: type[LabappError] = StudyError,
+) -> LabappError:
+    """Problems of a document as an `error`. what: the kind of the document."""
+    todo = "Correct these lines and try again."
     return error(
-        f"{path} is not a valid {what}:\n" + "\n".join(f"  {text}" for text in problems),
-        todo="Correct these lines and try again.",
+        f"{path} is not a valid {what}:\n" + "\n".join(f"  {problem}" for problem in problems),
+        todo=todo,
+        faults=[Fault(str(path), *problem, todo=todo) for problem in problems],
     )

@@ -29,6 +29,35 @@ Each message answers the three questions a moderator has with a participant wait
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One mistake in a file that somebody wrote.
+
+    Attributes
+    ----------
+    file : its path; empty where none is known.
+    line : from 1; 0 where none is known.
+    key : where in the document, as `flow[2].stages.trials`; empty where it is in no key.
+    what : what is wrong, and what would be allowed.
+    todo : what to do.
+    """
+
+    file: str
+    line: int
+    key: str
+    what: str
+    todo: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        place = f"{self.file}, line {self.line}" if self.line else self.file
+        where = ", ".join(filter(None, (place, self.key)))
+        return f"{where}: {self.what}" if where else self.what
+
 
 class LabappError(Exception):
     """An expected failure, told in three parts.
@@ -38,15 +67,24 @@ class LabappError(Exception):
     what : what happened, as one sentence.
     safe : what is safe (usually the data recorded so far).
     todo : what to do next.
+    faults : the mistakes in files that it tells of, where it does.
     """
 
     exit_status = 1
 
-    def __init__(self, what: str, *, safe: str = "Nothing was changed.", todo: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        safe: str = "Nothing was changed.",
+        todo: str = "",
+        faults: Sequence[Fault] = (),
+    ) -> None:
         super().__init__(what)
         self.what = what
         self.safe = safe
         self.todo = todo
+        self.faults = tuple(faults)
 
     def __str__(self) -> str:
         return "\n".join(part for part in (self.what, self.safe, self.todo) if part)
@@ -57,7 +95,26 @@ class UsageError(LabappError):
 
 
 class StudyError(LabappError):
-    pass
+    @classmethod
+    def at(cls, file: Path | str, line: int | None, key: str, what: str, todo: str) -> StudyError:
+        """One mistake in a file. key: where in the document; empty for a text."""
+        fault = Fault(str(file), line or 0, key, what, todo)
+        return cls(f"{fault}.", todo=todo, faults=(fault,))
+
+    @classmethod
+    def together(cls, errors: Iterable[LabappError]) -> StudyError:
+        """Several as one that tells every mistake once, by file and line. A single one stays as it
+        is."""
+        distinct = list({str(error): error for error in errors}.values())
+        if len(distinct) == 1 and isinstance(distinct[0], StudyError):
+            return distinct[0]
+        faults = sorted({fault for error in distinct for fault in faults_of(error)})
+        lines = [f"  {fault}" for fault in faults]
+        return cls(
+            f"{len(faults)} mistakes:\n" + "\n".join(lines),
+            todo="\n".join(dict.fromkeys(filter(None, (fault.todo for fault in faults)))),
+            faults=faults,
+        )
 
 
 class StimuliError(LabappError):
@@ -138,3 +195,8 @@ class BundleError(LabappError):
 
 class ExportExists(BundleError):
     pass
+
+
+def faults_of(error: LabappError) -> tuple[Fault, ...]:
+    """The mistakes that an error tells of; itself as one where it names no file."""
+    return error.faults or (Fault("", 0, "", error.what.rstrip("."), error.todo),)

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,6 @@ from labapp.cli.options import (
     Windowed,
     Withdrawn,
     Workers,
-    data_folder,
     one_place,
     progress_bar,
     run_options,
@@ -44,13 +43,11 @@ from labapp.cli.planning import plan
 from labapp.cli.plugins import plugins_app
 from labapp.cli.sessions import sessions_app
 from labapp.cli.stimuli import stimuli_app
+from labapp.cli.studies import studies_app
 from labapp.console import say, say_json
-from labapp.errors import LabappError, SetupError, UsageError
+from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
 from labapp.simulation.names import STRATEGY_NAMES
-
-if TYPE_CHECKING:
-    from labapp.study.plan import Plan
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -58,12 +55,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-)
-studies_app = typer.Typer(
-    help="Study files: list, show, check, consent, preview, schema.\n\n"
-    "Example: labapp studies show quickstart",
-    short_help="Study files: list, show, check, consent, preview, schema.",
-    no_args_is_help=True,
 )
 app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
@@ -314,151 +305,6 @@ def simulate_(
     else:
         for path in folders:
             say(path)
-
-
-@studies_app.command("list")
-def studies_list(json_: Json = False) -> None:
-    """The studies of the program and of installed packages. Example: labapp studies list"""
-    from labapp.study import loading
-
-    rows = []
-    for path in loading.installed():
-        study = loading.load(path.stem).study
-        rows.append({"id": study.id, "title": study.title, "version": study.version})
-    if json_:
-        say_json(rows)
-    else:
-        widest = max(len(str(row["id"])) for row in rows)
-        for row in rows:
-            say(f"{row['id']:{widest}}  {row['title']}")
-
-
-@studies_app.command("show")
-def studies_show(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    participants: Annotated[int, typer.Option("--participants", min=1, max=1000)] = 6,
-    data: Data = None,
-    json_: Json = False,
-) -> None:
-    """A study's flow, its coverage so far, and the plan of its next participants.
-
-    Example: labapp studies show quickstart
-    """
-    from labapp.session.overview import overview
-
-    summary = overview(study, participants, data_folder(data))
-    if json_:
-        say_json(summary.to_json())
-    else:
-        for line in summary.lines():
-            say(line)
-
-
-@studies_app.command("check")
-def studies_check(file: Annotated[str, typer.Argument(help="A study file or id.")]) -> None:
-    """Check a study file and everything it names. Example: labapp studies check my-study.yaml"""
-    from labapp.session.masked_predictions import MaskedPredictor
-    from labapp.study.overview import check, notices
-    from labapp.ui.strings import strings_of
-
-    predictor = MaskedPredictor()
-    plans: list[Plan] = []
-    loaded = check(file, predictor, plans)
-    strings_of(loaded)
-    say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
-    for notice in (*predictor.notices(), *notices(loaded, plans)):
-        say(notice)
-
-
-@studies_app.command("consent")
-def studies_consent(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
-) -> None:
-    """The consent form as a PDF, to print and sign by hand.
-
-    Example: labapp studies consent quickstart --out consent.pdf
-    """
-    from labapp.study.loading import load
-    from labapp.ui.qtapp import make_app
-
-    loaded = load(study)
-    make_app()
-    from labapp.ui.consent_pdf import write_blank
-
-    write_blank(out, loaded)
-    say(f"form: {out}")
-
-
-@studies_app.command("preview")
-def studies_preview(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    participant: Annotated[
-        str | None, typer.Option("--participant", help="Whose plan. Default: the first's.")
-    ] = None,
-    condition: Annotated[
-        str | None, typer.Option("--condition", help="The drawn condition. Default: the first.")
-    ] = None,
-    order: Annotated[
-        int | None,
-        typer.Option("--order", min=1, help="The order that the participant of this number gets."),
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder to write each screen to, and a contact sheet."),
-    ] = None,
-) -> None:
-    """Every screen of a study, without a participant; nothing is kept.
-
-    The window's list has each page of each part, and below a part each of its trials and what comes
-    up in it (a question that is solved, what is said to an answer). --out writes each page, and
-    what comes up once a part, not for each trial.
-
-    Example: labapp studies preview quickstart --out screens
-    """
-    from labapp.study.loading import load
-    from labapp.ui.display import choose
-    from labapp.ui.qtapp import make_app
-
-    if participant is not None and order is not None:
-        raise UsageError(
-            "--participant and --order both say whose plan it is.", todo="Give one of them."
-        )
-    loaded = load(study, language)
-    make_app()
-    from labapp.ui import preview, preview_window
-
-    whose = loaded.study.participants.label(order) if order is not None else participant
-    display = choose()
-    if out is None and not display.visible:
-        raise SetupError(
-            f"There is no screen to show the preview on ({display.why}).",
-            todo="Write the screens to a folder with --out.",
-        )
-    with preview.opened_preview(loaded, whose, condition) as opened:
-        if (problem := opened.course.problem) is not None:
-            say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
-        if out is not None:
-            paths = preview.write_pictures(opened, out)
-            say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
-            return
-        preview_window.run_preview(opened)
-
-
-@studies_app.command("schema")
-def studies_schema(
-    instrument: Annotated[
-        bool, typer.Option("--instrument", help="Of questionnaires instead.")
-    ] = False,
-) -> None:
-    """The JSON Schema of study files, or of questionnaires; of stimulus sets: labapp stimuli
-    schema. Example: labapp studies schema > study.json"""
-    from labapp.study.schemas import schema_of
-
-    say_json(schema_of("instrument" if instrument else "study"))
 
 
 # Not click's: newer versions of typer bring a click of their own.

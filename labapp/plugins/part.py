@@ -195,6 +195,9 @@ class PlannedPart(Strict):
         """How many of its trials count where a study includes by questions that were solved."""
         return 0
 
+    text_pictures: ClassVar[frozenset[str]] = frozenset()
+    """What texts of it may name like pictures, as `![](correct)`."""
+
     def documents(self) -> Iterator[str]:
         """Names of the texts of the study that it shows."""
         if "document" in type(self).model_fields:

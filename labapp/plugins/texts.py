@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 _VALUE = re.compile(r"\{(\w+)\}")
+_PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]*)[^)]*\)")
 _BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
 _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
@@ -26,6 +27,16 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 def names(text: str) -> list[str]:
     """Every {name} of a text, once each, in the order of the text."""
     return list(dict.fromkeys(_VALUE.findall(text)))
+
+
+def picture_names(text: str) -> list[str]:
+    """Every picture that a text names, as `![](name)`, once each."""
+    return list(dict.fromkeys(_PICTURE.findall(text)))
+
+
+def line_of(text: str, part: str) -> int:
+    """The line, from 1, on which a part of a text first stands; 1 where it does not."""
+    return text[: max(text.find(part), 0)].count("\n") + 1
 
 
 def placeholders(text: str) -> list[str]:

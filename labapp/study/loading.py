@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import yaml
-from pydantic import ValidationError
 
 from labapp import discovery, resources
-from labapp.documents import LARGEST, Located, dotted, parse_yaml, refusal
-from labapp.errors import StudyError
+from labapp.documents import LARGEST, Located, Path_, dotted, parse_yaml, read_yaml
+from labapp.errors import LabappError, StudyError
 from labapp.plugins import registry
 from labapp.plugins.item import Item
-from labapp.plugins.texts import pages
 from labapp.reading import files as reading
-from labapp.study import allocation, conditions
-from labapp.study.conditions import Scope
-from labapp.study.design import Place, contradictions
-from labapp.study.design_checks import design_faults, values_at
-from labapp.study.flow import items_of, items_of_tasks, placed_items, unroll
+from labapp.study.flow import items_of_tasks, placed_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
 from labapp.study.schema import Study
@@ -37,7 +30,8 @@ class LoadedStudy:
     """A checked study with the files it names.
 
     files: relative name -> content, the study file itself among them; sha256: hash over all of
-    them, so that a changed consent text is another study.
+    them, so that a changed consent text is another study; fallbacks: see `_Reader`; origin: of a
+    study that could be read in part alone, see `partial.Partial`.
     """
 
     study: Study
@@ -45,6 +39,35 @@ class LoadedStudy:
     files: Mapping[str, bytes]
     instruments: Mapping[str, Instrument]
     sha256: str
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[Path_, Path_] = field(default_factory=dict)
+
+    @cached_property
+    def located(self) -> Located:
+        """The study file, with its lines."""
+        return read_yaml(self.path, self.files[self.path.name])[0] or Located(None)
+
+    def mistake(self, item: Item, error: LabappError) -> StudyError:
+        """An error in what an item of the flow says, with file and line: those of what of it the
+        error names, else of the item."""
+        if any(fault.line for fault in error.faults):
+            return StudyError(error.what, safe=error.safe, todo=error.todo, faults=error.faults)
+        places = (place for place, other in placed_items(self.study.flow) if other is item)
+        place = next(places, ())
+        place = self.origin.get(place, place)
+        named = [
+            (error.what.index(text), path)
+            for path, text in self.located.within(place)
+            if len(text) > 1 and text in error.what
+        ] or [
+            # A text may fail for what the stages say that it tells of.
+            (error.what.index(repr(text)), path)
+            for path, text in self.located.within(("flow",))
+            if repr(text) in error.what
+        ]
+        path = min(named)[1] if named else (*place, item.key)
+        what = error.what.removeprefix(f"{self.path}: ").rstrip(".")
+        return StudyError.at(self.path, self.located.line(path), dotted(path), what, error.todo)
 
     def text(self, name: str) -> str:
         """A text by its name in the study file; `{language}` is filled in.
@@ -64,8 +87,16 @@ class LoadedStudy:
     def words(self) -> dict[str, str]:
         """The words of the participant's window by key, as they are in their files."""
         words: dict[str, str] = {}
-        for template in word_files(self.study):
-            name = in_language(template, self.study.language)
+        languages = (self.study.fallback_language, self.study.language)
+        names = [
+            in_language(template, language)
+            for language in languages
+            if language is not None
+            for template in word_files(self.study)
+        ]
+        for name in names:
+            if name not in self.files:
+                continue
             value = parse_yaml(self.path.parent / name, self.files[name]).value
             words |= value if isinstance(value, dict) else {}
         return words
@@ -166,37 +197,14 @@ def title_of(path: Path) -> str:
 def load(study: str | Path, language: str | None = None) -> LoadedStudy:
     """Load and check a study by id or path, with its texts and instruments.
 
-    language: in which it is to be read, instead of its own.
+    language: in which it is to be read, instead of its own. Raises StudyError with every mistake.
     """
-    path = find(study)
-    try:
-        content = reading.content(path, LARGEST)
-    except OSError as error:
-        raise StudyError(
-            f"The study file {path} cannot be read ({error.strerror}).", todo="Check the file."
-        ) from error
-    located = parse_yaml(path, content)
-    if language is not None and isinstance(located.value, dict):
-        located.value["language"] = language
-    checked = _check(path, located)
-    _check_language(path, located, checked.language)
-    files = {path.name: content}
-    instruments = {}
-    _check_design(path, checked, located)
-    _check_variables(path, checked, located)
-    for name, text in sorted(_texts(path, checked, located).items()):
-        files[name] = _read(path, name, located.line_of_text(text))
-        if not pages(decoded(files[name])):
-            raise StudyError(
-                f"{path}: the text {name!r} is empty.", todo="Write it, or leave its line out."
-            )
-    for instrument in sorted({i for item in items_of(checked.flow) for i in item.instruments()}):
-        name = f"instruments/{instrument}.yaml"
-        files[name] = _read(path, name, located.line_of_text(instrument))
-        instruments[instrument] = Instrument.parse(
-            _resolve(path, name), files[name], checked.language
-        )
-    return LoadedStudy(checked, path, files, instruments, files_digest(files))
+    from labapp.study.examining import examine
+
+    examined = examine(study, language)
+    if examined.errors or examined.loaded is None:
+        raise StudyError.together(examined.errors)
+    return examined.loaded
 
 
 def files_digest(files: Mapping[str, bytes]) -> str:
@@ -207,188 +215,16 @@ def files_digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _texts(path: Path, study: Study, located: Located) -> dict[str, str]:
-    """The texts of a study, by name, and how its file names each."""
-    named = {name: name for name in word_files(study)}
-    if study.incentive is not None:
-        named[study.incentive.text] = study.incentive.text
-    for item, scope in _every_item(study):
-        for name in item.texts():
-            try:
-                named[conditions.fill(name, {"language": "{language}", **scope})] = name
-            except KeyError as error:
-                raise _unknown_variable(
-                    path, located.line_of_text(name), name, error, scope
-                ) from error
-    return {in_language(name, study.language): text for name, text in named.items()}
-
-
-def _every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
-    """Every item of the flow as participants of every condition meet it."""
-    for number, drawn in allocation.variants(study):
-        place = allocation.place_of(study, number, drawn)
-        yield from unroll(study.flow, place.scope, place.turns)
-
-
-def _check_design(path: Path, study: Study, located: Located) -> None:
-    """Refuse a design that says a fact twice, and an analysis that does not fit it."""
-    faults: list[tuple[int, str]] = []
-
-    def fault(place: tuple[str | int, ...], what: str) -> None:
-        faults.append((located.line(place), f"{dotted(place)}: {what}"))
-
-    if study.design is not None:
-        if study.assignment:
-            fault(
-                ("assignment",),
-                f"line {located.line(('design',))} has a design: say in one of them who gets what",
-            )
-        for place, item in placed_items(study.flow):
-            stages = item.task_stages()
-            # Stages that list no models may have photos or sequences in an order of theirs.
-            if stages is not None and stages.compared() and "order" in stages.model_fields_set:
-                fault(
-                    (*place, "stages", "order"),
-                    f"the design in line {located.line(('design',))} says the order",
-                )
-    wrong = contradictions(study.design, study.analysis, study.hypotheses, study.factor_levels)
-    for place, what in (*wrong, *design_faults(study)):
-        fault(place, what)
-    if faults:
-        raise StudyError(
-            f"{path} is not a valid study:\n"
-            + "\n".join(f"  line {line}, {what}" for line, what in sorted(faults)),
-            todo="Correct these lines and try again.",
-        )
-
-
-def _check_variables(path: Path, study: Study, located: Located) -> None:
-    """Refuse an `each`, an `only_if`, a model or a stimulus set with an unknown variable."""
-    drawn = conditions.cells_of(study.assignment)
-    for item in items_of(study.flow):
-        variable = item.goes_through()
-        if study.design is not None:
-            break  # see `design_faults`
-        if variable is not None and (drawn is None or variable != drawn[0]):
-            reason = "none is declared" if drawn is None else f"the drawn variable is {drawn[0]!r}"
-            raise StudyError(
-                f"{_place(path, located.line_of_text(variable))}: each: {variable!r}: {reason}.",
-                todo="Name a variable that has cells under `assignment`.",
-            )
-    for at, item in placed_items(study.flow):
-        _check_only_if(_place(path, located.line((*at, "only_if"))), study, item, at)
-    for item, scope in _every_item(study):
-        stages = item.task_stages()
-        for name in () if stages is None else stages.names():
-            try:
-                conditions.fill(name, scope)
-            except KeyError as error:
-                line = located.line_of_text(name)
-                raise _unknown_variable(path, line, name, error, scope) from error
-
-
-def _check_only_if(where: str, study: Study, item: Item, at: Place) -> None:
-    """Refuse an `only_if` that never holds: its variable is not known where the item stands, or
-    never has the value."""
-    values = values_at(study, at)
-    for name, wanted in item.only_if.items():
-        if name not in values:
-            raise StudyError(
-                f"{where}: only_if: there is no variable {name!r} here; there are: "
-                f"{', '.join(values) or 'none'}.",
-                todo=_DECLARE,
-            )
-        for value in wanted if isinstance(wanted, tuple) else (wanted,):
-            if value not in values[name]:
-                possible = ", ".join(dict.fromkeys(map(repr, values[name])))
-                raise StudyError(
-                    f"{where}: only_if: {name} is never {value!r}; it is one of: {possible}.",
-                    todo="Correct the value, or the levels of the variable.",
-                )
-
-
-def _unknown_variable(
-    path: Path, line: int | None, text: str, error: KeyError, scope: Scope
-) -> StudyError:
-    return StudyError(
-        f"{_place(path, line)}: {text!r}: there is no variable {error.args[0]!r} here; there are: "
-        f"{', '.join(('language', *scope))}.",
-        todo=_DECLARE,
-    )
-
-
-_DECLARE = (
-    "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
-    "several of is known inside `each` only."
-)
-
-
-def _place(path: Path, line: int | None) -> str:
-    return f"{path}, line {line}" if line else f"{path}"
-
-
-def _resolve(study_path: Path, name: str) -> Path:
+def resolve(study_path: Path, name: str) -> Path:
     beside = study_path.parent / name
     return beside if reading.exists(beside) else asset(name)
 
 
+def source(loaded: LoadedStudy, name: str) -> Path:
+    """The file on disk from which a file of a study was read."""
+    return resolve(loaded.path, loaded.fallbacks.get(name, name))
+
+
 def sources(loaded: LoadedStudy) -> list[Path]:
     """The files on disk from which a study was read."""
-    return [_resolve(loaded.path, name) for name in loaded.files]
-
-
-def _read(study_path: Path, name: str, line: int | None) -> bytes:
-    where = _place(study_path, line)
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        raise StudyError(
-            f"{where}: {name!r} points outside the study's folder.",
-            todo="Name texts and instruments relative to the study file, without '..'.",
-        )
-    path = _resolve(study_path, name)
-    try:
-        content = reading.content(path, LARGEST)
-        decoded(content)
-    except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError):
-            why, todo = "is not UTF-8 text", f"Save {path} as UTF-8."
-        elif not isinstance(error, FileNotFoundError):
-            why, todo = f"cannot be read ({error.strerror})", f"Put a readable file at {path}."
-        else:
-            why, todo = "is not there", _nearest(study_path, name)
-        raise StudyError(f"{where}: the file {name!r} {why}.", todo=todo) from error
-    return content
-
-
-def _nearest(study_path: Path, name: str) -> str:
-    """What to do about a missing file; names files that may have been meant."""
-    roots = (study_path.parent, *asset_roots())
-    beside = {
-        str(Path(name).with_name(file.name))
-        for root in roots
-        for file in (root / name).parent.glob(f"*{Path(name).suffix}")
-    }
-    near = difflib.get_close_matches(name, sorted(beside), 1, 0.8)
-    hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
-    known = f" Known are: {', '.join(QUESTIONNAIRES)}." if name.startswith("instruments/") else ""
-    return f"{hint} it (UTF-8) beside the study file, at {study_path.parent / name}.{known}"
-
-
-def _check(path: Path, located: Located) -> Study:
-    try:
-        return Study.model_validate(located.value)
-    except ValidationError as error:
-        raise refusal(path, located, error, "study", Study) from error
-
-
-def _check_language(path: Path, located: Located, language: str) -> None:
-    """Refuse a language without words, naming it and the languages there are."""
-    if reading.is_file(_resolve(path, in_language(WORDS, language))):
-        return
-    roots = (path.parent, *asset_roots())
-    languages = {file.parent.name for root in roots for file in root.glob(in_language(WORDS, "*"))}
-    raise StudyError(
-        f"{path}, line {located.line(('language',))}, language: there are no texts in "
-        f"{language!r}; there are: {', '.join(sorted(languages))}.",
-        todo="Use one of these, or put a translation of the shipped texts into "
-        f"{path.parent / 'texts' / language}.",
-    )
+    return [source(loaded, name) for name in loaded.files]

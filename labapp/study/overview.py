@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from labapp.documents import dotted, parse_yaml
+from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.plugins import registry, texts
 from labapp.representations import card as cards
 from labapp.representations import onnx_backend
 from labapp.representations.package import find as find_model
+from labapp.representations.package import tasks_of
 from labapp.representations.space import LatentSpace
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
-from labapp.study import loading, planner
+from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import variants
+from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design_checks import uneven
+from labapp.study.examining import examine
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
+
+STAND_IN = "sinelines/gt"
+"""A shipped model, for one that is not there."""
 
 
 def space_of(model: str) -> LatentSpace:
@@ -56,16 +63,28 @@ def _undeclared(loaded: LoadedStudy) -> list[str]:
     return [warning] if items else []
 
 
-def notices(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
-    """Remarks to whoever made a study that is in order; plans: of `check`."""
+def notices(loaded: LoadedStudy) -> list[str]:
+    """Remarks to whoever made a study that is in order."""
     return [
         *_undeclared(loaded),
         *_unheard(loaded),
-        *_unfilled(loaded, plans),
-        *_nobody_counts(loaded, plans),
+        *_in_another_language(loaded),
         *_not_known(loaded),
         *_uneven(loaded),
     ]
+
+
+def _in_another_language(loaded: LoadedStudy) -> list[str]:
+    """Of what participants read in the fallback language."""
+    if not loaded.fallbacks:
+        return []
+    names = ", ".join(sorted(loaded.fallbacks))
+    warning = (
+        f"Participants read {loaded.study.fallback_language} instead of {loaded.study.language} "
+        f"in: {names}. `labapp studies texts {loaded.path} --missing` lists what is to be "
+        "translated."
+    )
+    return [warning]
 
 
 def _unheard(loaded: LoadedStudy) -> list[str]:
@@ -80,34 +99,66 @@ def _unheard(loaded: LoadedStudy) -> list[str]:
     return []
 
 
-def _unfilled(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
-    """What is said of names in braces that no text of a part fills in, a line a text."""
-    warnings: dict[str, list[str]] = {}
+def _texts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
+    """Names in braces that nothing fills in, and pictures that nothing shows: participants would
+    read them as they stand."""
     for part in (part for plan in plans for part in plan.parts):
         names = {*part.filled(), *registry.task_type_of(part).fills_in}
         for document in part.documents():
-            for name in texts.names(loaded.text(document)):
+            if document not in loaded.files:
+                continue
+            text = loaded.text(document)
+            file = loading.source(loaded, document)
+            for name in texts.names(text):
                 if name not in names:
-                    there = f" Known there: {', '.join(sorted(names))}." if names else ""
-                    line = (
-                        f"{document}: nothing is filled in for {{{name}}} in the part "
-                        f"{part.id!r}: participants read it as it stands.{there}"
+                    known = f" Known there: {', '.join(sorted(names))}." if names else ""
+                    yield StudyError.at(
+                        file,
+                        texts.line_of(text, f"{{{name}}}"),
+                        f"{{{name}}}",
+                        f"nothing is filled in for it in the part {part.id!r}: participants read "
+                        "it as it stands",
+                        f"Correct it, or leave it out.{known}",
                     )
-                    warnings.setdefault(f"{document} {name}", []).append(line)
-    return [lines[0] for lines in warnings.values()]
+            for picture in texts.picture_names(text):
+                if picture not in part.text_pictures:
+                    known = ", ".join(sorted(part.text_pictures)) or "none"
+                    yield StudyError.at(
+                        file,
+                        texts.line_of(text, f"({picture}"),
+                        f"![]({picture})",
+                        f"there is no such picture in the part {part.id!r}; there are: {known}",
+                        "Leave it out: a text shows the pictures of its task, and no files.",
+                    )
 
 
-def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
-    """Of more questions to be solved than anybody is asked."""
+def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
+    """More questions to be solved than anybody is asked."""
     needed = loaded.study.inclusion.min_solved
-    solvable = max(sum(part.solvable for part in plan.parts) for plan in plans)
-    if needed <= solvable:
-        return []
-    warning = (
-        f"Nobody would count: inclusion.min_solved is {needed}, and the stages ask {solvable} "
-        "questions that can be solved."
-    )
-    return [warning]
+    solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
+    if needed > solvable:
+        yield StudyError.at(
+            loaded.path,
+            loaded.located.line(("inclusion", "min_solved")),
+            "inclusion.min_solved",
+            f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
+            "can be solved",
+            f"Give at most {solvable}.",
+        )
+
+
+def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Models that are not there, of every condition."""
+    for item, scope in checks.every_item(loaded.study):
+        if (stages := item.task_stages()) is None:
+            continue
+        for name in stages.compared():
+            if set(VARIABLE.findall(name)) - scope.keys():
+                continue  # told already
+            try:
+                space_of(fill(name, scope))
+            except ModelError as error:
+                yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
 
 
 def _not_known(loaded: LoadedStudy) -> list[str]:
@@ -128,9 +179,8 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
 
 def _uneven(loaded: LoadedStudy) -> list[str]:
     """Of a design whose orders cannot come out even, with the line."""
-    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
     return [
-        f"line {located.line(place)}, {dotted(place)}: {what}"
+        f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
         for place, what in uneven(loaded.study)
     ]
 
@@ -141,21 +191,79 @@ def check(
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus set
-    that does not fit, is found too. predict_masked: see `planner.realise`; plans: gets the plans
-    that were realised."""
-    loaded = loading.load(study)
-    located = parse_yaml(loaded.path, loaded.files[loaded.path.name])
+    that does not fit, is found too.
 
-    def in_the_study(named: str, error: LabappError) -> StudyError:
-        line = located.line_of_text(named)
-        where = f"{loaded.path}, line {line}" if line else f"{loaded.path}"
-        return StudyError(f"{where}: {error.what}", todo=error.todo)
+    predict_masked: see `planner.realise`; plans: gets the plans that were realised. Raises
+    StudyError with every mistake.
+    """
+    checked = check_all(study, predict_masked)
+    if checked.errors or checked.loaded is None:
+        raise StudyError.together(checked.errors)
+    if plans is not None:
+        plans += checked.plans
+    return checked.loaded
 
-    def space(model: str) -> LatentSpace:
+
+class Checked(NamedTuple):
+    """A study that was looked at as a whole. loaded: None where too little of it can be read;
+    errors: everything that is wrong with it; plans: of every condition."""
+
+    loaded: LoadedStudy | None
+    errors: tuple[LabappError, ...]
+    plans: tuple[Plan, ...]
+
+
+def check_all(
+    study: str | Path,
+    predict_masked: PredictMasked = recorded_outputs,
+    language: str | None = None,
+) -> Checked:
+    """Everything that is wrong with a study and with what it names.
+
+    Raises StudyError where there is no such study, or its file cannot be opened.
+    """
+    examined = examine(study, language)
+    errors = list(examined.errors)
+    loaded = examined.loaded
+    if loaded is None:
+        return Checked(None, tuple(errors), ())
+    errors += checks.unquoted(loaded.path, examined.located)
+    errors += words.mistakes(loaded)
+    plans: list[Plan] = []
+    if examined.factors_known:
+        errors += _models(loaded)
+        told = {(fault.file, fault.line) for error in errors for fault in error.faults}
+        planned = list(errors)
+        plans = _plans(loaded, predict_masked, planned)
+        whole = len(planned) == len(errors) and not examined.left_out
+        # What cannot be planned for a mistake that is told already is no other one.
+        errors += [
+            error
+            for error in planned[len(errors) :]
+            if not {(fault.file, fault.line) for fault in error.faults} <= told
+        ]
+        errors += _texts(loaded, plans)
+        if whole:
+            errors += _nobody_counts(loaded, plans)
+    return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
+
+
+def _plans(
+    loaded: LoadedStudy, predict_masked: PredictMasked, errors: list[LabappError]
+) -> list[Plan]:
+    """A plan of every condition; errors: what is found wrong is added to it."""
+
+    @cache
+    def there(model: str) -> str:
+        """The model, or another one in its place, so that the rest is looked at: what is missing is
+        told already (`_models`)."""
         try:
-            return space_of(model)
-        except ModelError as error:
-            raise in_the_study(model, error) from error
+            space_of(model)
+        except ModelError:
+            if not errors:
+                raise
+            return STAND_IN
+        return model
 
     references: dict[str, str] = {}
 
@@ -164,7 +272,7 @@ def check(
         try:
             stimulus_set = library.load(reference)
         except StimuliError as error:
-            raise in_the_study(reference, error) from error
+            raise StudyError(error.what, todo=error.todo) from error
         references[stimulus_set.sha256] = reference
         return stimulus_set
 
@@ -174,19 +282,23 @@ def check(
         try:
             return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            raise in_the_study(references[stimulus_set.sha256], error) from error
+            named = references[stimulus_set.sha256]
+            what = error.what if named in error.what else f"{named}: {error.what}"
+            raise StudyError(what, todo=error.todo) from error
 
+    plans = []
     for number, drawn in variants(loaded.study):
-        label = loaded.study.participants.label(number)
-        plan = planner.realise(
-            loaded,
-            label,
-            space_of=space,
-            prior_of=prior_of,
-            stimuli_of=stimuli,
-            predict_masked=outputs,
-            drawn=drawn,
+        plans.append(
+            planner.realise(
+                loaded,
+                loaded.study.participants.label(number),
+                space_of=lambda model: space_of(there(model)),
+                prior_of=lambda model: prior_of(there(model)),
+                tasks_of=lambda model: tasks_of(there(model)),
+                stimuli_of=stimuli,
+                predict_masked=outputs,
+                drawn=drawn,
+                errors=errors,
+            )
         )
-        if plans is not None:
-            plans.append(plan)
-    return loaded
+    return plans

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from labapp.discovery import Catalogue
-from labapp.errors import SessionError, StudyError
+from labapp.errors import LabappError, SessionError, StudyError
 from labapp.naming import reserved
 from labapp.plugins import registry
+from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.stages import TaskStages
 from labapp.plugins.task_type import Values
@@ -55,6 +57,7 @@ def realise(
     predict_masked: PredictMasked = recorded_outputs,
     drawn: Sequence[str] = (),
     seed: int | None = None,
+    errors: list[LabappError] | None = None,
 ) -> Plan:
     """Make every choice of the study for one participant.
 
@@ -68,6 +71,8 @@ def realise(
     drawn : names of the cells, or of the slot, that were drawn, for a study that draws (see
         `labapp.session.condition_assignment`).
     seed : replaces the study's own (simulations). Equal arguments give the equal plan.
+    errors : gets what is wrong with items of the flow, whose parts are then left out; without it
+        the first such error is raised.
     """
     study = loaded.study
     number = participant_number(loaded, participant)
@@ -96,6 +101,7 @@ def realise(
         stimuli_of,
         predict_masked,
         allocation.place_of(study, number, drawn, session, used),
+        errors,
     )
     parts = tuple(planner.parts())
     return Plan(participant, session, used, {"number": number, **planner.choices}, parts)
@@ -139,7 +145,9 @@ class Planner:
         stimuli_of: StimuliOf,
         predict_masked: PredictMasked,
         place: allocation.Place,
+        errors: list[LabappError] | None = None,
     ) -> None:
+        self.errors = errors
         self.loaded = loaded
         self.study = study = loaded.study
         self.participant = participant
@@ -172,15 +180,33 @@ class Planner:
         first in a study that asks for none."""
         introduced = not self.flow
         for place, (item, scope) in enumerate(self.flow):
-            if not introduced and not item.first_only:
-                yield from self._incentive(scope, place)
-                introduced = True
-            task_type = registry.task_type_of_item(item)
-            parts = task_type.plan(item.task_stages() or item, scope, place, self)
-            yield from self._of_levels(parts, scope)
-            if not introduced:
-                yield from self._incentive(scope, place)
-                introduced = True
+            with self._located(item):
+                if not introduced and not item.first_only:
+                    yield from self._incentive(scope, place)
+                    introduced = True
+                task_type = registry.task_type_of_item(item)
+                parts = task_type.plan(item.task_stages() or item, scope, place, self)
+                yield from self._of_levels(parts, scope)
+                if not introduced:
+                    yield from self._incentive(scope, place)
+                    introduced = True
+
+    @contextmanager
+    def _located(self, item: Item) -> Iterator[None]:
+        """Give what is wrong with an item its file and line; go on without its parts where every
+        error is collected."""
+        try:
+            yield
+        except StudyError as error:
+            located = self.loaded.mistake(item, error)
+            if self.errors is None:
+                raise located from error
+            self.errors.append(located)
+        except LookupError:
+            # What an item lacks because another one could not be read is no mistake of its own.
+            if not self.errors:
+                raise
+            self.errors.append(self.errors[0])
 
     def _of_levels(self, parts: Iterable[PlannedPart], scope: Scope) -> Iterator[PlannedPart]:
         """The parts with the levels of the factors within participants where their item stands."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from labapp.documents import LANGUAGE, SLUG, Strict
 from labapp.naming import NotReserved, reserved
@@ -22,8 +30,9 @@ from labapp.study.design import (
     Hypothesis,
     Missing,
 )
-from labapp.study.flow import FlowItem, items_of
+from labapp.study.flow import FlowItem, Place, items_of, placed_items
 from labapp.study.label import LABEL
+from labapp.study.partial import INCOMPLETE
 from labapp.study.rules import Incentive, Inclusion
 
 Presentation = Literal["as_published", "improved"]
@@ -189,6 +198,12 @@ class Study(Strict):
     title: str = Field(min_length=1)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
+    fallback_language: str | None = Field(
+        default=None,
+        pattern=LANGUAGE,
+        description="The language of what is not there in the study's own, such as `en`: for a "
+        "study whose translation is under way. Participants then read both.",
+    )
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)
@@ -288,22 +303,32 @@ class Study(Strict):
 
     @field_validator("flow")
     @classmethod
-    def _order(cls, flow: tuple[FlowItem, ...]) -> tuple[FlowItem, ...]:
+    def _fits(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
+        """Refuse items that do not fit where they stand, each with its place."""
+        wrong: list[tuple[Place, str]] = []
         for index, item in enumerate(flow):
             if item.first_only and index:
-                raise ValueError(f"{item.key} once, as the first item")
+                wrong.append(((index,), f"{item.key} once, as the first item"))
             if item.last_only and index + 1 < len(flow):
-                raise ValueError(f"{item.key} once, as the last item")
-        return flow
-
-    @field_validator("flow")
-    @classmethod
-    def _fits(cls, flow: tuple[FlowItem, ...], info: ValidationInfo) -> tuple[FlowItem, ...]:
-        items = tuple(items_of(flow))
-        study = FlowOf(items, info.data.get("language"), info.data.get("recording"))
-        for item in items:
-            for problem in item.problems(study):
-                raise ValueError(problem)
+                wrong.append(((index,), f"{item.key} once, as the last item"))
+        whole = not (info.context or {}).get(INCOMPLETE)
+        study = FlowOf(
+            tuple(items_of(flow)), info.data.get("language"), info.data.get("recording"), whole
+        )
+        for place, item in placed_items(flow):
+            wrong += [(place[1:], problem) for problem in item.problems(study)]
+        if wrong:
+            raise ValidationError.from_exception_data(
+                cls.__name__,
+                [
+                    {
+                        "type": PydanticCustomError("value_error", "{what}", {"what": what}),
+                        "loc": place,
+                        "input": "it here",
+                    }
+                    for place, what in wrong
+                ],
+            )
         return flow
 
     @field_validator("assignment")

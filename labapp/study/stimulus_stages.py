@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.stimuli.check import inner_faults
 from labapp.stimuli.library import StimulusSet
@@ -105,17 +104,14 @@ def fitting(stages: StimulusStages, planner: Planner) -> Iterator[None]:
     try:
         yield
     except IncompatibleStimuliError as error:
-        line = _line(stages, error.about, planner)
-        raise StudyError(
-            f"{planner.loaded.path}, line {line}, {error.about}: {error}.", todo=error.todo
+        loaded = planner.loaded
+        places = (
+            place
+            for place, item in placed_items(planner.study.flow)
+            if item.task_stages() is stages
+        )
+        place = next(places, ())
+        key = (*loaded.origin.get(place, place), "stages", error.about)
+        raise StudyError.at(
+            loaded.path, loaded.located.line(key), error.about, str(error), error.todo
         ) from error
-
-
-def _line(stages: StimulusStages, key: str, planner: Planner) -> int:
-    """The line in the study file of what stages say, or of the stages where they do not."""
-    path = planner.loaded.path
-    located = parse_yaml(path, planner.loaded.files[path.name])
-    for place, item in placed_items(planner.study.flow):
-        if item.task_stages() is stages:
-            return located.line((*place, "stages", key))
-    return 1

@@ -31,7 +31,6 @@ from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices
-from labapp.study.plan import Plan
 from labapp.tasks.interview.commands import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewState
 from tests.session.sessions import opened, part_of, surroundings
@@ -131,12 +130,9 @@ def test_the_flow_tells_of_the_interview(tmp_path: Path) -> None:
 
 
 def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
-    plans: list[Plan] = []
-    loaded = check(study(tmp_path), plans=plans)
-    assert notices(loaded, plans) == []
+    assert notices(check(study(tmp_path))) == []
     without = STUDY.replace("  - consent: texts/{language}/consent.md\n", "")
-    plans.clear()
-    (told,) = notices(check(study(tmp_path, without), plans=plans), plans)
+    (told,) = notices(check(study(tmp_path, without)))
     assert "name the interview" in told
 
 

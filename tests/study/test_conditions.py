@@ -121,7 +121,7 @@ def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
         (
             "at_least_s: 30",
             "only_if: {kind: ea}",
-            "line 26: only_if: kind is never 'ea'; it is one of: 'vae'",
+            "line 26, only_if: kind is never 'ea'; it is one of: 'vae'",
         ),
         ("draw: 2", "draw: 4", "a draw of at most 3, as many as there are cells"),
         ("included: 1", "included: 0", "assignment.condition.included: found 0; allowed"),

@@ -104,13 +104,12 @@ def test_by_number_no_place_is_drawn(tmp_path: Path) -> None:
 
 def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, STUDY.replace("per_cell: 12", "per_cell: 11"))
-    plans: list[Plan] = []
-    told = "\n".join(notices(check(path, plans=plans), plans))
+    told = "\n".join(notices(check(path)))
     assert "line 8, design.per_cell: 11 participants a cell do not balance the 2 levels" in told
     assert "such as 10 or 12" in told
-    assert "design" not in "\n".join(notices(check(write(tmp_path), plans=plans), plans))
+    assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")
-    told = "\n".join(notices(check(write(tmp_path, text), plans=plans), plans))
+    told = "\n".join(notices(check(write(tmp_path, text))))
     assert "line 4, design: Stages list 2 models, and `within` does not name `model`" in told
 
 

@@ -158,7 +158,7 @@ def test_a_language_without_texts_is_refused_by_name(tmp_path: Path) -> None:
     path = study(tmp_path, "fr")
     with pytest.raises(StudyError) as refused:
         check(path)
-    assert "line 4, language: there are no texts in 'fr'; there are: de, en." in refused.value.what
+    assert "line 4, language: there are no texts in 'fr'; there are: de, en\n" in refused.value.what
     assert f"{tmp_path}/texts/fr" in refused.value.todo
     said = CliRunner().invoke(app, ["studies", "check", str(path)])
     assert said.exit_code != 0
@@ -186,7 +186,7 @@ def test_a_translation_that_lacks_words_is_refused_by_the_check(tmp_path: Path) 
     said = CliRunner().invoke(app, ["studies", "check", str(path)])
     assert said.exit_code != 0
     assert isinstance(said.exception, StudyError)
-    assert "texts/de/participant.yaml lacks the words for skip" in said.exception.what
+    assert "texts/de/participant.yaml: lacks the words for skip" in said.exception.what
 
 
 def test_a_german_study_prompts_and_flags_in_german(tmp_path: Path) -> None:

@@ -7,29 +7,29 @@ from pathlib import Path
 import pytest
 
 from labapp.study.overview import check, notices
-from labapp.study.plan import Plan
-from tests.study.test_refusals import GOOD, write
+from tests.study.test_refusals import GOOD, refused, write
 
 
 def told(study: str | Path) -> list[str]:
-    plans: list[Plan] = []
-    return notices(check(study, plans=plans), plans)
+    return notices(check(study))
 
 
-def test_a_name_that_nothing_fills_in_is_told(tmp_path: Path) -> None:
-    (tmp_path / "thanks.md").write_text("Thanks, {nmae}, twice {nmae}!", "utf-8")
-    study = write(tmp_path, GOOD.replace("texts/{language}/debrief.md", "thanks.md"))
-    (line,) = told(study)
-    assert "thanks.md: nothing is filled in for {nmae} in the part 'debrief'" in line
+def test_a_name_that_nothing_fills_in_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thanks.md").write_text("Thanks.\n\n{nmae}, twice {nmae}!", "utf-8")
+    said = refused(tmp_path, GOOD.replace("texts/{language}/debrief.md", "thanks.md"))
+    assert "thanks.md, line 3, {nmae}: nothing is filled in for it in the part 'debrief'" in said
 
 
-@pytest.mark.parametrize(("solved", "notice"), [(3, False), (6, False), (7, True)])
-def test_more_to_be_solved_than_is_asked_is_told(tmp_path: Path, solved: int, notice: bool) -> None:
-    inclusion = f"version: 1\ninclusion: {{min_solved: {solved}}}"
-    lines = told(write(tmp_path, GOOD.replace("version: 1", inclusion)))
-    assert [f"min_solved is {solved}, and the stages ask 6" in line for line in lines] == (
-        [True] if notice else []
-    )
+@pytest.mark.parametrize(("solved", "nobody"), [(3, False), (6, False), (7, True)])
+def test_more_to_be_solved_than_is_asked_is_refused(
+    tmp_path: Path, solved: int, nobody: bool
+) -> None:
+    text = GOOD.replace("version: 1", f"version: 1\ninclusion: {{min_solved: {solved}}}")
+    if not nobody:
+        assert told(write(tmp_path, text)) == []
+        return
+    said = refused(tmp_path, text)
+    assert f"line 4, inclusion.min_solved: nobody would count: it is {solved}" in said
 
 
 @pytest.mark.parametrize(("study", "notice"), [("mnist-crowd", False), ("mnist-crwod", True)])

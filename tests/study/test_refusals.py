@@ -17,7 +17,6 @@ from labapp.session.overview import overview
 from labapp.study import loading
 from labapp.study.instruments import Instrument
 from labapp.study.overview import check, notices
-from labapp.study.plan import Plan
 from labapp.study.schema import Study
 from tests.helpers import hive
 from tests.helpers.packages import copied
@@ -82,10 +81,9 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path))
     assert loading.shipped()
     for path in loading.shipped():
-        plans: list[Plan] = []
-        loaded = check(path.stem, plans=plans)
+        loaded = check(path.stem)
         assert loaded.study.id == path.stem
-        assert notices(loaded, plans) == []
+        assert notices(loaded) == []
 
 
 @pytest.mark.parametrize(
@@ -132,14 +130,14 @@ def test_shipped_studies_are_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
         (
             "  - debrief",
             "  - consent: texts/{language}/consent.md\n  - debrief",
-            5,
-            ["consent once, as the first item"],
+            12,
+            ["flow[2]", "consent once, as the first item"],
         ),
         (
             "  - stages",
             "  - debrief: texts/{language}/debrief.md\n  - stages",
-            5,
-            ["debrief once, as the last item"],
+            7,
+            ["flow[1]", "debrief once, as the last item"],
         ),
     ],
 )

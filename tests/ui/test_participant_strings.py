@@ -49,9 +49,9 @@ def test_an_unknown_key_is_named():
     ("old", "new", "says"),
     [
         ("dial_help:", "dial_hepl:", "lacks the words for dial_help"),
-        ("page_of:", "extra: more\npage_of:", "no screen uses: extra"),
+        ("page_of:", "extra: more\npage_of:", "extra: has words that no screen uses"),
         ("{number} of {of}", "{numbr} of {of}", "{numbr}"),
-        ("back: Back", "back: 3", "'back' holds 3"),
+        ("back: Back", "back: 3", "back: holds 3"),
         ("back: Back", "back: 'Back }'", "back: Single '}'"),
     ],
 )

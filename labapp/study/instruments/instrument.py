@@ -301,14 +301,18 @@ class Instrument(Strict):
         return {name: score.rule_name for name, score in scores.items()}
 
     @classmethod
-    def parse(cls, path: Path, content: bytes, language: str = USUAL) -> Instrument:
-        """Check an instrument file and take its words in a language.
+    def parse(
+        cls, path: Path, content: bytes, language: str = USUAL, fallback: str | None = None
+    ) -> Instrument:
+        """Check an instrument file and take its words in a language, or else in the fallback.
 
         Raises StudyError with line, key, found, allowed; also for a language it does not have.
         """
         located = parse_yaml(path, content)
         try:
-            return cls.model_validate(located.value, context={"language": language})
+            return cls.model_validate(
+                located.value, context={"language": language, "fallback": fallback}
+            )
         except ValidationError as error:
             raise refusal(path, located, error, "instrument", cls) from error
 

@@ -18,7 +18,10 @@ def _in_language(value: Any, info: ValidationInfo) -> Any:
         return value
     if wrong := [key for key in value if not LANGUAGE.fullmatch(str(key))]:
         raise ValueError(f"a text, or texts by language like 'en'; {wrong[0]!r} is no language")
-    language = (info.context or {}).get("language", USUAL)
+    context = info.context or {}
+    language, fallback = context.get("language", USUAL), context.get("fallback")
+    if language not in value and fallback in value:
+        language = fallback
     if language not in value:
         there = ", ".join(sorted(value)) or "none"
         raise ValueError(f"a text in the study's language {language!r}; there is: {there}")

@@ -174,10 +174,16 @@ class ExplainedModel(Strict):
             yield self.tree
 
 
+WORKED = frozenset({"correct", "incorrect", "preview", "tree"})
+"""What the text on a method may name like pictures."""
+
+
 class MethodPart(PlannedPart):
     """The introduction to a method: a text, whose pages may show the worked examples and the whole
     tree. A page with `![](correct)`, `![](incorrect)`, `![](preview)` or `![](tree)` in it shows
     that below its text. values: what stands in the text in braces."""
+
+    text_pictures: ClassVar[frozenset[str]] = WORKED
 
     part: Literal["method"] = "method"
     document: str
@@ -204,6 +210,8 @@ class JudgingPart(TrialsPart):
     labels: the true class is told. rows: their order where a prediction is judged. description:
     the text that can be opened at any time.
     """
+
+    text_pictures: ClassVar[frozenset[str]] = WORKED
 
     part: Literal["judging"] = "judging"
     role: Literal["stage"] = "stage"

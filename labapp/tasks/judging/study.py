@@ -29,7 +29,8 @@ class MethodItem(Item):
         return (self.method,)
 
     def problems(self, study: FlowOf) -> Iterator[str]:
-        if not any(isinstance(item.task_stages(), JudgingStages) for item in study.items):
+        judges = any(isinstance(item.task_stages(), JudgingStages) for item in study.items)
+        if study.whole and not judges:
             yield "method only with stages that judge explanations; there are none"
 
 

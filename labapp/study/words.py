@@ -1,0 +1,150 @@
+"""The words of the participant's window, in the study's language: checked before a session begins.
+
+The English file that comes with labapp, or with the package of a task, says which words there are
+and which values each may name. A translation that lacks one, or names a value that does not exist,
+is refused before a session begins and not when its screen comes up; where the study declares a
+`fallback_language`, its words stand in for what is lacking. Only a session that was begun with an
+older labapp may lack words: its copy of the study cannot be changed any more, so they are taken
+from the shipped file of its language.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from labapp.documents import Located, parse_yaml
+from labapp.errors import LabappError, StudyError
+from labapp.reading import files
+from labapp.study.loading import LoadedStudy, asset, in_language, source, word_files
+
+COMPLETE = "Add them; the English file shows what each says."
+NEWER = "Resume the session with the version of labapp that it was begun with."
+
+
+def words_of(loaded: LoadedStudy, *, begun: bool = False) -> dict[str, str]:
+    """The checked words of a study, by key. Raises StudyError with every mistake in them.
+
+    begun: the study is the copy of a session that goes on; what screens have said since is filled
+    in, and what none says any more is left out.
+    """
+    if errors := list(mistakes(loaded, begun=begun)):
+        raise StudyError.together(errors)
+    words: dict[str, str] = {}
+    for template in word_files(loaded.study):
+        words |= _every_word(template, loaded, begun=begun)
+    return words
+
+
+def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappError]:
+    """What is wrong with the words of a study, by file and line."""
+    for template in word_files(loaded.study):
+        name = in_language(template, loaded.study.language)
+        if not loaded.files.get(name):
+            continue  # told where it is read
+        try:
+            located = parse_yaml(source(loaded, name), loaded.files[name])
+            words = _every_word(template, loaded, begun=begun)
+        except StudyError as error:
+            yield error
+            continue
+        english = shipped_words(template, "en")
+        todo = NEWER if begun else COMPLETE
+        yield from _wrong(words, english, source(loaded, name), located, todo)
+
+
+def shipped_words(template: str, language: str) -> dict[str, str]:
+    """The words that come with the program or a package; none in a language of the lab's own."""
+    path = asset(in_language(template, language))
+    return _words(path, files.content(path)) if path.is_file() else {}
+
+
+def _every_word(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str, str]:
+    """The words of one file, with those of the fallback. template: its name with `{language}`."""
+    study = loaded.study
+    words = _in(loaded, in_language(template, study.language))
+    if begun:
+        return _brought_up(
+            words, shipped_words(template, study.language), shipped_words(template, "en")
+        )
+    if study.fallback_language is not None:
+        words = _in(loaded, in_language(template, study.fallback_language)) | words
+    return words
+
+
+def _in(loaded: LoadedStudy, name: str) -> dict[str, str]:
+    """The words of a file of the study; none where it is not there."""
+    content = loaded.files.get(name)
+    return {} if content is None else _words(source(loaded, name), content)
+
+
+def _brought_up(
+    words: dict[str, str], shipped: dict[str, str], english: dict[str, str]
+) -> dict[str, str]:
+    """The words of the screens of today: the study's own where it has them and they still fit."""
+    fit = {
+        key: text
+        for key, text in words.items()
+        if key in english and fields_of(text) <= fields_of(english[key])
+    }
+    return shipped | fit
+
+
+def _words(path: Path, content: bytes) -> dict[str, str]:
+    located = parse_yaml(path, content)
+    value = located.value
+    wrong = [
+        StudyError.at(
+            path,
+            located.line((key,)),
+            str(key),
+            f"holds {words!r} where words are needed",
+            "Put the words in quotes.",
+        )
+        for key, words in value.items()
+        if not isinstance(words, str) or not words.strip()
+    ]
+    if wrong:
+        raise StudyError.together(wrong)
+    words_by_key: dict[str, str] = value
+    return words_by_key
+
+
+def _wrong(
+    words: Mapping[str, str], english: Mapping[str, str], path: Path, located: Located, todo: str
+) -> Iterator[StudyError]:
+    """What words lack, have too much, or name wrongly."""
+    if missing := [key for key in english if key not in words]:
+        yield StudyError.at(path, 0, "", f"lacks the words for {', '.join(missing)}", todo)
+    for key, text in words.items():
+        if key not in english:
+            yield StudyError.at(
+                path,
+                located.line((key,)),
+                key,
+                "has words that no screen uses",
+                "Check its spelling against the English file.",
+            )
+            continue
+        try:
+            strange = fields_of(text) - fields_of(english[key])
+        except ValueError as error:
+            yield StudyError.at(
+                path, located.line((key,)), key, str(error), "Write a brace as {{ or }}."
+            )
+            continue
+        if strange:
+            allowed = ", ".join(sorted(fields_of(english[key]))) or "none"
+            yield StudyError.at(
+                path,
+                located.line((key,)),
+                key,
+                f"names the value {{{min(strange)}}}; allowed: {allowed}",
+                "Use the values of the English file.",
+            )
+
+
+def fields_of(text: str) -> set[str]:
+    """Names of the values in a text. Raises ValueError for braces that do not fit."""
+    return {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}

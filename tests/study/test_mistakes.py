@@ -1,0 +1,320 @@
+"""The mistakes that authors of studies make: each told with file, line and key, several at once,
+and never with a traceback."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from labapp.cli.main import app
+from labapp.errors import Fault, StudyError, faults_of
+from labapp.study import loading
+from labapp.study.overview import check, check_all
+
+STUDY = """\
+id: mine
+title: My study
+version: 1
+language: en
+participants: {pattern: "P{:02d}"}
+recording: {audio: optional, silence_prompt_s: 15}
+assignment:
+  hint: {odd: "with", even: "without"}
+inclusion: {min_solved: 2}
+flow:
+  - consent: own/consent.md
+  - text: own/welcome.md
+    only_if: {hint: "with"}
+  - tutorial: reconstruction
+  - practice: circles
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/ae]
+      order: counterbalanced
+      trials: 3
+      skip: always
+      intro: own/before.md
+      after: [ease]
+  - questionnaire: people
+  - break: own/rest.md
+    at_least_s: 5
+  - debrief: own/debrief.md
+"""
+EASE = """\
+id: ease
+version: 1
+title: Ease
+source: ours
+scores:
+  ease: {mean: [easy, clear]}
+items:
+  - {id: easy, text: It was easy, points: 7, low: no, high: very}
+  - {id: clear, text: It was clear, points: 7, low: "not", high: very}
+""".replace("low: no,", 'low: "not",')
+PEOPLE = """\
+id: people
+version: 1
+title: You
+source: ours
+items:
+  - id: before
+    kind: choice
+    identifying: false
+    text: Have you done this before?
+    options:
+      - {id: some, text: Somewhat}
+      - {id: none_, text: Not at all}
+  - {id: remark, kind: written, identifying: true, text: "Anything else?", required: false}
+"""
+FILES = {
+    "mine.yaml": STUDY,
+    "instruments/ease.yaml": EASE,
+    "instruments/people.yaml": PEOPLE,
+    "own/consent.md": "# Consent\n\nYou may stop at any time.\n",
+    "own/welcome.md": "# Welcome\n\nThank you for coming.\n",
+    "own/before.md": "# Stage {stage} of {stages}\n\nTurn the dials.\n",
+    "own/rest.md": "# A break\n\nRest a little.\n",
+    "own/debrief.md": "# Thank you\n\nThat was all.\n",
+}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A mistake: in which file what was replaced by what, and where and how it is told."""
+
+    file: str
+    old: str
+    new: str
+    line: int
+    key: str
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.new.strip()[:40]}"
+
+
+def study(old: str, new: str, line: int, key: str, said: str) -> Planted:
+    return Planted("mine.yaml", old, new, line, key, said)
+
+
+MISTAKES = [
+    # values of the study
+    study("version: 1", "version: one", 3, "version", "a whole number"),
+    study("version: 1", "version: 0", 3, "version", "greater than or equal to 1"),
+    study("id: mine", "id: My Study", 1, "id", "lower-case letters"),
+    study("title: My study", 'title: ""', 2, "title", "at least 1 character"),
+    study("title: My study", "titel: My study", 2, "titel", "did you mean 'title'"),
+    study("title: My study\n", "", 1, "title", "missing"),
+    study("title: My study", "title: yes", 2, "title", 'yes in quotes, "yes"'),
+    study("language: en", "language: english", 4, "language", "a language like 'en'"),
+    study('"P{:02d}"', "P", 5, "participants.pattern", "Python format"),
+    study("audio: optional", "audio: maybe", 6, "recording.audio", "'maybe'"),
+    study("silence_prompt_s: 15", "silence_prompt_s: 0", 6, "silence_prompt_s", "greater than 0"),
+    study("silence_prompt_s: 15", "silence_s: 15", 6, "silence_s", "did you mean"),
+    study("version: 1", "version: 1\nseed: -1", 4, "seed", "greater than or equal to 0"),
+    study("version: 1", "version: 1\nflags: {12: much}", 4, "flags", "1 to 9"),
+    study("version: 1", "version: 1\nrelated: [mine]", 4, "related", "this one itself"),
+    study("version: 1", "version: 1\npresentation: new", 4, "presentation", "'improved'"),
+    study(
+        "version: 1",
+        "version: 1\nincentive: {text: own/rest.md, base: lots}",
+        4,
+        "incentive.base",
+        "a number",
+    ),
+    # YAML
+    study("title: My study", "title: a\ntitle: b", 3, "", "'title' is given twice"),
+    study("trials: 3", "trials: 3\n      trials: 4", 21, "", "'trials' is given twice"),
+    study("version: 1", "version: 1\nyes: 1", 4, "", "'yes' is not a key"),
+    study("title: My study", "title: !!python/name:os x", 2, "", "is not allowed"),
+    # conditions
+    study('odd: "with"', "odd: yes", 8, "assignment.hint.odd", "found yes, which is true"),
+    study('even: "without"', "even: off", 8, "assignment.hint.even", "found off, which is false"),
+    study('even: "without"', "evn: a", 8, "evn", "unknown key 'evn'"),
+    study('hint: "with"', 'hint: "wth"', 13, "only_if", "hint is never 'wth'"),
+    study('{hint: "with"}', '{hnt: "with"}', 13, "only_if", "no variable 'hnt'"),
+    study("own/rest.md", "own/{hnt}.md", 25, "{hnt}", "no variable 'hnt'"),
+    study("sinelines/gt,", '"sinelines/{hnt}",', 18, "{hnt}", "no variable 'hnt'"),
+    # the flow
+    study("  - tutorial: reconstruction", "  - tutorial: reconstruct", 14, "tutorial", "allowed"),
+    study("  - practice: circles", "  - practise: circles", 15, "practise", "one of consent"),
+    study("task: reconstruction", "task: guessing", 17, "stages.task", "'reconstruction'"),
+    study("trials: 3", "trials: many", 20, "stages.trials", "a whole number"),
+    study("trials: 3", "trials: 0", 20, "stages.trials", "greater than or equal to 1"),
+    study("trials: 3", "trails: 3", 20, "stages.trails", "did you mean 'trials'"),
+    study("skip: always", "skip: sometimes", 21, "stages.skip", "'always'"),
+    study("sinelines/gt, ", "Sine, ", 18, "stages.models", "'Sine' is none"),
+    study("sinelines/gt, ", "sinelines/ae, ", 18, "stages.models", "each model once"),
+    study("sinelines/gt, ", "sinelines/mine, ", 18, "models[0]", "sinelines/mine"),
+    study("trials: 3", "trials: 3\n      sampling: prior", 18, "models[1]", "'prior' is known for"),
+    study("order: counterbalanced", "order: balanced", 19, "stages.order", "'counterbalanced'"),
+    study("at_least_s: 5", "at_least_s: long", 26, "at_least_s", "a number"),
+    study("  - questionnaire: people\n", "  - method: own/rest.md\n", 24, "flow[5]", "method only"),
+    study(
+        "  - tutorial: reconstruction",
+        "  - consent: own/rest.md",
+        14,
+        "flow[2]",
+        "consent once, as the first item",
+    ),
+    study(
+        "  - tutorial: reconstruction",
+        "  - debrief: own/rest.md",
+        14,
+        "flow[2]",
+        "debrief once, as the last item",
+    ),
+    study(
+        "  - questionnaire: people",
+        "  - stages: {task: unmasking, stimuli: nowhere, intro: own/rest.md}",
+        24,
+        "stimuli",
+        "nowhere",
+    ),
+    study(
+        "  - questionnaire: people",
+        "  - stages: {task: unmasking, stimuli: faces-unmasking, set: 77, intro: own/rest.md}",
+        24,
+        "set",
+        "no set 77",
+    ),
+    study("{min_solved: 2}", "{min_solved: 99}", 9, "inclusion.min_solved", "nobody would count"),
+    study("{min_solved: 2}", "{min_solvd: 2}", 9, "min_solvd", "did you mean 'min_solved'"),
+    # files
+    study("own/welcome.md", "own/welcom.md", 12, "", "'own/welcom.md' is not there"),
+    study("own/rest.md", "../rest.md", 25, "", "outside the study's folder"),
+    study("[ease]", "[eas]", 23, "", "'instruments/eas.yaml' is not there"),
+    study("[ease]", "[ease, ease]", 23, "stages.after", "each questionnaire once"),
+    study("  - questionnaire: people", "  - questionnaire: peple", 24, "", "peple.yaml' is not"),
+    # texts
+    Planted(
+        "own/rest.md", "Rest a little.", "Rest {duree} min.", 3, "{duree}", "nothing is filled"
+    ),
+    Planted("own/before.md", "{stages}", "{satges}", 1, "{satges}", "nothing is filled in"),
+    Planted("own/debrief.md", "That was all.", "![](me.png)", 3, "![](me.png)", "no such picture"),
+    Planted("own/welcome.md", FILES["own/welcome.md"], "\n", 0, "", "is empty"),
+    # questionnaires
+    Planted("instruments/ease.yaml", "points: 7, low", "points: 1, low", 8, "items[0].points", "1"),
+    Planted("instruments/ease.yaml", "id: clear", "id: Clear", 9, "items[1].id", "lower-case"),
+    Planted("instruments/ease.yaml", "source: ours", "sauce: ours", 4, "sauce", "'source'"),
+    Planted("instruments/ease.yaml", "easy, clear]", "easy, cler]", 1, "", "'cler'"),
+    Planted("instruments/people.yaml", "id: some", "id: yes", 11, "options[0].id", 'quotes, "yes"'),
+    Planted("instruments/people.yaml", "kind: choice", "kind: chioce", 7, "kind", "'chioce'"),
+    Planted(
+        "instruments/people.yaml", "identifying: false", "identifying: 3", 8, "identif", "true"
+    ),
+    Planted(
+        "instruments/people.yaml", "version: 1", "version: 1\nversion: 2", 3, "", "given twice"
+    ),
+]
+
+
+def write(folder: Path, *planted: Planted) -> Path:
+    for name, text in FILES.items():
+        for mistake in planted:
+            if mistake.file == name:
+                assert text.count(mistake.old) >= 1, mistake
+                text = text.replace(mistake.old, mistake.new, 1)
+        file = folder / name
+        file.parent.mkdir(exist_ok=True, parents=True)
+        file.write_text(text, "utf-8")
+    return folder / "mine.yaml"
+
+
+def faults(path: Path) -> list[Fault]:
+    return [fault for error in check_all(path).errors for fault in faults_of(error)]
+
+
+def tells(fault: Fault, planted: Planted, shift: int = 0) -> bool:
+    return (
+        planted.said in f"{fault.key}: {fault.what}"
+        and planted.key in f"{fault.key} {fault.what}"
+        and (not planted.line or fault.line == planted.line + shift)
+    )
+
+
+def test_without_a_mistake_all_is_in_order(tmp_path: Path) -> None:
+    assert faults(write(tmp_path)) == []
+    assert check(tmp_path / "mine.yaml").study.id == "mine"
+
+
+def test_there_are_sixty() -> None:
+    assert len({str(mistake) for mistake in MISTAKES}) == len(MISTAKES) >= 60
+
+
+@pytest.mark.parametrize("planted", MISTAKES, ids=str)
+def test_a_mistake_is_told_with_file_line_and_key(tmp_path: Path, planted: Planted) -> None:
+    told = faults(write(tmp_path, planted))
+    matching = [fault for fault in told if tells(fault, planted)]
+    assert matching, told
+    assert all(fault.todo for fault in told)
+    if planted.said != "is empty":
+        assert matching[0].file == str(tmp_path / planted.file)
+
+
+@pytest.mark.parametrize("planted", MISTAKES, ids=str)
+def test_what_follows_from_a_mistake_is_not_told_as_another(
+    tmp_path: Path, planted: Planted
+) -> None:
+    told = faults(write(tmp_path, planted))
+    # A misspelt key that must be there is both unknown and missing.
+    assert len(told) <= 2, told
+
+
+FAR_APART = [
+    next(m for m in MISTAKES if m.said == said)
+    for said in (
+        "greater than 0",
+        "hint is never 'wth'",
+        "did you mean 'trials'",
+        "'instruments/eas.yaml' is not there",
+        "nothing is filled",
+        "1",
+        'quotes, "yes"',
+        "'counterbalanced'",
+    )
+]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_several_mistakes_are_told_at_once(tmp_path: Path, size: int) -> None:
+    groups = list(itertools.combinations(FAR_APART, size))
+    for number, group in enumerate(groups[:: max(1, len(groups) // 12)]):
+        told = faults(write(tmp_path / str(number), *group))
+        for planted in group:
+            if "instruments/eas" in planted.said and any("ease" in m.file for m in group):
+                continue  # a questionnaire that nobody asks is not read
+            if planted.file == "instruments/ease.yaml" and any("eas.y" in m.said for m in group):
+                continue
+            assert any(tells(fault, planted) for fault in told), (planted, told)
+
+
+def test_eight_mistakes_in_five_files_are_one_refusal(tmp_path: Path) -> None:
+    planted = [m for m in FAR_APART if m.file != "instruments/ease.yaml"]
+    path = write(tmp_path, *planted)
+    with pytest.raises(StudyError) as caught:
+        check(path)
+    for mistake in planted:
+        assert mistake.said in caught.value.what
+    with pytest.raises(StudyError) as caught:
+        loading.load(path)
+    assert "trails" in caught.value.what
+    assert "eas.yaml" in caught.value.what
+
+
+def test_the_command_tells_them_for_people_and_for_programs(tmp_path: Path) -> None:
+    path = write(tmp_path, *FAR_APART[:3])
+    said = CliRunner().invoke(app, ["studies", "check", str(path)])
+    assert isinstance(said.exception, StudyError)
+    said = CliRunner().invoke(app, ["studies", "check", str(path), "--json"])
+    assert said.exit_code == 1
+    rows = json.loads(said.stdout)
+    assert {row["line"] for row in rows} >= {6, 13, 20}
+    assert all(set(row) == {"file", "line", "key", "what", "todo"} for row in rows)
+    said = CliRunner().invoke(app, ["studies", "check", str(write(tmp_path / "ok")), "--json"])
+    assert json.loads(said.stdout) == []
