@@ -42,7 +42,7 @@ def test_first_session(follow: Follow, tmp_path: Path) -> None:
 
 def test_bundle_to_paper(follow: Follow, tmp_path: Path) -> None:
     with follow("bundle-to-paper") as tutorial:
-        assert "F(2, 14) = " in tutorial.names["sentence"]
+        assert "F(2, 10) = " in tutorial.names["sentence"]
         assert (tmp_path / "completion.svg").stat().st_size > 5_000
 
 
