@@ -18,7 +18,6 @@ from labapp.analysis.inference import SMALLEST, Outcome
 from labapp.study.design import MODEL
 
 Row = dict[str, Any]
-ITEM = "default"
 VALUES, TEST, MEAN, CONTRAST, EQUIVALENCE, CHECK, SENSITIVITY, LEFT_OUT = (
     "values", "test", "estimated mean", "contrast", "equivalence", "check", "sensitivity",
     "left out",
@@ -81,7 +80,6 @@ def rows(results: StudyAnalyses) -> Iterator[Row]:
             "study": results.study,
             "analysis": analysis.number,
             "design": design_words(analysis.outcome.layout),
-            "item": ITEM,
             "group": analysis.outcome.group,
             "quantity": analysis.outcome.name,
             "unit": analysis.outcome.unit,
@@ -94,7 +92,6 @@ def rows(results: StudyAnalyses) -> Iterator[Row]:
     for left in results.left_out:
         yield {
             "study": results.study,
-            "item": ITEM,
             "group": left.group or None,
             "quantity": left.name,
             "role": left.role,

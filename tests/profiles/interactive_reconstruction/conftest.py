@@ -94,8 +94,9 @@ class Analysed:
         return of_models.groups
 
     def csv(self, name: str) -> pd.DataFrame:
-        """A table as anybody reads it."""
-        return read(self.folder, name)
+        """A table as anybody reads it; of the statistics those of the profile."""
+        rows = read(self.folder, name)
+        return rows[rows["kind"].isna()] if name == "statistics" else rows
 
 
 @cache

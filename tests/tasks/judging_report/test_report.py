@@ -34,6 +34,7 @@ from tests.helpers.cohort import STUDIES, Study, cohort, session
 from tests.helpers.journals import golden_session
 from tests.helpers.judged import JudgedSession
 from tests.helpers.pages import problems
+from tests.helpers.statistics_table import of_task
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +108,8 @@ def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
     # The definitions are the same for all.
     assert "Judged explanations, all studies" not in page
     assert not [path for path in (out / FIGURES).iterdir() if path.name.startswith("judging")]
-    statistics = (out / "statistics.csv").read_text().splitlines()[1:]
-    assert all(
-        ",within participants," in row or ",between participants," in row for row in statistics
-    )
+    statistics = of_task(out / "statistics.csv")
+    assert set(statistics["design"]) <= {"within participants", "between participants"}
 
 
 def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from labapp import resources
@@ -14,6 +13,7 @@ from labapp.analysis.analyze import analyze
 from labapp.simulation.jobs import simulate_study
 from tests.analysis.test_report import Page
 from tests.helpers import hive
+from tests.helpers.statistics_table import of_task
 
 EXPECTED = {
     # Study: right about the class, about the output, about the model, in percent.
@@ -48,7 +48,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_who_knows_the_truth_is_right_about_all_but_the_output(out: Path) -> None:
-    rows = pd.read_csv(out / "statistics.csv")
+    rows = of_task(out / "statistics.csv")
     accuracy = rows[(rows["item"] == 1) & (rows["test"] == "mean")]
     found = {
         study: dict(zip(some["quantity"], some["mean"], strict=True))
@@ -63,7 +63,7 @@ def test_who_knows_the_truth_is_right_about_all_but_the_output(out: Path) -> Non
 
 
 def test_every_item_of_the_list_is_there(out: Path) -> None:
-    rows = pd.read_csv(out / "statistics.csv")
+    rows = of_task(out / "statistics.csv")
     # 11, the reasons, are listed in the report.
     assert set(rows["item"]) == {*range(1, 11), 12, 13}
     said = Page((out / "report.html").read_text()).text
@@ -75,7 +75,7 @@ def test_every_item_of_the_list_is_there(out: Path) -> None:
 def test_who_follows_the_path_believes_every_prediction(tmp_path: Path) -> None:
     simulate_study("prototree-agreement", 2, "explanation", tmp_path / "out", seed=5)
     analyze([tmp_path / "out"], tmp_path / "analysis")
-    rows = pd.read_csv(tmp_path / "analysis" / "statistics.csv").set_index(["quantity", "test"])
+    rows = of_task(tmp_path / "analysis" / "statistics.csv").set_index(["quantity", "test"])
     assert rows.loc[("agreement", "mean"), "mean"].item() == 50.0
     belief = rows.loc[("belief, model wrong", "one-sample t")]
     assert (belief["mean"] >= 3).all()

@@ -14,6 +14,7 @@ from scipy import stats
 
 from labapp.analysis.writing import write
 from tests.helpers.cohort import RISKS, STUDIES, cohort
+from tests.helpers.statistics_table import of_task
 
 Key = tuple[str, str, str, str, str]
 """Study, quantity, test, what it was compared with, and the value tested against."""
@@ -271,7 +272,8 @@ def test_every_statistic_is_scipys_on_the_exported_tables(csv: dict[str, pd.Data
     for part in (accuracies, steps, similarities, belief, confidences, questionnaires):
         part(csv, into)
     found = {}
-    for _, row in csv["statistics"].iterrows():
+    statistics = csv["statistics"]
+    for _, row in statistics[statistics["kind"].isna()].iterrows():
         against = "" if pd.isna(row["against"]) else f"{row['against']:g}"
         to = "" if pd.isna(row["compared_with"]) else row["compared_with"]
         key = (row["study"], row["quantity"], row["test"], to, against)
@@ -301,7 +303,7 @@ def test_the_clustered_interval_of_equal_sets_is_that_of_their_means(tmp_path: P
     photos = pd.read_csv(tmp_path / "judgements.csv")
     means = photos.groupby("set")["right_agreement"].apply(lambda right: 100 * right.mean())
     low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), stats.sem(means))
-    rows = pd.read_csv(tmp_path / "statistics.csv")
+    rows = of_task(tmp_path / "statistics.csv")
     (row,) = rows[rows["low"].notna()].to_dict("records")
     assert (row["low"], row["high"], row["df"]) == pytest.approx((low, high, 3))
 
@@ -309,11 +311,11 @@ def test_the_clustered_interval_of_equal_sets_is_that_of_their_means(tmp_path: P
 def test_few_sessions_have_no_star_and_one_has_no_test(tmp_path: Path) -> None:
     (tmp_path / "four").mkdir()
     write(cohort(4, [STUDIES[7]]), tmp_path / "four")
-    rows = pd.read_csv(tmp_path / "four" / "statistics.csv")
+    rows = of_task(tmp_path / "four" / "statistics.csv")
     few = rows[(rows["n"] < 5) & rows["p"].notna()]
     assert len(few) > 5
     assert not few["significant"].astype(bool).any()
     write(cohort(1, [STUDIES[7]]), tmp_path / "one")
-    rows = pd.read_csv(tmp_path / "one" / "statistics.csv")
+    rows = of_task(tmp_path / "one" / "statistics.csv")
     alone = rows[(rows["item"] == 1) & (rows["test"] == "one-sample t")]
     assert (alone["n"].item(), alone["p"].isna().item()) == (1, True)

@@ -32,6 +32,7 @@ from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import of_play
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with
 from tests.helpers.pages import problems
+from tests.helpers.statistics_table import of_task
 from tests.helpers.unmasked import METHODS, found, group, nobody
 from tests.helpers.unmasking import CLASSES, UnmaskingPlay, sequence, unmasking_part
 
@@ -321,7 +322,7 @@ def test_files_of_real_sessions(tmp_path: Path) -> None:
     annotations = pd.read_csv(out / "annotations.csv")
     assert len(annotations) == 3 * 24
     assert len(pd.read_csv(out / "masked_predictions.csv")) == 24
-    told_ = pd.read_csv(out / "statistics.csv")
+    told_ = of_task(out / "statistics.csv")
     assert set(told_["design"]) == {"unmasking"}
     of_labels = told_[(told_["item"] == 3)]
     assert of_labels["n"].sum() == len(annotations)
@@ -349,7 +350,7 @@ def test_studies_of_both_sorts_are_analysed_together(tmp_path: Path) -> None:
         "unmasking-1-faces-6-accuracy.svg",
         "unmasking-2-more-faces-6-accuracy.png",
     } <= names
-    told_ = pd.read_csv(out / "statistics.csv")
+    told_ = of_task(out / "statistics.csv")
     assert set(told_["study"]) >= {STUDIES[5].id, "faces", "more-faces"}
 
 
