@@ -293,8 +293,8 @@ def placeholders() -> str:
     about = """# Placeholders
 
 A text may name a value in braces, such as `{trials}`; it is filled in when the text is shown. A
-paragraph with a value that is empty is left out. `labapp studies check` names every placeholder
-for which nothing is filled in, with the text, the part, and the names that are known there. Here
+paragraph with a value that is empty is left out. `labapp studies check` refuses a placeholder for
+which nothing is filled in, with file and line, the part, and the names that are known there. Here
 stand the names that the shipped studies' texts can use, by where the text is shown, with the value
 of one participant.
 
