@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from labapp.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
-    help="Model packages: list, show, train, import-tfjs, evaluate, bench. "
+    help="Model packages: list, show, train, import, import-tfjs, evaluate, bench. "
     "Example: labapp models list",
-    short_help="Model packages: list, show, train, import-tfjs, evaluate, bench.",
+    short_help="Model packages: list, show, train, import, import-tfjs, evaluate, bench.",
     no_args_is_help=True,
 )
 
@@ -100,6 +100,123 @@ def models_train(
         recipe, out, device=device, data_folder=data, resume=not fresh, threads=threads
     )
     say(f"model: {folder}")
+
+
+@models_app.command("import")
+def models_import(
+    model_id: Annotated[
+        str, typer.Option("--id", metavar="DATASET/NAME", help="What studies name it.")
+    ],
+    latents: Annotated[
+        Path,
+        typer.Option(
+            "--latents",
+            metavar="FILE.npy",
+            help="Latents, a row an instance: limits of dials and questions come from them.",
+        ),
+    ],
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", metavar="FILE", help="A decoder as ONNX.")
+    ] = None,
+    torch_export: Annotated[
+        Path | None,
+        typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
+    ] = None,
+    torchscript: Annotated[
+        Path | None,
+        typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
+    ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            "--shape",
+            metavar="HxW[xC]",
+            help="Rows x columns [x 3] of a picture, or the points of a series, where the decoder "
+            "makes flat rows.",
+        ),
+    ] = None,
+    distance: Annotated[
+        str | None,
+        typer.Option(
+            "--distance",
+            metavar="NAME",
+            help="How pictures are compared: mse, mae, ssim, or one of the published studies.",
+        ),
+    ] = None,
+    limits: Annotated[
+        Path | None,
+        typer.Option(
+            "--limits", metavar="FILE", help="YAML with dials: name, low, high, step or k of each."
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="For people.")] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write; it must not exist. Default: <id> in your models folder, where "
+            "studies find the model by its id.",
+        ),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Make a model package of your own decoder, and try it on 1,000 latents.
+
+    Example: labapp models import --onnx decoder.onnx --latents z.npy --id digits8/pca5
+    """
+    from labapp.representations.importing.importing import import_decoder
+
+    given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
+    named = {kind: path for kind, path in given.items() if path is not None}
+    if len(named) != 1:
+        raise UsageError(
+            "One decoder is imported at a time.",
+            safe="Nothing was written.",
+            todo="Give one of --onnx, --torch-export and --torchscript.",
+        )
+    ((kind, path),) = named.items()
+    made = import_decoder(
+        path,
+        kind,  # type: ignore[arg-type]
+        latents,
+        model_id,
+        shape=_shape(shape),
+        distance=distance,
+        limits=limits,
+        title=title,
+        trusted=trust,
+        out=out,
+    )
+    if json_:
+        say_json({"folder": str(made.folder), "card": made.card.to_json(), "notes": made.notes})
+        return
+    card = made.card
+    size = " x ".join(map(str, card.shape or ()))
+    say(f"id: {card.id} ({card.display} of {size}, {len(card.dimensions)} dials)")
+    for note in made.notes:
+        say(note)
+    say(f"model: {made.folder}")
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    """Raises UsageError."""
+    if text is None:
+        return None
+    sizes = text.lower().replace("×", "x").split("x")
+    if not all(size.isdecimal() and 0 < int(size) < 10**6 for size in sizes) or len(sizes) > 3:
+        raise UsageError(
+            f"{text!r} is no shape.",
+            safe="Nothing was written.",
+            todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the points of "
+            "a series, such as 64.",
+        )
+    shape = tuple(map(int, sizes))
+    return shape[:2] if len(shape) == 3 and shape[2] == 1 else shape
 
 
 @models_app.command("import-tfjs")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labapp.plugins.part import Target
 from labapp.representations.card import dataset_of
 from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.distance import DISTANCES
+from labapp.representations.distance import named
 from labapp.study import planner
 from labapp.study.allocation import variants
 from labapp.study.assignment import generator
@@ -63,7 +63,7 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
     rows: list[tuple[float, ...]] = [
         draw_state(target.sampling, target.model, decoder.space, sample, rng) for _ in range(2 * n)
     ]
-    distance = DISTANCES[target.distance]
+    distance = named(target.distance)
     alignments: list[float] = []
     batch = 2 * min(BATCH, max(1, decoder.at_once // 2))
     for at in range(0, 2 * n, batch):

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.distance import DISTANCES, squared_error
+from labapp.representations.distance import named, squared_error
 from labapp.representations.space import LatentSpace
 
 Array = NDArray[np.float32]
@@ -59,4 +59,4 @@ def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -
 def compare(distance: str, x: Array, target: Array) -> TargetDistance:
     """Alignment and error of a picture against the target."""
     total, mean = squared_error(x, target)
-    return TargetDistance(1.0 - DISTANCES[distance](x, target), total, mean)
+    return TargetDistance(1.0 - named(distance)(x, target), total, mean)

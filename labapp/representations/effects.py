@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from labapp.datasets.split import divide
 from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.distance import DISTANCES
+from labapp.representations.distance import named
 from labapp.representations.space import Continuous
+from labapp.representations.task import in_tasks
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -35,17 +36,14 @@ changes. The threshold is not published: in the shipped models, dials that the p
 are at 0.013 or less and the weakest other dial is at 0.14, so any value in between selects the same
 dials."""
 
-_DISTANCE_OF = {"circles": "dsprites"}
-"""Data sets whose distance has another name than theirs (A.2)."""
-
 
 @dataclass(frozen=True, slots=True)
 class DialEffect:
     """What one dial changes, on average over held-out instances.
 
     name : the representation's own name of the dimension.
-    distance : mean of the study's distance d between the two pictures, 0-1; None where the data
-        set has none.
+    distance : mean of the study's distance d between the two pictures, 0-1; None where the card
+        names none.
     change : mean of the sum over pixels (points of a series) of absolute differences.
     squares : mean of the sum over pixels of squared differences.
     share : `distance`, or without one `change`, over that of the model's strongest dial, 0-1.
@@ -81,12 +79,15 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
 
     Parameters
     ----------
-    distance : a name in `distance.DISTANCES`; by default that of the model's data set.
+    distance : its name, see `labapp.representations.distance`; by default that of the model's card.
+
+    Raises
+    ------
+    ValueError : there is no such distance.
     """
-    if distance is None:
-        dataset = decoder.card.dataset
-        distance = _DISTANCE_OF.get(dataset, dataset)
-    measure = DISTANCES.get(distance)
+    if distance is None and (task := in_tasks(decoder.card).task) is not None:
+        distance = task.distance
+    measure = None if distance is None else named(distance)
     latents = decoder.latents
     rows = latents if len(latents) <= ROWS else latents[divide(len(latents), ROWS, ROWS_SEED)[1]]
     means = [_mean_of(_compared(decoder, rows, n, measure)) for n in range(len(decoder.space))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from labapp.documents import Strict
 from labapp.representations.display import Display
-from labapp.representations.distance import DISTANCES
+from labapp.representations.distance import DistanceName
 
 if TYPE_CHECKING:
     from labapp.representations.card import ModelCard
@@ -19,25 +19,18 @@ class Task(Strict):
 
     Attributes
     ----------
-    distance : how pictures are compared, by its name in `distance.DISTANCES`.
+    distance : how pictures are compared, by its name, see `labapp.representations.distance`.
     target_alignment : how alike they must be for a question to be solved, 0 to 1.
     skip_after_s : seconds of active time after which a question can be skipped.
     overlay_at_start : whether the two pictures lie over one another at first.
     labels_editable : whether participants name the dials.
     """
 
-    distance: str
+    distance: DistanceName
     target_alignment: float = Field(gt=0, le=1)
     skip_after_s: float = Field(gt=0, le=3600)
     overlay_at_start: bool = False
     labels_editable: bool = False
-
-    @field_validator("distance")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in DISTANCES:
-            raise ValueError(f"allowed: {', '.join(DISTANCES)}")
-        return value
 
 
 def _published(distance: str, target: float, seconds: float, overlay: bool, labels: bool) -> Task:

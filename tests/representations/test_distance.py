@@ -39,21 +39,21 @@ def test_mnist_is_one_less_the_overlap_of_rounded_pixels() -> None:
     assert distance.mnist(x, target) == 1 - 2 / 4
 
 
-@pytest.mark.parametrize("name", distance.DISTANCES)
+@pytest.mark.parametrize("name", [*distance.NAMES, "mse/0.2", "mae/0.1", "ssim/0.5"])
 @given(x=pixels, target=pixels)
 def test_a_distance_is_symmetric_in_the_unit_interval_and_0_to_itself(
     name: str, x: Array, target: Array
 ) -> None:
-    d = distance.DISTANCES[name]
+    d = distance.named(name)
     assert 0 <= d(x, target) <= 1
     assert d(x, target) == d(target, x)
     assert d(x, x) == 0
 
 
-@pytest.mark.parametrize("name", distance.DISTANCES)
+@pytest.mark.parametrize("name", [*distance.NAMES, "mse/0.2", "mae/0.1", "ssim/0.5"])
 def test_two_empty_pictures_agree(name: str) -> None:
     empty = np.zeros((4, 4), np.float32)
-    assert distance.DISTANCES[name](empty, empty) == 0
+    assert distance.named(name)(empty, empty) == 0
 
 
 def test_a_target_is_reached_a_thousandth_early() -> None:
@@ -65,3 +65,36 @@ def test_a_target_is_reached_a_thousandth_early() -> None:
 def test_squared_error_is_given_as_sum_and_as_mean() -> None:
     x, target = np.zeros((2, 2), np.float32), np.array([[1, 2], [0, 0]], np.float32)
     assert distance.squared_error(x, target) == (5, 1.25)
+
+
+@pytest.mark.parametrize(
+    ("shape", "published"),
+    [
+        ((16, 16), 0.8585358805705611),
+        ((24, 32), 0.8773303110369675),
+        ((20, 20, 3), 0.8741593525460957),
+    ],
+)
+def test_ssim_is_that_of_wang_and_others(shape: tuple[int, ...], published: float) -> None:
+    """scikit-image's structural_similarity(a, b, data_range=1, gaussian_weights=True, sigma=1.5,
+    use_sample_covariance=False)."""
+    rows, columns = np.mgrid[: shape[0], : shape[1]]
+    a = 0.5 + 0.5 * np.sin(columns / 3) * np.cos(rows / 4)
+    b = np.clip(a + 0.1 * np.cos(columns * rows / 7), 0, 1)
+    if len(shape) == 3:
+        a, b = np.stack([a, a**2, 1 - a], -1), np.stack([b, b**2, 1 - b], -1)
+    ours = distance.ssim(a.astype(np.float32), b.astype(np.float32))
+    assert 1 - 2 * ours == pytest.approx(published, abs=1e-9)
+
+
+def test_a_scale_says_how_far_apart_is_not_alike_at_all() -> None:
+    x, target = np.zeros((2, 2, 3), np.float32), np.full((2, 2, 3), 0.1, np.float32)
+    assert distance.named("mse")(x, target) == pytest.approx(0.01)
+    assert distance.named("mse/0.04")(x, target) == pytest.approx(0.25)
+    assert distance.named("mae/0.05")(x, target) == 1
+
+
+@pytest.mark.parametrize("name", ["", "rmse", "mnist/2", "mse/", "mse/0", "mse/-1", "mse/nan"])
+def test_what_is_no_distance_is_refused_with_those_there_are(name: str) -> None:
+    with pytest.raises(ValueError, match=r"one of sinelines, .*, ssim, or mse, mae, ssim with a"):
+        distance.named(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -77,7 +78,9 @@ def test_a_dial_that_does_nothing_has_little_effect() -> None:
 
 
 def test_without_a_distance_the_absolute_change_is_compared() -> None:
-    found = effects.effects(bars(sample(20)), "none of these")
+    decoder = bars(sample(20))
+    unknown = replace(decoder, card=decoder.card.model_copy(update={"dataset": "own"}))
+    found = effects.effects(unknown)
     assert [one.distance for one in found] == [None] * 3
     most = max(one.change for one in found)
     assert [one.share for one in found] == [one.change / most for one in found]

@@ -13,8 +13,8 @@ import os
 import struct
 import sys
 import warnings
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import IO, Any, Protocol
 
 MEMORY = 4 << 30
 """Bytes that opening, converting and computing may take."""
@@ -24,13 +24,13 @@ BATCH = 16
 """Latents that are computed at once."""
 
 
-def send(stream: BinaryIO, content: bytes) -> None:
+def send(stream: IO[bytes], content: bytes) -> None:
     stream.write(LENGTH.pack(len(content)))
     stream.write(content)
     stream.flush()
 
 
-def receive(stream: BinaryIO, largest: int = 1 << 32) -> bytes:
+def receive(stream: IO[bytes], largest: int = 1 << 32) -> bytes:
     """The next frame. Raises EOFError where the other side is gone, ValueError for a longer one."""
     (length,) = LENGTH.unpack(_exactly(stream, LENGTH.size))
     if length > largest:
@@ -38,53 +38,50 @@ def receive(stream: BinaryIO, largest: int = 1 << 32) -> bytes:
     return _exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO, length: int) -> bytes:
+def _exactly(stream: IO[bytes], length: int) -> bytes:
     content = stream.read(length)
     if len(content) < length:
         raise EOFError
     return content
 
 
-ALLOWED = frozenset(
-    """
-    add sub rsub mul div neg abs exp exp2 expm1 log log1p log2 sqrt rsqrt pow square reciprocal
-    clamp clamp_min clamp_max sign floor ceil round trunc fmod remainder floor_divide floordiv
-    maximum minimum where sin cos tan asin acos atan atan2 sinh cosh tanh erf sigmoid relu relu6
-    leaky_relu elu selu celu gelu silu mish hardtanh hardswish hardsigmoid softplus softsign
-    log_sigmoid softmax log_softmax prelu threshold glu
-    matmul mm bmm addmm baddbmm mv dot linear einsum bilinear
-    conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution _convolution
-    conv_transpose2d_input batch_norm layer_norm group_norm instance_norm native_batch_norm
-    native_layer_norm native_group_norm _native_batch_norm_legit_no_training normalize
-    max_pool1d max_pool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d
-    adaptive_max_pool2d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d
-    upsample_bilinear2d upsample_bicubic2d __interpolate interpolate pixel_shuffle pixel_unshuffle
-    pad constant_pad_nd reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-    reshape reshape_as view view_as _unsafe_view flatten unflatten squeeze unsqueeze permute transpose
-    t numpy_T movedim swapaxes contiguous expand expand_as repeat tile cat concat stack split
-    split_with_sizes chunk unbind slice select narrow index_select index gather embedding flip roll
-    size sym_size dim len numel zeros ones full zeros_like ones_like full_like new_zeros new_ones
-    new_full arange linspace tensor scalar_tensor ScalarImplicit to type_as float double half int
-    Int Float Bool IntImplicit FloatImplicit _to_copy item is_floating_point
-    mean sum prod amax amin max min var std norm cumsum argmax argmin one_hot linalg_vector_norm
-    eq ne lt gt le ge logical_and logical_or logical_not __and__ __or__ __not__ __is__ __isnot__
-    __getitem__ __contains__ append list format dropout feature_dropout alpha_dropout detach clone
-    copy identity lift_fresh_copy fill masked_fill broadcast_tensors meshgrid triu tril
-    scaled_dot_product_attention multi_head_attention_forward
-    """.split()
-)
+_ALLOWED = """
+add sub rsub mul div neg abs exp exp2 expm1 log log1p log2 sqrt rsqrt pow square reciprocal clamp
+clamp_min clamp_max sign floor ceil round trunc fmod remainder floor_divide floordiv maximum
+minimum where sin cos tan asin acos atan atan2 sinh cosh tanh erf sigmoid relu relu6 leaky_relu
+elu selu celu gelu silu mish hardtanh hardswish hardsigmoid softplus softsign log_sigmoid softmax
+log_softmax prelu threshold glu matmul mm bmm addmm baddbmm mv dot linear einsum bilinear conv1d
+conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution _convolution
+conv_transpose2d_input batch_norm layer_norm group_norm instance_norm native_batch_norm
+native_layer_norm native_group_norm _native_batch_norm_legit_no_training normalize max_pool1d
+max_pool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d
+upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d
+upsample_bicubic2d __interpolate interpolate pixel_shuffle pixel_unshuffle pad constant_pad_nd
+reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d reshape reshape_as view
+view_as _unsafe_view flatten unflatten squeeze unsqueeze permute transpose t numpy_T movedim
+swapaxes contiguous expand expand_as repeat tile cat concat stack split split_with_sizes chunk
+unbind slice select narrow index_select index gather embedding flip roll size sym_size dim len
+numel zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full arange linspace
+tensor scalar_tensor ScalarImplicit to type_as float double half int Int Float Bool IntImplicit
+FloatImplicit _to_copy item is_floating_point mean sum prod amax amin max min var std norm cumsum
+argmax argmin one_hot linalg_vector_norm eq ne lt gt le ge logical_and logical_or logical_not
+__and__ __or__ __not__ __is__ __isnot__ __getitem__ __contains__ append list format dropout
+feature_dropout alpha_dropout detach clone copy identity lift_fresh_copy fill masked_fill
+broadcast_tensors meshgrid triu tril scaled_dot_product_attention multi_head_attention_forward
+"""
+ALLOWED = frozenset(_ALLOWED.split())
 """Operators of `aten` that compute and do nothing else; with _ at the end where they do it in
 place."""
-ALLOWED_PRIMS = frozenset(
-    """
-    Constant If Loop ListConstruct TupleConstruct ListUnpack TupleUnpack DictConstruct GetAttr
-    RaiseException Uninitialized NumToTensor dtype device layout min max unchecked_cast CallMethod
-    CallFunction unchecked_unwrap_optional is_cuda Print shape
-    """.split()
-)
-DRAWS = frozenset(
-    "rand randn rand_like randn_like randint normal bernoulli multinomial uniform poisson".split()
-)
+_ALLOWED_PRIMS = """
+Constant If Loop ListConstruct TupleConstruct ListUnpack TupleUnpack DictConstruct GetAttr
+RaiseException Uninitialized NumToTensor dtype device layout min max unchecked_cast CallMethod
+CallFunction unchecked_unwrap_optional is_cuda Print shape
+"""
+ALLOWED_PRIMS = frozenset(_ALLOWED_PRIMS.split())
+_DRAWS = """
+rand randn rand_like randn_like randint normal bernoulli multinomial uniform poisson
+"""
+DRAWS = frozenset(_DRAWS.split())
 """Operators that draw: with them the same dials give another picture each time."""
 
 
@@ -110,7 +107,7 @@ class _Script:
     def __init__(self, content: bytes) -> None:
         import torch
 
-        self._module = torch.jit.load(io.BytesIO(content), map_location="cpu").eval()
+        self._module = torch.jit.load(io.BytesIO(content), map_location="cpu").eval()  # type: ignore[no-untyped-call]
 
     def operators(self) -> set[str]:
         return set(_kinds(self._module.inlined_graph)) - {"prim::GetAttr"}
@@ -182,7 +179,13 @@ def _operator(target: Any) -> str:
     return schema.name if schema is not None else f"python::{getattr(target, '__name__', target)}"
 
 
-FORMATS = {"torchscript": _Script, "torch-export": _Exported}
+class _Opened(Protocol):
+    def operators(self) -> set[str]: ...
+    def onnx(self, latents: Any) -> bytes: ...
+    def __call__(self, latents: Any) -> Any: ...
+
+
+FORMATS: dict[str, Callable[[bytes], _Opened]] = {"torchscript": _Script, "torch-export": _Exported}
 
 
 def _warm_up(kind: str) -> None:
@@ -195,7 +198,7 @@ def _warm_up(kind: str) -> None:
 
     example, file = torch.zeros(2, 1), io.BytesIO()
     if kind == "torchscript":
-        torch.jit.save(torch.jit.trace(Line(), example), file)
+        torch.jit.save(torch.jit.trace(Line(), example), file)  # type: ignore[no-untyped-call]
     else:
         axis = torch.export.Dim("n")
         torch.export.save(
@@ -207,7 +210,7 @@ def _warm_up(kind: str) -> None:
     opened(example)
 
 
-def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
+def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     """One file: told what it is, then its content, then the latents; answers with what was found,
     the graph, and the pictures of each batch of latents."""
     import numpy as np
@@ -232,7 +235,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     latents = torch.from_numpy(np.load(io.BytesIO(receive(incoming)), allow_pickle=False))
     try:
         opened = FORMATS[asked["format"]](content)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - of a file of any kind
         answer(refused="open", why=_short(error))
         return
     operators = opened.operators()
@@ -242,7 +245,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     try:
         with torch.no_grad():
             graph = opened.onnx(latents[:2])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - of a file of any kind
         answer(refused="convert", why=_short(error))
         return
     answer(operators=sorted(operators), torch=torch.__version__)
@@ -252,7 +255,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
             try:
                 decoded = opened(latents[start : start + BATCH])
                 made = decoded.detach().to(torch.float32).contiguous().numpy()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - of a file of any kind
                 answer(refused="run", why=_short(error))
                 return
             file = io.BytesIO()

@@ -79,7 +79,7 @@ def convert(
             send(child.stdin, file.getvalue())
             facts = _answer(path, kind, child.stdout)
             graph = receive(child.stdout)
-            batches = []
+            batches: list[Float32] = []
             while sum(map(len, batches)) < len(latents):
                 _answer(path, kind, child.stdout)
                 batches.append(np.load(io.BytesIO(receive(child.stdout)), allow_pickle=False))
@@ -111,25 +111,27 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
     from labapp.representations.importing.sandbox import command
 
     program = [sys.executable, "-m", "labapp.representations.importing.child"]
-    with tempfile.TemporaryFile() as errors:
-        # What torch warns of goes to a pipe's reader: to a file nothing can be written from inside.
-        with subprocess.Popen(
+    # What torch warns of goes to a pipe: from inside nothing can be written to a file.
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
             command(program),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-        ) as child:
-            assert child.stderr is not None
-            reader = threading.Thread(target=_drain, args=(child.stderr, errors), daemon=True)
-            reader.start()
-            clock = threading.Timer(PATIENCE_S, child.kill)
-            clock.start()
-            try:
-                yield child, errors
-            finally:
-                clock.cancel()
-                child.kill()
-                reader.join(5)
+        ) as child,
+    ):
+        assert child.stderr is not None
+        reader = threading.Thread(target=_drain, args=(child.stderr, errors), daemon=True)
+        reader.start()
+        clock = threading.Timer(PATIENCE_S, child.kill)
+        clock.start()
+        try:
+            yield child, errors
+        finally:
+            clock.cancel()
+            child.kill()
+            reader.join(5)
 
 
 def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
@@ -140,7 +142,7 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
 
 def _answer(path: Path, kind: Format, stream: IO[bytes]) -> dict[str, Any]:
     """What the child says. Raises ModelError where it refuses."""
-    fields: dict[str, Any] = json.loads(receive(stream, 1 << 20))  # type: ignore[arg-type]
+    fields: dict[str, Any] = json.loads(receive(stream, 1 << 20))
     if (refused := fields.get("refused")) is None:
         return fields
     title = TITLES[kind]

@@ -1,5 +1,5 @@
-"""A process that can compute, and neither open a file nor reach a network: on Linux, by Landlock and
-seccomp; on macOS, by sandbox-exec. Elsewhere there is none, and what needs it is refused.
+"""A process that can compute, and neither open a file nor reach a network: on Linux, by Landlock
+and seccomp; on macOS, by sandbox-exec. Elsewhere there is none, and what needs it is refused.
 
 A TorchScript file is a program. One was seen to open a file on the disk while it was run, so that
 it is opened in a process that gave these rights away and speaks through two pipes alone.
@@ -33,7 +33,7 @@ _NUMBER, _ARCHITECTURE = 0, 4
 """Where a filter finds the number of a call and the processor's name."""
 _KILL, _DENY, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
 _ARGUMENT = 16
-"""Where it finds the first argument of a call (its lower half, on processors that put that first)."""
+"""Where it finds the lower half of the first argument of a call."""
 _X32: Final = 0x40000000
 """From here on calls of x86-64 are those of another set with the same effects."""
 
@@ -90,10 +90,10 @@ def shut_in(*, memory: int, seconds: int) -> None:
     seconds : int
         Of processor time.
     """
-    if sys.platform == "darwin":
+    if platform.system() == "Darwin":
         _check()  # it began inside, see `command`
         return
-    if sys.platform != "linux":
+    if platform.system() != "Linux":
         raise NoSandboxError(f"there is none for {platform.system() or 'this system'}")
     known = _FORBIDDEN.get(platform.machine())
     if known is None or struct.calcsize("P") != 8:
@@ -114,24 +114,28 @@ def shut_in(*, memory: int, seconds: int) -> None:
 def command(program: Sequence[str]) -> list[str]:
     """The command line by which a program that shuts itself in is started. On macOS it begins
     inside: without a network, without writing, and of the user's files with Python's alone."""
-    if sys.platform != "darwin":
+    if platform.system() != "Darwin":
         return list(program)
     own = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]))
     readable = " ".join(f'(subpath "{folder}")' for folder in own)
     profile = (
         "(version 1)(allow default)(deny network*)(deny file-write*)"
-        f'(deny file-read-data (subpath "{Path.home()}") (subpath "/Volumes") (literal "/etc/hosts") '
-        f'(literal "/private/etc/hosts"))(allow file-read-data {readable})'
+        f'(deny file-read-data (subpath "{Path.home()}") (subpath "/Volumes") '
+        f'(literal "/etc/hosts") (literal "/private/etc/hosts"))(allow file-read-data {readable})'
     )
     return [SANDBOX_EXEC, "-p", profile, *program]
 
 
 def _check() -> None:
     """Raises NoSandboxError where a file can be opened or a socket made all the same."""
-    for what, attempt in (
-        ("a file", lambda: os.close(os.open("/etc/hosts", os.O_RDONLY))),
-        ("a connection", lambda: socket.create_connection(("127.0.0.1", 9), 1.0).close()),
-    ):
+
+    def open_file() -> None:
+        os.close(os.open("/etc/hosts", os.O_RDONLY))
+
+    def connect() -> None:
+        socket.create_connection(("127.0.0.1", 9), 1.0).close()
+
+    for what, attempt in (("a file", open_file), ("a connection", connect)):
         try:
             attempt()
         except PermissionError:
