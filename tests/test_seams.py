@@ -58,7 +58,6 @@ ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "d
 NAMED = {
     "analysis/questionnaire_sections.py": "the form of an answer: options that were chosen, words",
     "representations/distance.py": "distances by their names, which are those of data sets",
-    "representations/effects.py": "data sets whose distance is called otherwise",
     "representations/tfjs/importing.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/parts.py": "an older plan tells whom a questionnaire asks about by its name",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from labapp.study.defaults import Display
-
 from labapp.errors import StudyError
 from labapp.plugins.part import RepresentationPart
 from labapp.representations.display import Display
