@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from labapp.documents import Strict
+from labapp.representations.display import Chart
 from labapp.representations.space import LatentSpace
 
 Dimensions = tuple[dict[str, Any], ...]
@@ -80,7 +81,20 @@ class Questionnaire(NamedTuple):
     kinds: Mapping[str, str]
 
 
-class PlannedPart(Strict):
+class Kept(Strict):
+    """What a plan keeps. Fields that came later are left out where they say nothing, so that it is
+    written as it always was."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialise(self)
+        return {key: value for key, value in fields.items() if value or key not in _LATER}
+
+
+_LATER = frozenset({"levels", "chart"})
+
+
+class PlannedPart(Kept):
     """One part of a session: a text, a questionnaire, a stage of a task.
 
     Parts are kept in the first event of a session as plain values; `part` says of which kind each
@@ -112,14 +126,6 @@ class PlannedPart(Strict):
     id: str
     title: str
     levels: dict[str, str] = Field(default_factory=dict)
-
-    @model_serializer(mode="wrap")
-    def _without_empty_levels(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A part of a study that declares no design is written as it always was."""
-        fields: dict[str, Any] = serialise(self)
-        if not self.levels:
-            fields.pop("levels", None)
-        return fields
 
     introduces: ClassVar[bool] = False
     """Whether it is a text that belongs to the stage or the practice right behind it."""
@@ -291,7 +297,16 @@ def stages_of(parts: Iterable[PlannedPart]) -> dict[int, list[TrialsPart]]:
     return stages
 
 
-class RepresentationPart(TrialsPart):
+class Drawing(Kept):
+    """What draws instances of a model.
+
+    chart: the limits of the y axis of a series, where they are not the published ones.
+    """
+
+    chart: Chart | None = None
+
+
+class RepresentationPart(Drawing, TrialsPart):
     """A stage, or a practice, that asks about a representation.
 
     number, of: the stage's number, from 1, among how many; model: id of the model; dimensions: its

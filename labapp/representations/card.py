@@ -22,7 +22,7 @@ from labapp.representations.architectures import (
     OnnxGraph,
 )
 from labapp.representations.data import Data, Part
-from labapp.representations.display import Display
+from labapp.representations.display import Chart, Display
 from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 from labapp.representations.task import Task
@@ -172,7 +172,7 @@ class ModelCard(Part):
     architecture: str
     display: Display
     shape: tuple[int, ...] | None = None
-    chart: tuple[float, float] | None = None
+    chart: Chart | None = None
     backend: Backend = "torch"
     sampling: Literal["held-out", "prior"]
     dimensions: list[Dial] = Field(min_length=1, max_length=64)
@@ -241,7 +241,7 @@ class ModelCard(Part):
             raise ValueError(f"shape: at most {largest}, found {max(shape)}")
         if (self.chart is not None) != (axes == 1):
             raise ValueError("chart: a series needs it, and nothing else has it")
-        if self.chart is not None and not self.chart[0] < self.chart[1]:
+        if self.chart is not None and not self.chart.low < self.chart.high:
             raise ValueError("chart: the lower limit comes first")
 
     @property

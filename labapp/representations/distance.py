@@ -124,6 +124,10 @@ def known(name: str) -> str:
 DistanceName = Annotated[str, AfterValidator(known)]
 
 
+TOLERANT = frozenset({"sinelines"})
+"""Distances that count points which differ by more than `TOLERANCE`."""
+
+
 def reached(alignment: float, target: float) -> bool:
     """Whether an alignment counts as the target's."""
     return alignment >= target - ALIGNMENT_SLACK

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from labapp.errors import ModelError
 from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.representations.display import Chart
 from labapp.representations.sheet_layout import Cell, SheetLayout, SheetSizes, lay_out
 from labapp.representations.sheets import TraversalSheet, limits
 
@@ -31,8 +32,6 @@ LABEL, LABEL_GAP = 152, 16
 LEAST_SIDE = 56
 """Pictures are magnified by a whole number to about so many pixels."""
 CHART = (84, 64)
-Y_LIMIT = 10.0
-"""Charts reach from -10 to 10, as the participant's do."""
 AXIS = "#8B949E"
 FRAME = 0xDC
 """The hairline round a picture, which may be white itself."""
@@ -64,7 +63,7 @@ def figure_of(sheet: TraversalSheet) -> Figure:
         _write_labels(ax, layout, measures.cell_height)
         if sheet.display == "series":
             for cell in layout.cells:
-                _draw_chart(ax, cell)
+                _draw_chart(ax, cell, sheet.chart)
         else:
             pixels = np.full((height, width, 3), 255, np.uint8)
             for cell in layout.cells:
@@ -179,14 +178,16 @@ def _put_picture(pixels: NDArray[np.uint8], cell: Cell) -> None:
     pixels[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
 
 
-def _draw_chart(ax: Axes, cell: Cell) -> None:
+def _draw_chart(ax: Axes, cell: Cell, chart: Chart) -> None:
     width, height = CHART
     left, top = cell.x + MARGIN, cell.y + MARGIN + HEAD
     frame = Rectangle((left, top), width, height, fill=False, edgecolor=HAIRLINE, linewidth=PX)
     ax.add_patch(frame)
     middle = top + height / 2
-    ax.plot([left, left + width], [middle, middle], color=AXIS, linewidth=PX, linestyle=(0, (4, 3)))
+    if chart.zero is not None:
+        at = middle - chart.zero * height / 2
+        ax.plot([left, left + width], [at, at], color=AXIS, linewidth=PX, linestyle=(0, (4, 3)))
     x = np.linspace(left, left + width, cell.instance.size)
-    y = middle - cell.instance.astype(np.float64) * (height / 2 / Y_LIMIT)
+    y = middle - chart.above_middle(cell.instance, height / 2)
     (line,) = ax.plot(x, y, color=ACCENT, linewidth=2 * PX)
     line.set_clip_path(frame)  # what is beyond the chart is cut off, as on the screen

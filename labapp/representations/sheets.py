@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.display import Display
+from labapp.representations.display import PUBLISHED_CHART, Chart, Display
 from labapp.representations.space import Continuous, Dimension
 
 Float32 = NDArray[np.float32]
@@ -50,6 +50,7 @@ class TraversalSheet:
     display: Display
     sampling: str
     rows: tuple[Traversal, ...]
+    chart: Chart = PUBLISHED_CHART
 
     def about(self, states: int) -> str:
         """What a drawing shows that has room for so many states, as one sentence."""
@@ -57,8 +58,13 @@ class TraversalSheet:
         words = {1: "one state", 2: "two states", 3: "three states"}
         at = words.get(states, f"{states} states")
         return f"Each row turns one dial and leaves the others, at {at} drawn from {drawn}." + (
-            " Charts: y from −10 to 10." if self.display == "series" else ""
+            f" {self.axis()}" if self.display == "series" else ""
         )
+
+    def axis(self) -> str:
+        """The limits of its charts, as a sentence."""
+        low, high = (brief(value) for value in self.chart)
+        return f"Charts: y from {low} to {high}."
 
 
 def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS) -> TraversalSheet:
@@ -91,6 +97,7 @@ def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS)
         title=decoder.card.title,
         display=decoder.card.display,
         sampling=decoder.card.sampling,
+        chart=decoder.card.chart or PUBLISHED_CHART,
         rows=tuple(rows),
     )
 
@@ -137,9 +144,10 @@ def _smaller(x: Float32) -> Float32:
 def limits(dimension: Dimension) -> str:
     """What a dial can be set to, in few characters."""
     if isinstance(dimension, Continuous):
-        return f"{_brief(dimension.low)} … {_brief(dimension.high)}"
+        return f"{brief(dimension.low)} … {brief(dimension.high)}"
     return f"{dimension.k} values"
 
 
-def _brief(value: float) -> str:
+def brief(value: float) -> str:
+    """A limit in few characters."""
     return (f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}").replace("-", "−")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import Field
 
 from labapp.documents import Strict
-from labapp.representations.display import Display
+from labapp.representations.display import Chart, Display
 from labapp.representations.distance import DistanceName
 
 if TYPE_CHECKING:
@@ -57,16 +57,18 @@ SHOWN_ROUNDED = frozenset({"mnist"})
 
 
 class InTasks(NamedTuple):
-    """What tasks follow of a model. task: None where neither its card nor the table says it."""
+    """What tasks follow of a model. task: None where neither its card nor the table says it;
+    chart: of a series whose chart is not the published one."""
 
     display: Display
     task: Task | None
+    chart: Chart | None = None
 
 
 def in_tasks(card: ModelCard) -> InTasks:
     """What a card says; one of an older package as the published study with its data set."""
     if card.task is not None or card.dataset not in PUBLISHED:
-        return InTasks(card.display, card.task)
+        return InTasks(card.display, card.task, card.chart)
     return InTasks(published_display(card.dataset, card.display), PUBLISHED[card.dataset])
 
 

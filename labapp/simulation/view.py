@@ -14,13 +14,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.display import Display
+from labapp.representations.display import PUBLISHED_CHART, Chart, Display
 from labapp.representations.space import Continuous, LatentSpace
 
 Array = NDArray[np.float32]
-
-CHART = (-10.0, 10.0)
-"""What the chart of a series shows (paper 000, 4.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +69,12 @@ class View:
     may_skip: bool = False
 
 
-def on_screen(picture: Array, display: Display) -> Array:
+def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> Array:
     """A decoded picture as it is painted: black or white, or at its height on the chart."""
     if display == "binary_image":
         return (picture >= 0.5).astype(np.float32)
     if display == "series":
-        low, high = CHART
+        low, high = chart or PUBLISHED_CHART
         scaled: Array = np.clip((picture - low) / (high - low), 0.0, 1.0)
         return scaled
     return picture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from labapp.errors import StudyError
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.representations.card import CARD
-from labapp.representations.display import Display
+from labapp.representations.display import Chart, Display
 from labapp.representations.priors import BaseSampling, prior_of
 from labapp.representations.space import LatentSpace
 from labapp.representations.task import InTasks, Task
@@ -31,13 +31,15 @@ TasksOf = Callable[[str], InTasks]
 
 class ModelInStage(NamedTuple):
     """A model as a stage asks about it. task: what its card says of tasks; dimensions: as
-    `LatentSpace.to_json` rows; sampling: how its questions are drawn where the study does not say.
+    `LatentSpace.to_json` rows; sampling: how its questions are drawn where the study does not say;
+    chart: of a series whose chart is not the published one.
     """
 
     display: Display
     task: Task | None
     dimensions: tuple[dict[str, Any], ...]
     sampling: BaseSampling
+    chart: Chart | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,10 @@ class Representations:
     def represented(self, model: str) -> ModelInStage:
         """What is known of a model. Raises what `space_of` and `tasks_of` do."""
         space = self.space_of(model)
-        display, task = self.tasks_of(model)
+        display, task, chart = self.tasks_of(model)
         usual: BaseSampling = "uniform" if self.prior_of(model) else "held_out"
-        return ModelInStage(
-            display, task, tuple(space.to_json()), "prior" if prior_of(space) else usual
-        )
+        sampling: BaseSampling = "prior" if prior_of(space) else usual
+        return ModelInStage(display, task, tuple(space.to_json()), sampling, chart)
 
     def stated(self, model: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values of a stage: the study's, or, where these are None, those of the model's card.
@@ -119,6 +120,7 @@ def stage_fields(
         "of": of,
         "model": model,
         "display": known.display,
+        "chart": known.chart,
         "dimensions": known.dimensions,
         "sampling": sampling or known.sampling,
         "time_limit_s": None if limit is None else limit * 60,

@@ -77,10 +77,10 @@ def test_charts_stay_in_their_frames() -> None:
         y = round(cell.y) + sheet_figure.MARGIN + sheet_figure.HEAD
         x = round(cell.x) + sheet_figure.MARGIN
         place = np.s_[y : y + round(measures.cell_height), x : x + round(measures.cell_width)]
-        beyond = np.abs(cell.instance) > sheet_figure.Y_LIMIT
+        beyond = np.abs(cell.instance) > sheet.chart.high
         assert blue[place].any() or beyond.all()
         inside[place] = True
-    assert any((np.abs(cell.instance) > sheet_figure.Y_LIMIT).any() for cell in layout.cells)
+    assert any((np.abs(cell.instance) > sheet.chart.high).any() for cell in layout.cells)
     assert not (blue & ~inside).any()
 
 

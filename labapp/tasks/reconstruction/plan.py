@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
-from labapp.documents import Strict
-from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart, Target
+from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart, Target
 from labapp.representations.display import Display
+from labapp.representations.distance import TOLERANT
 from labapp.representations.space import Continuous, Discrete
 from labapp.tasks.reconstruction.study import SkipRule
 
@@ -19,7 +19,7 @@ for its questions are never solved and must not be pooled with others."""
 Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 
-class TutorialBox(Strict):
+class TutorialBox(Drawing):
     """One of the tutorial's boxes: a picture with live dials."""
 
     model: str
@@ -72,6 +72,11 @@ class ReconstructionPart(RepresentationPart):
     def solved_at(self) -> float | None:
         """The alignment with which a question is solved, 0-1; None in a calibration."""
         return None if self.marks else self.target_alignment
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether points of a series agree that differ by less than a tolerance, which is drawn."""
+        return self.distance in TOLERANT
 
     @cached_property
     def discrete(self) -> frozenset[int]:

@@ -48,6 +48,7 @@ def tutorial(
             TutorialBox(
                 model=model,
                 display=known.display,
+                chart=known.chart,
                 dimensions=known.dimensions,
                 start=tuple(map(_at, dials, cycle(shares))),
             )
@@ -77,6 +78,7 @@ def practice(planner: Planner, part_id: str, item: ReconstructionPractice) -> Re
         of=1,
         model=model,
         display=known.display,
+        chart=known.chart,
         dimensions=known.dimensions,
         trials=practice_trials(item),
         sampling=known.sampling if item.model else "fixed",

@@ -245,8 +245,8 @@ class Reconstructing:
         """The screen as it is now."""
         assert runner.pictures is not None
         return View(
-            on_screen(runner.pictures.own, part.display),
-            on_screen(runner.pictures.target, part.display),
+            on_screen(runner.pictures.own, part.display, part.chart),
+            on_screen(runner.pictures.target, part.display, part.chart),
             float(np.round(trial.alignment, 3)),
             part.target_alignment,
             trial.z,

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.representations.display import Display
+from labapp.representations.display import Chart, Display
 from labapp.simulation.percept import Eye
 from labapp.simulation.view import Array, on_screen
 from labapp.study.stages import Visualisation
@@ -38,6 +38,7 @@ def match(
     shown: Examples,
     visualisation: Visualisation,
     display: Display,
+    chart: Chart | None,
     choices: int,
     *,
     weighs: bool,
@@ -48,9 +49,9 @@ def match(
     everything counts the same.
     """
     assert shown.question is not None
-    asked = eye.look(on_screen(shown.question, display), 2)
+    asked = eye.look(on_screen(shown.question, display, chart), 2)
     bins = [
-        np.stack([eye.look(on_screen(example, display)) for example in examples])
+        np.stack([eye.look(on_screen(example, display, chart)) for example in examples])
         for examples in _by_choice(shown.rows, visualisation, choices)
     ]
     means = np.stack([cell.mean(axis=0) for cell in bins])

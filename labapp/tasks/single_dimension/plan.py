@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from labapp.plugins.part import Dimensions, PlannedPart, RepresentationPart
+from labapp.plugins.part import Dimensions, Drawing, PlannedPart, RepresentationPart
 from labapp.representations.display import Display
 from labapp.representations.priors import BaseSampling
 from labapp.representations.space import Discrete, LatentSpace
@@ -68,7 +68,7 @@ class SingleDimensionPart(RepresentationPart):
         return REGIMES[choice]
 
 
-class ExamplePart(PlannedPart):
+class ExamplePart(Drawing, PlannedPart):
     """The tutorial: a text whose last page shows the pictures of a question about one dial.
 
     examples: their dial states, in rows.

@@ -49,7 +49,9 @@ class Matcher(Actor[SingleDimensionPart]):
             eye = Eye(rng, participant.person.noise)
             weighs = name in WEIGHERS or practice
             shown = runner.pictures
-            return match(eye, shown, part.visualisation, part.display, choices, weighs=weighs)
+            return match(
+                eye, shown, part.visualisation, part.display, part.chart, choices, weighs=weighs
+            )
 
         participant.go_through(key, steps(choices, None if guesses else matched, rng))
 

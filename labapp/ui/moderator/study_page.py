@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from labapp.plugins.part import PlannedPart, with_trials
 from labapp.plugins.part import stages_of as blocks_by_stage
 from labapp.representations.card import ModelCard
-from labapp.representations.sheets import TraversalSheet
+from labapp.representations.sheets import TraversalSheet, brief
 from labapp.study.schema import Study
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
@@ -77,7 +77,10 @@ def about(sheet: TraversalSheet, states: int) -> str:
         "Each row turns one dial and leaves the others, at {n} states drawn from {source}.",
         source=tr(SOURCES["prior" if sheet.sampling == "prior" else "sample"]),
     )
-    return f"{text} {tr('Charts: y from −10 to 10.')}" if sheet.display == "series" else text
+    if sheet.display != "series":
+        return text
+    low, high = (number(brief(value)) for value in sheet.chart)
+    return f"{text} {tr('Charts: y from {low} to {high}.', low=low, high=high)}"
 
 
 class SheetCard(QFrame):

@@ -1,4 +1,4 @@
-"""Series as charts: y from -10 to 10, a dashed line at 0, and the band of allowed disagreement."""
+"""Series as charts: a dashed line at 0, and the band of allowed disagreement."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from labapp.representations.display import Display
+from labapp.representations.display import PUBLISHED_CHART, Chart, Display
 from labapp.representations.distance import TOLERANCE
 from labapp.ui import theme
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.painting import brush, color, pen
 from labapp.ui.widgets.pictures import ImageView, StimulusView
 
-Y_LIMIT = 10.0
 LINE_PX = 2.4
 AXIS_PX = 1.0
 PUBLISHED_OPACITY = 0.5
@@ -23,6 +22,7 @@ PUBLISHED_OPACITY = 0.5
 class SeriesView(StimulusView):
     """Own series, target series, or both over one another.
 
+    chart: its limits. band: whether the band within which points agree is drawn round a target.
     two_styles: in an overlay the target's line is dashed and lies under the own one (False: both
     plain at 50 % opacity, as published).
     """
@@ -33,10 +33,14 @@ class SeriesView(StimulusView):
         name: str,
         *,
         two_styles: bool,
+        chart: Chart | None = None,
+        band: bool = True,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(palette, name, parent)
         self._two_styles = two_styles
+        self._chart = chart or PUBLISHED_CHART
+        self._band = band
         self._own: Array | None = None
         self._target: Array | None = None
         self._ground: QPixmap | None = None
@@ -61,8 +65,7 @@ class SeriesView(StimulusView):
         """A series in the widget's pixels; far outside the chart it is cut off."""
         x = np.linspace(1.0, self.width() - 1.0, series.size)
         half = self.height() / 2
-        scale = (half - 1) / Y_LIMIT
-        y = half - np.clip(series, -3 * Y_LIMIT, 3 * Y_LIMIT) * scale
+        y = half - self._chart.above_middle(series, half - 1)
         return [QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
 
     def paint(self, painter: QPainter) -> None:
@@ -90,14 +93,16 @@ class SeriesView(StimulusView):
         width, height = float(self.width()), float(self.height())
         painter.save()
         painter.setClipRect(QRectF(1, 1, width - 2, height - 2))
-        if self._target is not None:
+        if self._target is not None and self._band:
             upper = self.points(self._target + np.float32(TOLERANCE))
             lower = self.points(self._target - np.float32(TOLERANCE))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(brush(theme.SERIES_BAND))
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
-        painter.setPen(pen(theme.SERIES_AXIS, AXIS_PX, dashed=True))
-        painter.drawLine(QPointF(1, height / 2), QPointF(width - 1, height / 2))
+        if (zero := self._chart.zero) is not None:
+            y = height / 2 - zero * (height / 2 - 1)
+            painter.setPen(pen(theme.SERIES_AXIS, AXIS_PX, dashed=True))
+            painter.drawLine(QPointF(1, y), QPointF(width - 1, y))
         if self._target is not None:
             if not self._two_styles:
                 painter.setOpacity(PUBLISHED_OPACITY)
@@ -112,11 +117,18 @@ class SeriesView(StimulusView):
 
 
 def view_of(
-    display: Display, picture: Array, palette: theme.Palette, name: str, *, improved: bool
+    display: Display,
+    picture: Array,
+    palette: theme.Palette,
+    name: str,
+    *,
+    improved: bool,
+    chart: Chart | None = None,
+    band: bool = True,
 ) -> ImageView | SeriesView:
-    """The view for pictures of this kind."""
+    """The view for pictures of this kind. chart, band: of a series."""
     if display == "series":
-        return SeriesView(palette, name, two_styles=improved)
+        return SeriesView(palette, name, two_styles=improved, chart=chart, band=band)
     rows, columns = picture.shape[:2]
     return ImageView(
         (rows, columns), palette, name, binary=display == "binary_image", two_hues=improved

@@ -14,7 +14,6 @@ from labapp.ui import theme
 from labapp.ui.language import counted, number, tr
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
-from labapp.ui.widgets.series import Y_LIMIT
 
 LABEL, GAP, LINE = 84, 2, 18
 LEAST_SIDE = 56
@@ -95,12 +94,14 @@ class TraversalView(QWidget):
         painter.drawImage(box, image)
 
     def _draw_chart(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
-        middle, scale = box.center().y(), box.height() / 2 / Y_LIMIT
+        middle, chart = box.center().y(), self.sheet.chart
         x = np.linspace(box.left(), box.right(), cell.instance.size)
-        y = middle - np.clip(cell.instance, -3 * Y_LIMIT, 3 * Y_LIMIT) * scale
+        y = middle - chart.above_middle(cell.instance, box.height() / 2)
         painter.fillRect(box, brush(theme.SERIES_GROUND))
-        painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-        painter.drawLine(QPointF(box.left(), middle), QPointF(box.right(), middle))
+        if chart.zero is not None:
+            at = middle - chart.zero * box.height() / 2
+            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
+            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
         painter.save()
         painter.setClipRect(box)
         painter.setPen(pen(theme.SERIES_OWN, LINE_PX))

@@ -52,7 +52,7 @@ class ReconstructionScreen(Screen):
         )
         self.gate = MoveGate(self._move, lambda: self.pictures.front.update(), self)
         self.pictures = PicturePanel(
-            part.display,
+            part,
             pictures,
             words,
             palette,

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from labapp.representations.display import Display
 from labapp.tasks.reconstruction.pictures import Pictures
+from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.composing import Array
@@ -48,7 +48,7 @@ class PicturePanel(QWidget):
 
     def __init__(
         self,
-        display: Display,
+        part: ReconstructionPart,
         pictures: Pictures,
         words: Strings,
         palette: theme.Palette,
@@ -62,7 +62,15 @@ class PicturePanel(QWidget):
         self._target: Array | None = None
 
         def view(key: str) -> ImageView | SeriesView:
-            return view_of(display, pictures.own, palette, words(key), improved=improved)
+            return view_of(
+                part.display,
+                pictures.own,
+                palette,
+                words(key),
+                improved=improved,
+                chart=part.chart,
+                band=part.tolerant,
+            )
 
         self.own, self.target, self.both = view("your_picture"), view("target"), view("overlay")
         self.own.painted = self.both.painted = frame_painted
@@ -80,7 +88,7 @@ class PicturePanel(QWidget):
         middle = QHBoxLayout(single)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.addStretch(1)
-        middle.addLayout(_captioned(self.both, _legend(display, words, improved=improved)))
+        middle.addLayout(_captioned(self.both, _legend(part, words, improved=improved)))
         middle.addStretch(1)
         self._stack = QStackedWidget()
         self._stack.addWidget(pair)
@@ -154,14 +162,15 @@ def _captioned(view: QWidget, caption: QWidget) -> QVBoxLayout:
     return column
 
 
-def _legend(display: Display, words: Strings, *, improved: bool) -> QWidget:
+def _legend(part: ReconstructionPart, words: Strings, *, improved: bool) -> QWidget:
     """What is what in the overlay, by mark and word."""
-    if display == "series":
+    if part.display == "series":
         marks = [
             ("overlay_legend_yours", theme.SERIES_OWN, "line"),
             ("overlay_legend_target", theme.SERIES_TARGET, "dashed" if improved else "line"),
-            ("overlay_legend_band", theme.SERIES_BAND, "patch"),
         ]
+        if part.tolerant:
+            marks.append(("overlay_legend_band", theme.SERIES_BAND, "patch"))
     elif improved:
         marks = [
             ("overlay_legend_yours", OWN_HUE, "patch"),

@@ -45,6 +45,7 @@ class Box(QFrame):
             session.palette,
             words("your_picture"),
             improved=session.improved,
+            chart=box.chart,
         )
         self.dials = DialPanel(
             LatentSpace.from_json(box.dimensions),

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy
 
-from labapp.representations.display import Display
+from labapp.representations.display import PUBLISHED_CHART, Chart, Display
 from labapp.study.stages import Visualisation
 from labapp.ui import theme
 from labapp.ui.widgets import composing
@@ -23,7 +23,6 @@ from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.heard import Picture
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
 from labapp.ui.widgets.pictures import made_smaller, magnification, too_large
-from labapp.ui.widgets.series import Y_LIMIT
 
 HEAD = 24
 GAP, RIM = 2, 1
@@ -70,10 +69,16 @@ class ExampleSheet(Picture):
     """headings: over each column of a traversal (None for none), or over each bin."""
 
     def __init__(
-        self, display: Display, visualisation: Visualisation, palette: theme.Palette, name: str
+        self,
+        display: Display,
+        visualisation: Visualisation,
+        palette: theme.Palette,
+        name: str,
+        chart: Chart | None = None,
     ) -> None:
         super().__init__()
         self._display = display
+        self._chart = chart or PUBLISHED_CHART
         self._visualisation = visualisation
         self._colors = palette
         self._rows: Array | None = None
@@ -216,15 +221,17 @@ class ExampleSheet(Picture):
             )
 
     def _paint_chart(self, painter: QPainter, box: QRectF, series: Array) -> None:
-        middle, scale = box.center().y(), box.height() / 2 / Y_LIMIT
+        middle = box.center().y()
         x = np.linspace(box.left(), box.right(), series.size)
-        y = middle - np.clip(series, -3 * Y_LIMIT, 3 * Y_LIMIT) * scale
+        y = middle - self._chart.above_middle(series, box.height() / 2)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(box)
         painter.fillRect(box, brush(theme.SERIES_GROUND))
-        painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-        painter.drawLine(QPointF(box.left(), middle), QPointF(box.right(), middle))
+        if (zero := self._chart.zero) is not None:
+            at = middle - zero * box.height() / 2
+            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
+            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
         painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
         painter.drawPolyline(
             QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])

@@ -100,11 +100,18 @@ class SingleDimensionScreen(QuestionScreen):
         self._shown: Examples | None = None
         words, palette = session.words, session.palette
         self.picture = view_of(
-            part.display, examples.question, palette, words("this_picture"), improved=True
+            part.display,
+            examples.question,
+            palette,
+            words("this_picture"),
+            improved=True,
+            chart=part.chart,
         )
         self.answers = AnswerRow(palette, words("this_picture"))
         self.ratings = {item: Rating(words, palette, words(RATED[item])) for item in RATINGS}
-        self.sheet = ExampleSheet(part.display, part.visualisation, palette, words("examples"))
+        self.sheet = ExampleSheet(
+            part.display, part.visualisation, palette, words("examples"), part.chart
+        )
         self.sheet.show_rows(examples.rows, ())
         self.more = Button(words("more_examples"))
         self.title = QLabel()

@@ -23,7 +23,7 @@ class ExampleScreen(PagedScreen):
         super().__init__(session, part, session.pages(part.document, values))
         words = session.words
         self.sheet = ExampleSheet(
-            part.display, part.visualisation, session.palette, words("examples")
+            part.display, part.visualisation, session.palette, words("examples"), part.chart
         )
         space = LatentSpace.from_json(part.dimensions)
         texts = choice_words(words, space, part.dimension)
