@@ -23,6 +23,7 @@ from labapp.reading import arrays
 from labapp.reading import files as reading
 from labapp.representations import package
 from labapp.representations.card import ONNX, Dial, ModelCard, Origin, slider
+from labapp.representations.display import Chart
 from labapp.representations.distance import named
 from labapp.representations.importing import graph as graphs
 from labapp.representations.recipe import ID_PATTERN
@@ -480,7 +481,7 @@ def _pace(runner: graphs.Runner, trial: Float32) -> str:
     )
 
 
-def _chart(tried: _Tried) -> tuple[float, float]:
+def _chart(tried: _Tried) -> Chart:
     """The limits of the y axis: those of what it makes, and a twentieth more."""
     room = (tried.high - tried.low) * 0.05 or 0.5
-    return round(tried.low - room, 4), round(tried.high + room, 4)
+    return Chart(round(tried.low - room, 4), round(tried.high + room, 4))
