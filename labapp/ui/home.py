@@ -253,7 +253,8 @@ class HomeController(QObject):
         if largest != self._picture_px:
             self._picture_px = largest
             self._show_screens()
-        needed = models_of(made.parts)
+        # Sorted, for the list of them stands beside the choice to be blind to their order.
+        needed = tuple(sorted(models_of(made.parts)))
         if self._needed is None or set(needed) != set(self._needed):
             self._needed = needed
             self._warm_problem = ""

@@ -16,6 +16,7 @@ from labapp.ui import starting
 from labapp.ui.home import HomeController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.drawn import drawn_study, ended, interrupted
+from tests.session.test_slots import slotted
 
 
 def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
@@ -40,6 +41,36 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
         interrupted(loaded, tmp_path, participant)
     home.choose_study(str(loaded.path))
     assert card.plan_row().state == "missing"
+    assert "drawn is full" in card.order.text()
+    home.window.close()
+    home.window.deleteLater()
+
+
+def test_a_slot_is_shown_to_whoever_is_not_blind(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_microphone(**_: object) -> list[devices.Device]:
+        raise NoMicrophone("No microphone was found.")
+
+    monkeypatch.setattr(devices, "list_devices", no_microphone)
+    loaded = slotted(tmp_path, per_cell=1)
+    orders = set()
+    home = HomeController(tmp_path / "data", tmp_path / "private")
+    home.show()
+    card = home.view.session
+    for participant in ("P01", "P02"):
+        home.choose_study(str(loaded.path))
+        (slot,) = preview(tmp_path / "data", loaded, participant)
+        card.blind.setChecked(False)
+        orders.add(card.order.text().splitlines()[0])
+        assert f"Drawn for now: {slot}." in card.order.text()
+        card.blind.setChecked(True)
+        assert "hint" not in card.order.text()
+        assert "sinelines" not in card.order.text()
+        assert home._needed == ("sinelines/ae", "sinelines/gt", "sinelines/vae"), "in no order"
+        interrupted(loaded, tmp_path, participant)
+    assert len(orders) == 2
+    home.choose_study(str(loaded.path))
     assert "drawn is full" in card.order.text()
     home.window.close()
     home.window.deleteLater()
