@@ -12,6 +12,7 @@ import pandas as pd
 from labapp.analysis.column import Column
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.r_script import SCRIPT, script
 from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, rows, values
 from labapp.analysis.design.sections import sections
 from labapp.analysis.tables import Tables, typed
@@ -42,6 +43,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
     """What every study has, by the design that it declares or that its rows show."""
 
     definitions = DEFINITIONS
+    files = (SCRIPT,)
     tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {VALUES_TABLE: ANALYSED_VALUES}
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> DefaultFindings:
@@ -63,6 +65,11 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         """The values that were analysed."""
         made = [row for results in findings.studies.values() for row in values(results)]
         return {VALUES_TABLE: typed(made, ANALYSED_VALUES)}
+
+    def write(self, findings: DefaultFindings, folder: Path) -> None:
+        """The script in R. Raises OSError."""
+        if text := script(findings.studies.values()):
+            (folder / SCRIPT).write_text(text, encoding="utf-8")
 
     def sections(self, study: ReportedStudy, findings: DefaultFindings) -> Iterator[Html]:
         """The analyses of one study."""

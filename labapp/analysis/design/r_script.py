@@ -1,0 +1,146 @@
+"""analysis.R: a script in R that makes the default analyses again and compares every number.
+
+What is the same for all is `recompute.R`; before it stands what each analysis is of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+
+from labapp.analysis.design.analyses import (
+    TRIALS_LOGISTIC,
+    TRIALS_MIXED,
+    VARIANCE,
+    Analysis,
+    StudyAnalyses,
+)
+from labapp.analysis.design.anova import EMPTY_CELL
+from labapp.analysis.design.rows import contrast_row
+
+SCRIPT = "analysis.R"
+_METHODS = {"holm": "holm", "bonferroni": "bonferroni", "fdr": "BH", "none": "none"}
+
+
+def script(studies: Iterable[StudyAnalyses]) -> str:
+    """The whole script; empty where nothing was analysed."""
+    chosen = [results for results in studies if results.analyses]
+    if not chosen:
+        return ""
+    fixed = files("labapp.analysis.design").joinpath("recompute.R").read_text(encoding="utf-8")
+    return "\n".join([fixed, *(_study(results) for results in chosen), _END])
+
+
+_END = """
+# Tests that have a p, and that nothing above recomputes.
+p_values <- unlist(seen)
+left <- printed[!is.na(printed$p) & !printed$p %in% p_values, ]
+if (nrow(left)) {
+  cat("Not recomputed:\\n")
+  print(left[c("analysis", "quantity", "kind", "test", "p")], row.names = FALSE)
+}
+off <- results[!results$equal, ]
+if (nrow(off)) print(off, row.names = FALSE)
+cat(sprintf("%d numbers compared, %d off\\n", nrow(results), nrow(off)))
+write.csv(results, "analysis-R.csv", row.names = FALSE)
+if (nrow(off) || !nrow(results)) quit(status = 1)
+"""
+
+
+def _study(results: StudyAnalyses) -> str:
+    plan = results.declaration.analysis
+    lines = [
+        f"## Study {results.study}",
+        f"METHOD <- {_text(_METHODS[plan.correction])}",
+    ]
+    for analysis in results.analyses:
+        lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
+    numbers = ", ".join(str(analysis.number) for analysis in results.analyses)
+    of_study = f'printed$kind == "contrast" & printed$analysis %in% c({numbers})'
+    if plan.family == "all":
+        lines.append(f"check_family(printed[{of_study}, ])")
+    else:
+        lines.append(f"for (k in c({numbers}))")
+        lines.append(
+            '  check_family(printed[printed$kind == "contrast" & printed$analysis == k, ])'
+        )
+    return "\n".join(lines)
+
+
+def _call(analysis: Analysis) -> str:
+    layout = analysis.outcome.layout
+    models = {model.name: model for model in analysis.beside}
+    random = _random(models[TRIALS_MIXED].remarks) if TRIALS_MIXED in models else ""
+    trials = "logistic" if TRIALS_LOGISTIC in models else "mixed" if random else "none"
+    untransformed = bool(analysis.transform) and any(
+        "not transformed" in remark for remark in analysis.remarks
+    )
+    fields = {
+        "id": str(analysis.number),
+        "quantity": _text(analysis.outcome.name),
+        "factors": _texts([factor.name for factor in layout.factors]),
+        "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
+        "within": _flags([factor.within for factor in layout.factors]),
+        "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
+        "covariates": _texts(layout.covariates),
+        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
+        "model": _text(analysis.main.name),
+        "complete": _flag(VARIANCE in models),
+        "trials": _text(trials),
+        "random": _text(random),
+        "plain": 'function(names) sub("^factor_", "", names)',
+        "contrasts": _contrasts(analysis, untransformed),
+    }
+    inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
+    return f"analyse(list(\n  {inner}))"
+
+
+def _random(remarks: Sequence[str]) -> str:
+    """The random effects of a formula, from what is said of the fit."""
+    told = next((text for text in remarks if text.startswith("random effects ")), "")
+    return " + ".join(told.removeprefix("random effects ").split(", "))
+
+
+def _contrasts(analysis: Analysis, untransformed: bool) -> str:
+    made = []
+    for compared in analysis.compared:
+        comparison = compared.comparison
+        if compared.estimate is None:
+            continue
+        weights = ", ".join(
+            f"`{factor}` = {_named(levels)}" for factor, levels in comparison.weights.items()
+        )
+        factors = _text(contrast_row(compared)["factors"])
+        made.append(
+            f"list(name = {_text(comparison.name)}, factors = {factors}, "
+            f"direction = {_text(comparison.direction)}, "
+            f"untransformed = {_flag(untransformed)}, weights = list({weights}))"
+        )
+    return f"list({', '.join(made)})" if len(made) < 2 else f"list(\n    {_joined(made)})"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return ",\n    ".join(parts)
+
+
+def _named(levels: Mapping[str, float]) -> str:
+    pairs = ", ".join(f"{_text(level)} = {weight!r}" for level, weight in levels.items())
+    return f"c({pairs})"
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"c({', '.join(map(_text, texts))})"
+
+
+def _text(text: str) -> str:
+    """A literal of R: its escapes are those of JSON, but for the slash and surrogates."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _flag(flag: bool) -> str:
+    return "TRUE" if flag else "FALSE"
+
+
+def _flags(flags: Iterable[bool]) -> str:
+    return f"c({', '.join(map(_flag, flags))})"

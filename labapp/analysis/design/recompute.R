@@ -1,0 +1,345 @@
+# Recomputes every number of labapp's analyses by the design, and compares them with statistics.csv.
+#
+#   Rscript analysis.R            in the folder of the analysis (packages: lme4, lmerTest)
+#
+# It prints a line a number that is off, then a summary, and ends with an error if any is off.
+# Closed forms are compared with a tolerance of 1e-8, iterative fits with 1e-4.
+
+suppressPackageStartupMessages({ library(lme4); library(lmerTest) })
+options(contrasts = c("contr.sum", "contr.poly"), warn = 1)
+unescape <- function(path) read.csv(path, na.strings = "", stringsAsFactors = FALSE,
+                                    encoding = "UTF-8", check.names = FALSE)
+values <- unescape("analysed_values.csv")
+printed <- unescape("statistics.csv")
+printed <- printed[!is.na(printed$analysis), ]
+CLOSED <- 1e-8
+ITERATIVE <- 1e-4
+results <- data.frame()
+
+seen <- list()
+compare <- function(a, what, ours, r, tolerance) {
+  seen[[length(seen) + 1]] <<- ours
+  if (length(ours) != 1 || is.na(ours)) return(invisible())
+  difference <- abs(ours - r) / max(1, abs(r))
+  results <<- rbind(results, data.frame(
+    analysis = a$id, quantity = a$quantity, what = what, labapp = ours, R = r,
+    difference = difference, tolerance = tolerance, equal = !is.na(difference) && difference <= tolerance))
+}
+row_of <- function(a, kind, ...) {
+  rows <- printed[printed$analysis == a$id & printed$kind == kind, ]
+  wanted <- list(...)
+  for (name in names(wanted)) rows <- rows[!is.na(rows[[name]]) & rows[[name]] == wanted[[name]], ]
+  if (nrow(rows) == 1) rows else NULL
+}
+frame_of <- function(a, rows) {
+  d <- values[values$analysis == a$id & values$rows == rows, ]
+  if (!nrow(d)) return(NULL)
+  for (k in seq_along(a$factors)) d[[a$factors[k]]] <- factor(d[[paste0("level_", k)]], a$levels[[k]])
+  for (k in seq_along(a$covariates)) {
+    x <- d[[paste0("covariate_", k)]]
+    d[[a$covariates[k]]] <- x - mean(tapply(x, d$participant, mean))
+  }
+  d$participant <- factor(d$participant)
+  if (!all(is.na(d$stimulus))) d$stimulus <- factor(d$stimulus)
+  d
+}
+quoted <- function(names) if (length(names)) paste0("`", names, "`") else character()
+term_key <- function(term) paste(sort(strsplit(gsub("`", "", term), ":| × ")[[1]]), collapse = "|")
+
+## Weights of cells: products over the factors, the mean over those that are not named.
+cell_weights <- function(a, weights, which) {
+  made <- 1
+  for (k in which) {
+    w <- weights[[a$factors[k]]]
+    own <- if (is.null(w)) rep(1 / length(a$levels[[k]]), length(a$levels[[k]]))
+           else { v <- setNames(rep(0, length(a$levels[[k]])), a$levels[[k]]); v[names(w)] <- w; v }
+    made <- as.vector(kronecker(made, own))
+  }
+  made
+}
+cells_of <- function(a, which) {
+  if (!length(which)) return(data.frame(row.names = 1))
+  grid <- rev(expand.grid(rev(setNames(lapply(which, function(k) factor(a$levels[[k]], a$levels[[k]])),
+                                       a$factors[which])), KEEP.OUT.ATTRS = FALSE))
+  grid
+}
+right_side <- function(a, which, crossed = TRUE) {
+  f <- quoted(a$factors[which]); x <- quoted(a$covariates)
+  parts <- c(x, if (length(f)) paste(f, collapse = if (crossed) " * " else " + "))
+  if (length(parts)) paste(parts, collapse = " + ") else "1"
+}
+
+## Complete data: type III sums of squares on orthonormal contrasts of the cells within participants.
+anova_model <- function(a, d) {
+  within <- which(a$within); between <- which(!a$within)
+  cells <- cells_of(a, within)
+  key <- function(x) if (length(within)) do.call(paste, c(lapply(x[a$factors[within]], as.character), sep = "\r")) else rep("", nrow(x))
+  order <- if (length(within)) do.call(paste, c(lapply(cells, as.character), sep = "\r")) else ""
+  people <- sort(unique(as.character(d$participant)))
+  Y <- matrix(NA_real_, length(people), length(order))
+  Y[cbind(match(as.character(d$participant), people), match(key(d), order))] <- d$value
+  whole <- stats::complete.cases(Y)
+  Y <- Y[whole, , drop = FALSE]
+  who <- d[match(people[whole], as.character(d$participant)), , drop = FALSE]
+  for (x in a$covariates) who[[x]] <- who[[x]] - mean(who[[x]])
+  formula <- as.formula(paste("~", right_side(a, between, a$crossed)))
+  X <- model.matrix(formula, who)
+  list(a = a, Y = Y, X = X, who = who, within = within, between = between, formula = formula,
+       inverse = solve(crossprod(X)), df = nrow(X) - ncol(X), n = nrow(Y), cells = cells)
+}
+fit_scores <- function(m, S) {
+  B <- m$inverse %*% crossprod(m$X, S)
+  list(B = B, E = S - m$X %*% B)
+}
+anova_terms <- function(m) {
+  a <- m$a; labels <- c("(Intercept)", attr(terms(m$formula), "term.labels")); assign <- attr(m$X, "assign")
+  sets <- list(integer())
+  for (size in seq_along(m$within)) sets <- c(sets, combn(seq_along(m$within), size, simplify = FALSE))
+  made <- list(); errors <- 0
+  for (set in sets) {
+    M <- matrix(1)
+    for (k in seq_along(m$within)) {
+      n <- length(a$levels[[m$within[k]]])
+      own <- if (k %in% set) qr.Q(qr(cbind(1, contr.helmert(n))))[, -1, drop = FALSE] else matrix(1 / sqrt(n), n, 1)
+      M <- kronecker(M, own)
+    }
+    f <- fit_scores(m, m$Y %*% M); SSE <- crossprod(f$E); errors <- errors + sum(diag(SSE))
+    for (k in unique(assign)) {
+      if (k == 0 && !length(set)) next
+      at <- which(assign == k); B <- f$B[at, , drop = FALSE]
+      SS <- sum(diag(t(B) %*% solve(m$inverse[at, at, drop = FALSE], B)))
+      factors <- c(if (k > 0) strsplit(gsub("`", "", labels[k + 1]), ":")[[1]], a$factors[m$within[set]])
+      d <- ncol(M); S <- SSE / m$df
+      eps <- sum(diag(S))^2 / (d * sum(S^2))
+      made[[length(made) + 1]] <- list(factors = factors, SS = SS, SSE = sum(diag(SSE)), df = length(at) * d,
+        dfe = m$df * d, d = d, eps = eps, W = if (d > 1 && m$df >= d) det(S / (sum(diag(S)) / d)) else NA)
+    }
+  }
+  measured <- c(a$measured, a$covariates)
+  observed <- sum(vapply(made, function(t) if (any(t$factors %in% measured)) t$SS else 0, 0))
+  lapply(made, function(t) {
+    t$F <- (t$SS / t$df) / (t$SSE / t$dfe)
+    own <- if (any(t$factors %in% measured)) t$SS else 0
+    t$ges <- t$SS / (t$SS + errors + observed - own); t$pes <- t$SS / (t$SS + t$SSE); t
+  })
+}
+anova_estimate <- function(m, weights) {
+  S <- m$Y %*% cell_weights(m$a, weights, m$within)
+  f <- fit_scores(m, S)
+  cells <- cells_of(m$a, m$between)
+  for (x in m$a$covariates) cells[[x]] <- 0
+  L <- cell_weights(m$a, weights, m$between) %*% model.matrix(m$formula, cells)
+  s <- sqrt(sum(f$E^2) / m$df)
+  list(value = drop(L %*% f$B), error = s * sqrt(drop(L %*% m$inverse %*% t(L))), df = m$df, spread = s)
+}
+
+## Gaps: a random intercept of participants, REML, Satterthwaite.
+mixed_model <- function(a, d, random = "(1 | participant)") {
+  f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+", random))
+  m <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d, control = lme4::lmerControl(
+    optimizer = "bobyqa", optCtrl = list(rhoend = 1e-9), calc.derivs = FALSE))))
+  list(a = a, m = m, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
+}
+mixed_estimate <- function(x, weights) {
+  cells <- cells_of(x$a, seq_along(x$a$factors))
+  for (name in x$a$covariates) cells[[name]] <- 0
+  L <- drop(cell_weights(x$a, weights, seq_along(x$a$factors)) %*% model.matrix(x$formula, cells))
+  t <- lmerTest::contest1D(x$m, L, ddf = "Satterthwaite")
+  list(value = t[["Estimate"]], error = t[["Std. Error"]], df = t[["df"]])
+}
+
+## Yes or no: logistic regression, working independence, covariance of Mancl and DeRouen (2001).
+logistic_terms <- function(a, d) {
+  f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed)))
+  m <- glm(f, binomial, d, control = list(epsilon = 1e-14, maxit = 200))
+  X <- model.matrix(m); mu <- fitted(m); r <- d$value - mu
+  bread <- solve(t(X) %*% (X * mu * (1 - mu))); meat <- matrix(0, ncol(X), ncol(X))
+  for (p in unique(d$participant)) {
+    at <- which(d$participant == p); Xp <- X[at, , drop = FALSE]
+    H <- (Xp * (mu[at] * (1 - mu[at]))) %*% bread %*% t(Xp)
+    u <- t(Xp) %*% solve(diag(length(at)) - H, r[at]); meat <- meat + u %*% t(u)
+  }
+  V <- bread %*% meat %*% bread; b <- coef(m); assign <- attr(X, "assign")
+  labels <- attr(terms(m), "term.labels"); dfe <- length(unique(d$participant)) - length(b)
+  lapply(seq_along(labels), function(k) {
+    at <- which(assign == k); F <- drop(b[at] %*% solve(V[at, at, drop = FALSE], b[at])) / length(at)
+    list(factors = labels[k], F = F, df = length(at), dfe = dfe)
+  })
+}
+
+tail_p <- function(t, df, direction) {
+  if (direction == "greater") return(pt(t, df, lower.tail = FALSE))
+  if (direction == "less") return(pt(t, df))
+  2 * pt(abs(t), df, lower.tail = FALSE)
+}
+same_term <- function(a, kind, factors, pattern) {
+  rows <- printed[printed$analysis == a$id & printed$kind %in% kind & !is.na(printed$factors), ]
+  key <- paste(sort(a$plain(factors)), collapse = "|")
+  rows <- rows[vapply(rows$factors, term_key, "") == key & grepl(pattern, rows$test), ]
+  if (nrow(rows) == 1) rows else NULL
+}
+check_anova <- function(a, m, kind) for (t in anova_terms(m)) {
+  what <- paste(a$plain(t$factors), collapse = ":")
+  r <- same_term(a, kind, t$factors, "^ANOVA F$")
+  if (!is.null(r)) {
+    compare(a, paste(what, "F"), r$statistic, t$F, CLOSED)
+    compare(a, paste(what, "df"), r$df, t$df, CLOSED)
+    compare(a, paste(what, "df error"), r$df_2, t$dfe, CLOSED)
+    compare(a, paste(what, "p"), r$p, pf(t$F, t$df, t$dfe, lower.tail = FALSE), CLOSED)
+    compare(a, paste(what, "partial eta squared"), r$effect, t$pes, CLOSED)
+  }
+  r <- same_term(a, kind, t$factors, "^ANOVA F, Greenhouse")
+  if (!is.null(r)) {
+    compare(a, paste(what, "epsilon"), r$epsilon, t$eps, CLOSED)
+    compare(a, paste(what, "p, Greenhouse-Geisser"), r$p,
+            pf(t$F, t$df * t$eps, t$dfe * t$eps, lower.tail = FALSE), CLOSED)
+  }
+  r <- same_term(a, kind, t$factors, "^generalised")
+  if (!is.null(r)) compare(a, paste(what, "generalised eta squared"), r$effect, t$ges, CLOSED)
+  r <- same_term(a, "check", t$factors, "^Mauchly")
+  if (!is.null(r)) {
+    compare(a, paste(what, "Mauchly's W"), r$statistic, t$W, CLOSED)
+    # The approximation of first order, as SAS and SPSS have it; mauchly.test adds a second term.
+    p <- pchisq(-(m$df - (2 * t$d^2 + t$d + 2) / (6 * t$d)) * log(min(t$W, 1)),
+                t$d * (t$d + 1) / 2 - 1, lower.tail = FALSE)
+    compare(a, paste(what, "Mauchly's p"), r$p, p, CLOSED)
+  }
+}
+## What the tests assume, the place in the order, and tests by ranks.
+check_checks <- function(a, m, d) {
+  rows <- printed[printed$analysis == a$id & printed$kind == "check" & !is.na(printed$p), ]
+  level_means <- function(k) {
+    within <- match(k, m$within)
+    codes <- cells_of(a, m$within)[[a$factors[k]]]
+    vapply(a$levels[[k]], function(l) rowMeans(m$Y[, codes == l, drop = FALSE]), numeric(nrow(m$Y)))
+  }
+  for (r in seq_len(nrow(rows))) {
+    name <- rows$test[r]; p <- NA; tolerance <- CLOSED
+    k <- which(a$plain(a$factors) == rows$factors[r])
+    if (grepl("^Shapiro", name)) {
+      Y <- if (ncol(m$Y) > 1) m$Y - rowMeans(m$Y) else m$Y
+      p <- shapiro.test(as.vector(fit_scores(m, Y)$E))$p.value; tolerance <- ITERATIVE
+    } else if (grepl("^Brown", name)) {
+      g <- interaction(m$who[a$factors[m$between]], drop = TRUE); y <- round(rowMeans(m$Y), 12)
+      keep <- g %in% names(which(table(g) > 1)); g <- droplevels(g[keep]); y <- y[keep]
+      away <- abs(y - ave(y, g, FUN = median))
+      p <- oneway.test(away ~ g, var.equal = TRUE)$p.value
+    } else if (grepl("Friedman", name)) {
+      p <- friedman.test(round(level_means(k), 9))$p.value
+    } else if (grepl("Kruskal", name)) {
+      p <- kruskal.test(round(rowMeans(m$Y), 9), m$who[[a$factors[k]]])$p.value
+    } else if (grepl("Mann-Whitney", name)) {
+      y <- round(rowMeans(m$Y), 9); g <- m$who[[a$factors[k]]]
+      exact <- min(table(g)) <= 8 && !anyDuplicated(y)
+      p <- wilcox.test(y ~ g, exact = exact, correct = TRUE)$p.value
+    } else if (grepl("Wilcoxon", name)) {
+      means <- level_means(k); y <- round(means[, 1] - means[, 2], 9)
+      exact <- length(y) <= 50 && all(y != 0) && !anyDuplicated(abs(y))
+      p <- suppressWarnings(wilcox.test(y, exact = exact, correct = FALSE)$p.value)
+    } else if (grepl("^position", name)) {
+      d$place <- factor(d$position)
+      f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+ place + (1 | participant)"))
+      x <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d)))
+      t <- as.data.frame(anova(x, type = 3, ddf = "Satterthwaite"))
+      p <- t["place", "Pr(>F)"]; tolerance <- ITERATIVE
+    } else next
+    compare(a, paste(name, "p"), rows$p[r], p, tolerance)
+  }
+}
+check_mixed <- function(a, x, kind, pattern = "mixed model$") {
+  t <- as.data.frame(anova(x$m, type = 3, ddf = "Satterthwaite"))
+  for (k in seq_len(nrow(t))) {
+    factors <- strsplit(gsub("`", "", trimws(rownames(t)[k])), ":")[[1]]
+    r <- same_term(a, kind, factors, pattern)
+    if (is.null(r)) next
+    what <- paste("mixed model,", paste(a$plain(factors), collapse = ":"))
+    compare(a, paste(what, "F"), r$statistic, t[k, "F value"], ITERATIVE)
+    compare(a, paste(what, "df error"), r$df_2, t[k, "DenDF"], 10 * ITERATIVE)
+    compare(a, paste(what, "p"), r$p, t[k, "Pr(>F)"], ITERATIVE)
+  }
+}
+check_estimates <- function(a, estimate, tolerance) {
+  for (f in seq_along(a$factors)) for (level in a$levels[[f]]) {
+    weights <- setNames(list(setNames(1, level)), a$factors[f]); e <- estimate(weights)
+    r <- row_of(a, "estimated mean", levels = paste0(a$plain(a$factors[f]), "=", level))
+    if (is.null(r)) next
+    compare(a, paste("mean of", level), r$mean, e$value, tolerance)
+    compare(a, paste("standard error of", level), r$standard_error, e$error, tolerance)
+  }
+  for (contrast in a$contrasts) {
+    e <- estimate(contrast$weights); t <- e$value / e$error
+    r <- row_of(a, "contrast", contrast = contrast$name, factors = contrast$factors)
+    if (!is.null(r)) {
+      compare(a, paste(contrast$name, "difference"), r$difference, e$value, tolerance)
+      compare(a, paste(contrast$name, "t"), r$statistic, t, tolerance)
+      compare(a, paste(contrast$name, "df"), r$df, e$df, 10 * tolerance)
+      compare(a, paste(contrast$name, "p"), r$p, tail_p(t, e$df, contrast$direction), tolerance)
+      if (!is.null(e$spread)) {
+        small <- if (grepl("^Hedges", r$effect_name)) exp(lgamma(e$df / 2) - lgamma((e$df - 1) / 2)) / sqrt(e$df / 2) else 1
+        compare(a, paste(contrast$name, r$effect_name), r$effect, small * e$value / e$spread, tolerance)
+      }
+    }
+    r <- row_of(a, "equivalence", contrast = contrast$name, factors = contrast$factors)
+    if (!is.null(r) && !contrast$untransformed) {
+      p <- max(pt((e$value + r$bound) / e$error, e$df, lower.tail = FALSE),
+               pt((e$value - r$bound) / e$error, e$df))
+      compare(a, paste(contrast$name, "equivalence p"), r$p, p, tolerance)
+    }
+  }
+}
+check_family <- function(rows) {
+  rows <- rows[!is.na(rows$p_corrected), ]
+  if (!nrow(rows)) return(invisible())
+  p <- rows$p
+  for (k in which(rows$direction == "equivalent")) {
+    r <- printed[printed$analysis == rows$analysis[k] & printed$kind == "equivalence" &
+                   !is.na(printed$contrast) & printed$contrast == rows$contrast[k], ]
+    p[k] <- r$p[1]
+  }
+  corrected <- p.adjust(p, METHOD)
+  for (k in seq_len(nrow(rows)))
+    compare(list(id = rows$analysis[k], quantity = rows$quantity[k]),
+            paste(rows$contrast[k], "p corrected"), rows$p_corrected[k], corrected[k], CLOSED)
+}
+
+analyse <- function(a) {
+  d <- frame_of(a, "cells")
+  for (r in which(printed$analysis == a$id & printed$kind == "values")) {
+    own <- rep(TRUE, nrow(d))
+    for (k in seq_along(a$factors)) {
+      level <- vapply(a$levels[[k]], function(l) grepl(paste0("(^|; )", a$plain(a$factors[k]), "=", l, "(; |$)"),
+                                                       printed$levels[r], fixed = FALSE), NA)
+      own <- own & d[[a$factors[k]]] == a$levels[[k]][which(level)[1]]
+    }
+    if (anyNA(own) || !any(own)) next
+    compare(a, paste("mean,", printed$levels[r]), printed$mean[r], mean(d$value[own]), CLOSED)
+    compare(a, paste("sd,", printed$levels[r]), printed$sd[r], sd(d$value[own]), CLOSED)
+  }
+  if (a$model == "analysis of variance") {
+    m <- anova_model(a, d); check_anova(a, m, "test"); check_checks(a, m, d)
+    check_estimates(a, function(w) anova_estimate(m, w), CLOSED)
+  } else {
+    # lmer(value ~ factors + (1 | participant), REML = TRUE)
+    x <- mixed_model(a, d); check_mixed(a, x, "test")
+    check_estimates(a, function(w) mixed_estimate(x, w), ITERATIVE)
+    if (a$complete) {
+      m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d)
+    }
+  }
+  trials <- frame_of(a, "trials")
+  if (a$trials == "logistic") for (t in logistic_terms(a, trials)) {
+    r <- same_term(a, "sensitivity", strsplit(gsub("`", "", t$factors), ":")[[1]], "logistic GEE$")
+    if (is.null(r)) next
+    compare(a, paste("logistic,", t$factors, "F"), r$statistic, t$F, ITERATIVE)
+    compare(a, paste("logistic,", t$factors, "p"), r$p, pf(t$F, t$df, t$dfe, lower.tail = FALSE), ITERATIVE)
+  } else if (a$trials == "mixed") {
+    for (k in which(a$within)) {
+      X <- model.matrix(as.formula(paste("~", quoted(a$factors[k]))), trials)[, -1, drop = FALSE]
+      for (j in seq_len(ncol(X))) trials[[paste0(a$factors[k], j)]] <- X[, j]
+    }
+    x <- mixed_model(a, trials, a$random)
+    check_mixed(a, x, "sensitivity")
+  }
+  # The same by Bayes; approximate posteriors are never called equal, and nothing is compared:
+  # brms::brm(value ~ FACTORS + (1 | participant), data = frame_of(a, "cells"))
+}
