@@ -13,9 +13,9 @@ from labapp.console import say, say_json
 from labapp.errors import SetupError, StudyError, UsageError, faults_of
 
 studies_app = typer.Typer(
-    help="Study files: list, show, check, consent, preview, schema.\n\n"
+    help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
     "Example: labapp studies show quickstart",
-    short_help="Study files: list, show, check, consent, preview, schema.",
+    short_help="Study files: new, list, show, check, texts, consent, preview, schema.",
     no_args_is_help=True,
 )
 
@@ -87,6 +87,74 @@ def studies_check(
     say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for notice in (*predictor.notices(), *notices(loaded)):
         say(notice)
+
+
+@studies_app.command("new")
+def studies_new(
+    name: Annotated[str, typer.Argument(help="What it is called, like my-study.")],
+    source: Annotated[
+        str, typer.Option("--from", metavar="STUDY", help="The study that it is made of.")
+    ] = "quickstart",
+    language: Annotated[
+        str | None, typer.Option("--language", help="Of its texts, such as de or fr.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Its folder. Default: one of its name, here.")
+    ] = None,
+) -> None:
+    """A study of your own, made of another one, with everything that it needs.
+
+    Example: labapp studies new my-study --from quickstart
+    """
+    from labapp.study.authoring import new_study
+
+    folder = Path(name) if out is None else out
+    path, written = new_study(name, source, folder, language)
+    for file in written:
+        say(file)
+    say("")
+    say("What to do next:")
+    say(f"  labapp studies check {path}")
+    say(f"  labapp studies preview {path}")
+    say(f"  labapp run {path} --pilot")
+
+
+@studies_app.command("texts")
+def studies_texts(
+    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Only what the language lacks.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Instead of the study's own, such as fr.")
+    ] = None,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Write what is lacking beside the study, to be translated."),
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """The texts of a study and where they are from, or what a language lacks of them.
+
+    Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
+    """
+    from labapp.study import translating
+    from labapp.study.loading import source
+
+    loaded, rows = translating.lacking(study, language)
+    if json_:
+        say_json([{"name": row.name, "path": row.path, "lacks": row.what} for row in rows])
+    elif missing or write:
+        for row in rows:
+            say(f"{row.name} lacks {row.what}")
+        if not rows:
+            say(f"Nothing is lacking in {loaded.study.language}.")
+    else:
+        for file in sorted(loaded.files):
+            say(f"{file}: {source(loaded, file)}")
+    if write:
+        for path in translating.write(loaded, rows):
+            say(f"written: {path}")
 
 
 @studies_app.command("consent")

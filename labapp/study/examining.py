@@ -53,10 +53,13 @@ class Examined:
     factors_known: bool = True
 
 
-def examine(study: str | Path, language: str | None = None) -> Examined:
+def examine(
+    study: str | Path, language: str | None = None, fallback: str | None = None
+) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
 
-    Raises StudyError where there is no such study, or its file cannot be opened.
+    language, fallback: instead of its own `language` and `fallback_language`. Raises StudyError
+    where there is no such study, or its file cannot be opened.
     """
     path = find(study)
     try:
@@ -70,6 +73,8 @@ def examine(study: str | Path, language: str | None = None) -> Examined:
         return Examined(path, None, tuple(errors), Located(None), True)
     if language is not None and isinstance(located.value, dict):
         located.value["language"] = language
+    if fallback is not None and isinstance(located.value, dict):
+        located.value["fallback_language"] = fallback
     partial = read_partly(Study, located, STAND_INS)
     if partial.problems:
         errors.append(refused(path, partial.problems, "study"))
@@ -99,6 +104,8 @@ def examine(study: str | Path, language: str | None = None) -> Examined:
     )
 
 
+UNTRANSLATED = "<!-- to be translated -->"
+"""How a text begins that is not translated yet: the fallback stands in for it."""
 STAND_INS = {"id": "unnamed", "title": "-", "version": 1}
 """For what a study must say, where it says it wrongly: so that the rest can be looked at."""
 
@@ -205,17 +212,26 @@ class _Reader:
         name = in_language(template, self.study.language)
         fallback = self.study.fallback_language
         instead = name if fallback is None else in_language(template, fallback)
-        if (
-            instead != name
-            and template.endswith(".yaml")
-            and reading.exists(resolve(self.path, instead))
-        ):
-            self._read(instead, written)  # for the words that the language lacks
-        if instead != name and not reading.exists(resolve(self.path, name)):
+        lacking = not reading.exists(resolve(self.path, name)) or self._untranslated(name)
+        if lacking and instead != name:
             self.fallbacks[name] = instead
             content = self._read(instead, written)
         else:
             content = self._read(name, written)
+            if instead != name and template.endswith(".yaml"):
+                # For the words that the language lacks.
+                self.files[instead] = self._read(instead, written) or b""
+            elif content is not None and lacking:
+                self.errors.append(
+                    StudyError.at(
+                        resolve(self.path, name),
+                        1,
+                        "",
+                        "it is not translated yet",
+                        f"Translate it and delete the first line, {UNTRANSLATED!r}; or declare "
+                        "`fallback_language: en` in the study.",
+                    )
+                )
         self.files[name] = content or b""
         if content is not None and not pages(decoded(content)):
             self.errors.append(
@@ -228,6 +244,16 @@ class _Reader:
                 )
             )
 
+    def _untranslated(self, name: str) -> bool:
+        """Whether a text is one that is still to be translated."""
+        try:
+            content = reading.content(resolve(self.path, name), LARGEST)
+        except OSError:
+            return False
+        if name.endswith(".yaml"):
+            return all(line.startswith(b"#") for line in content.splitlines() if line.strip())
+        return content.startswith(UNTRANSLATED.encode())
+
     def instruments(self, more: Collection[str]) -> None:
         """Every questionnaire of the study. more: those that are named where it could not be
         read."""
@@ -237,13 +263,17 @@ class _Reader:
             if (content := self._read(name, instrument)) is None:
                 continue
             self.files[name] = content
+            fell_back: list[str] = []
             try:
                 self.parsed[instrument] = Instrument.parse(
                     resolve(self.path, name),
                     content,
                     self.study.language,
                     self.study.fallback_language,
+                    fell_back,
                 )
+                if fell_back:
+                    self.fallbacks[name] = name
             except StudyError as error:
                 path = resolve(self.path, name)
                 shipped = path.parent.parent in asset_roots()

@@ -302,16 +302,23 @@ class Instrument(Strict):
 
     @classmethod
     def parse(
-        cls, path: Path, content: bytes, language: str = USUAL, fallback: str | None = None
+        cls,
+        path: Path,
+        content: bytes,
+        language: str = USUAL,
+        fallback: str | None = None,
+        fell_back: list[str] | None = None,
     ) -> Instrument:
         """Check an instrument file and take its words in a language, or else in the fallback.
+        fell_back: gets the words for which that was so.
 
         Raises StudyError with line, key, found, allowed; also for a language it does not have.
         """
         located = parse_yaml(path, content)
         try:
             return cls.model_validate(
-                located.value, context={"language": language, "fallback": fallback}
+                located.value,
+                context={"language": language, "fallback": fallback, "fell_back": fell_back},
             )
         except ValidationError as error:
             raise refusal(path, located, error, "instrument", cls) from error

@@ -22,6 +22,8 @@ def _in_language(value: Any, info: ValidationInfo) -> Any:
     language, fallback = context.get("language", USUAL), context.get("fallback")
     if language not in value and fallback in value:
         language = fallback
+        if (fell_back := context.get("fell_back")) is not None:
+            fell_back.append(value[fallback])
     if language not in value:
         there = ", ".join(sorted(value)) or "none"
         raise ValueError(f"a text in the study's language {language!r}; there is: {there}")

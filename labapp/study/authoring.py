@@ -1,0 +1,260 @@
+"""A study of one's own, made of another one: the study file with comments that teach, and all the
+files that it names."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from labapp import descriptions, durable
+from labapp.documents import SLUG, Located, Path_, parse_yaml
+from labapp.errors import StudyError, UsageError
+from labapp.naming import reserved
+from labapp.reading import files as reading
+from labapp.study.examining import examine
+from labapp.study.instruments.wording import USUAL
+from labapp.study.loading import LoadedStudy, in_language, word_files
+from labapp.study.schema import Study
+from labapp.study.schemas import modeline, schema_of
+from labapp.study.translating import lacking, write
+
+WIDTH = 92
+"""Characters of a line of comments."""
+
+
+def new_study(
+    name: str, source: str | Path, folder: Path, language: str | None = None
+) -> tuple[Path, list[Path]]:
+    """Write a study of one's own, and everything that it needs.
+
+    Parameters
+    ----------
+    name : its id, and what its file is called.
+    source : the study that it is made of, by id or path.
+    folder : where it is written; made where it is not there.
+    language : of its texts; by default that of the source. What that lacks is written in English,
+        to be translated.
+
+    Returns
+    -------
+    path, files : the study file, and every file that was written.
+
+    Raises
+    ------
+    UsageError
+        Where something is there already, or the name cannot be one.
+    StudyError
+        Where the source has mistakes.
+    """
+    why = reserved(name)
+    if not re.fullmatch(SLUG, name) or len(name) > 80 or why:
+        raise UsageError(
+            f"{name!r} cannot be the name of a study" + (f": {why}." if why else "."),
+            todo="Use lower-case letters a to z and digits, with - between them, like my-study-2.",
+        )
+    own = examine(source)
+    fallback = None if own.loaded is None else own.loaded.study.fallback_language
+    examined = examine(source, language, fallback or USUAL)
+    loaded = examined.loaded
+    if own.errors or examined.errors or loaded is None:
+        raise StudyError.together((*own.errors, *examined.errors))
+    translated = not loaded.fallbacks
+    target = folder / f"{name}.yaml"
+    contents: dict[Path, bytes] = {
+        target: _study_file(name, loaded, translated=translated).encode(),
+        folder / "schemas" / "study.json": _schema("study"),
+        folder / "schemas" / "instrument.json": _schema("instrument"),
+    }
+    words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
+    words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
+    for file, content in loaded.files.items():
+        if file == loaded.path.name or file in words or file in loaded.fallbacks:
+            continue  # words are the program's; what is to be translated is written below
+        text = content
+        if file.startswith("instruments/"):
+            text = _instrument_file(file, content, loaded).encode()
+        contents[folder / file] = text
+    if there := next((path for path in contents if reading.exists(path)), None):
+        raise UsageError(
+            f"{there} is there already; nothing is overwritten.",
+            todo="Give the study another name, or another folder with --out.",
+        )
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(path, content)
+    written = list(contents)
+    if not translated:
+        made, rows = lacking(target)
+        written += write(made, rows)
+    return target, written
+
+
+def _schema(document: str) -> bytes:
+    return (json.dumps(schema_of(document), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _instrument_file(name: str, content: bytes, loaded: LoadedStudy) -> str:
+    """A copy of a questionnaire with what its keys say."""
+    text = content.decode("utf-8-sig")
+    instrument = loaded.instruments[Path(name).stem]
+    located = parse_yaml(Path(name), content)
+    return modeline("../schemas/instrument.json") + _taught(text, located, instrument)
+
+
+def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
+    """The study file of the source with another name, and with what its keys say."""
+    study = loaded.study
+    text = loaded.files[loaded.path.name].decode("utf-8-sig")
+    title = name.replace("-", " ").capitalize()
+    text = _with_value(text, "id", name)
+    text = _with_value(text, "title", f'"{title}"')
+    text = _with_value(text, "version", "1")
+    text = _with_value(text, "language", study.language, after="version")
+    if not translated and not re.search(r"(?m)^fallback_language:", text):
+        text = _with_value(text, "fallback_language", USUAL, after="language")
+    located = parse_yaml(loaded.path, text.encode())
+    taught = _taught(text, located, study)
+    head = textwrap.fill(
+        f"{title}: made of the study {study.id}. What a key says stands above it; "
+        "`labapp studies check` names every mistake with its line, and `labapp studies preview` "
+        "shows every screen.",
+        WIDTH,
+        initial_indent="# ",
+        subsequent_indent="# ",
+    )
+    return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{_more(text)}"
+
+
+def _with_value(text: str, key: str, value: str, after: str | None = None) -> str:
+    """The text with another value of a key at its top; the key is put behind another one where it
+    is not there."""
+    line = f"{key}: {value}"
+    changed, count = re.subn(rf"(?m)^{key}:.*$", lambda _: line, text, count=1)
+    if count or after is None:
+        return changed
+    return re.sub(rf"(?m)^{after}:.*$", lambda match: f"{match[0]}\n{line}", text, count=1)
+
+
+def _more(text: str) -> str:
+    """The keys that the study does not have, each behind #."""
+    there = set(re.findall(r"(?m)^(\w+):", text))
+    lines = ["# What a study can say besides; take away the # to say it.", "#"]
+    for key, description in descriptions.keys(Study).items():
+        if key not in there:
+            lines += _comment(description, "# ")
+            lines += [f"# {key}: {_example(key)}", "#"]
+    return "\n".join(lines) + "\n"
+
+
+def _example(key: str) -> str:
+    """The value of a key where nothing is said, or an example."""
+    if key in _EXAMPLES:
+        return _EXAMPLES[key]
+    default = Study.model_fields[key].get_default(call_default_factory=True)
+    value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
+    return json.dumps(value, ensure_ascii=False)
+
+
+_EXAMPLES = {
+    "assignment": '{hint: {odd: "with", even: "without"}}',
+    "replicates": '{paper: "000", study: mnist-crowd, run: lab}',
+    "related": "[another-study]",
+    "incentive": '{text: texts/{language}/incentive.md, currency: "$", base: 10}',
+    "fallback_language": "en",
+    "design": '{between: {hint: ["with", "without"]}, within: [model], order: williams}',
+    "exclude": "{too_fast: {median_response_s_below: 2}}",
+    "analysis": "{outcomes: {primary: [completion_rate]}, correction: holm}",
+    "hypotheses": '[{text: "…", outcome: completion_rate}]',
+    "flags": "{1: insight, 2: prompt, 3: confusion, 4: technical}",
+}
+
+
+def _taught(text: str, located: Located, document: BaseModel) -> str:
+    """A file with what its keys say above the first line with each."""
+    above: dict[int, list[str]] = {}
+    told: set[tuple[type[BaseModel], str]] = set()
+    lines = text.splitlines()
+    for path, line in sorted(located.lines.items(), key=lambda entry: (entry[1], len(entry[0]))):
+        owner = _at(document, path[:-1]) if path else None
+        if not isinstance(owner, BaseModel) or not isinstance(path[-1], str):
+            continue
+        model, key = _owner(type(owner), path[-1]), path[-1]
+        written = lines[line - 1]
+        begins = re.match(r"(\s*(?:- )?)" + re.escape(key) + r"\s*:", written)
+        if begins is None or (model, key) in told:
+            continue
+        told.add((model, key))
+        description = descriptions.keys(type(owner)).get(key, "")
+        if key == getattr(owner, "key", None):
+            description = f"{descriptions.summary(type(owner))} {description}"
+        choices = _choices(type(owner), key)
+        if choices and not all(f"`{choice}`" in description for choice in choices):
+            description = f"{description} One of: {', '.join(choices)}."
+        indent = " " * len(begins[1].replace("- ", ""))
+        above.setdefault(line, []).extend(
+            [*([] if indent else [""]), *_comment(description, f"{indent}# ")]
+        )
+    out: list[str] = []
+    for number, written in enumerate(lines, 1):
+        out += [*above.get(number, ()), written]
+    return "\n".join(out) + "\n"
+
+
+def _owner(model: type[BaseModel], key: str) -> type[BaseModel]:
+    """The class that brings a key: what several kinds share is told once."""
+    return next(
+        (base for base in reversed(model.__mro__) if key in getattr(base, "__annotations__", {})),
+        model,
+    )
+
+
+def _choices(model: type[BaseModel], key: str) -> list[str]:
+    """The values of which a key has one; none where there are many or a single one."""
+    fields: Mapping[str, Any] = model.model_fields
+    field = next((f for name, f in fields.items() if key in (f.alias, name)), None)
+    found = list(_literals(None if field is None else field.annotation))
+    return found if len(found) > 1 else []
+
+
+def _literals(annotation: Any) -> Iterator[str]:
+    if get_origin(annotation) is Literal:
+        yield from (str(value) for value in get_args(annotation))
+        return
+    if get_origin(annotation) in (tuple, dict):
+        return
+    for inner in get_args(annotation):
+        yield from _literals(inner)
+
+
+def _at(document: Any, path: Path_) -> Any:
+    """What stands at a path of a document; None for what is written in another form there."""
+    for step in path:
+        if isinstance(document, BaseModel):
+            fields = type(document).model_fields
+            names = (name for name, field in fields.items() if step in (field.alias, name))
+            name = next(names, None)
+            document = None if name is None else getattr(document, name)
+        elif isinstance(document, Mapping):
+            document = document.get(step)
+        elif isinstance(document, tuple) and isinstance(step, int) and step < len(document):
+            document = document[step]
+        else:
+            return None
+    return document
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,109 @@
+"""What a language lacks of a study: its texts, the words of its screens, its questionnaires; and
+files to begin a translation with."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp import durable
+from labapp.documents import parse_yaml
+from labapp.errors import StudyError, UsageError
+from labapp.reading import files as reading
+from labapp.study.examining import UNTRANSLATED, examine
+from labapp.study.instruments.wording import USUAL
+from labapp.study.loading import LoadedStudy, asset_roots, in_language, source, word_files
+from labapp.study.words import shipped_words
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A file that a language lacks, or of which it lacks a part.
+
+    Attributes
+    ----------
+    name : of the file, relative to the study.
+    path : where it is to be written: beside the study.
+    what : what is lacking, in words.
+    content : to begin with; empty where the file is there.
+    """
+
+    name: str
+    path: Path
+    what: str
+    content: str
+
+
+def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy, list[Lacking]]:
+    """What a study's language, or another one, lacks.
+
+    Raises StudyError for a study that has other mistakes.
+    """
+    own = examine(study)
+    usual = (own.loaded and own.loaded.study.fallback_language) or USUAL
+    examined = examine(study, language, usual)
+    loaded = examined.loaded
+    if loaded is None or examined.errors:
+        raise StudyError.together(examined.errors)
+    rows: list[Lacking] = []
+    words = {
+        in_language(template, loaded.study.language): template
+        for template in word_files(loaded.study)
+    }
+    for name in sorted({*loaded.fallbacks, *words}):
+        path = loaded.path.parent / name
+        if name in words:
+            rows += _words(loaded, name, words[name], path)
+        elif name.startswith("instruments/"):
+            text = loaded.files[name].decode("utf-8-sig")
+            what = f"words in {loaded.study.language}, beside those in other languages"
+            begun = f"# Add {loaded.study.language}: … to the words in each pair of braces.\n"
+            rows.append(Lacking(name, path, what, begun + text))
+        else:
+            text = loaded.files[name].decode("utf-8-sig")
+            rows.append(Lacking(name, path, "the text", f"{UNTRANSLATED}\n{text}"))
+    return loaded, rows
+
+
+def _words(loaded: LoadedStudy, name: str, template: str, path: Path) -> list[Lacking]:
+    """What a file of words lacks."""
+    english = shipped_words(template, USUAL)
+    there: dict[str, str] = {}
+    if name not in loaded.fallbacks:
+        there = parse_yaml(source(loaded, name), loaded.files[name]).value
+    missing = [key for key in english if key not in there]
+    if not missing:
+        return []
+    about = (
+        f"The words of the participant's screens in {loaded.study.language}. Take away the # of a "
+        "line once it is translated; values in braces stay as they are. Those that are lacking are "
+        f"shown in English where the study says `fallback_language: {USUAL}`."
+    )
+    lines = textwrap.wrap(about, 92, initial_indent="# ", subsequent_indent="# ")
+    lines += [f"# {key}: {_quoted(english[key])}" for key in missing]
+    what = f"{len(missing)} words: {', '.join(missing)}"
+    return [Lacking(name, path, what, "\n".join(lines) + "\n")]
+
+
+def write(loaded: LoadedStudy, rows: list[Lacking]) -> list[Path]:
+    """Write what is lacking beside the study, to be translated; what is there already stays as it
+    is. Raises UsageError for a study that comes with the program."""
+    if loaded.path.parent.parent in asset_roots():
+        raise UsageError(
+            f"{loaded.path.stem} comes with the program, and nothing is written there.",
+            todo=f"Make a study of your own: `labapp studies new NAME --from {loaded.path.stem}`.",
+        )
+    written = []
+    for row in rows:
+        if not reading.exists(row.path):
+            row.path.parent.mkdir(parents=True, exist_ok=True)
+            durable.write(row.path, row.content.encode())
+            written.append(row.path)
+    return written
+
+
+def _quoted(text: str) -> str:
+    """A text as YAML, on one line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,170 @@
+"""A study of one's own is made of any other one, and can be run as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from labapp.cli.main import app
+from labapp.errors import LabappError, StudyError, UsageError
+from labapp.study import loading
+from labapp.study.authoring import new_study
+from labapp.study.examining import UNTRANSLATED
+from labapp.study.overview import check, check_all, notices
+from labapp.study.translating import lacking
+from labapp.ui.strings import strings_of
+from tests.helpers import hive
+from tests.helpers.unmasking import install_faces
+
+SHIPPED = [path.stem for path in loading.shipped()]
+
+
+@pytest.fixture
+def stimuli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hive.install(tmp_path / "stimuli")
+    install_faces(tmp_path / "stimuli")
+    monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "stimuli"))
+
+
+@pytest.mark.usefixtures("stimuli")
+@pytest.mark.parametrize("source", SHIPPED)
+def test_of_every_shipped_study_one_of_ones_own_is_made(tmp_path: Path, source: str) -> None:
+    folder = tmp_path / "own"
+    path, written = new_study("my-own", source, folder)
+    assert path == folder / "my-own.yaml"
+    loaded = check(path)
+    assert loaded.study.id == "my-own"
+    assert notices(loaded) == []
+    own = loading.load(source).study
+    assert loaded.study.flow == own.flow
+    assert loaded.study.assignment == own.assignment
+    assert {file for file in written if file.suffix == ".md"} == {
+        folder / name for name in loaded.files if name.endswith(".md")
+    }
+    text = path.read_text("utf-8")
+    schema = json.loads((folder / re.findall(r"\$schema=(\S+)", text)[0]).read_text("utf-8"))
+    jsonschema.validate(json.loads(json.dumps(yaml.safe_load(text))), schema)
+    for instrument in loaded.instruments:
+        file = folder / "instruments" / f"{instrument}.yaml"
+        assert (file.parent / file.read_text("utf-8").split("$schema=")[1].split()[0]).is_file()
+
+
+def test_of_a_study_in_the_old_form_models_stay_on_one_line(tmp_path: Path) -> None:
+    path, _ = new_study("my-own", "quickstart", tmp_path)
+    assert "      models: [sinelines/gt, sinelines/vae, sinelines/ae]\n" in path.read_text("utf-8")
+
+
+def test_what_a_key_says_stands_above_it_once(tmp_path: Path) -> None:
+    path, _ = new_study("my-own", "quickstart", tmp_path)
+    lines = path.read_text("utf-8").splitlines()
+    for key in ("id", "language", "flow", "      trials", "      skip", "  - consent"):
+        (at,) = [n for n, line in enumerate(lines) if line.startswith(f"{key}:")]
+        assert lines[at - 1].lstrip().startswith("# ")
+    said = path.read_text("utf-8")
+    for key in ("design", "exclude", "analysis", "hypotheses", "incentive", "inclusion"):
+        assert f"\n# {key}: " in said, "what it does not say yet"
+
+
+def test_what_stands_behind_a_hash_can_be_said(tmp_path: Path) -> None:
+    path, _ = new_study("my-own", "quickstart", tmp_path)
+    text = path.read_text("utf-8")
+    rest = dict(re.findall(r"(?m)^# (\w+): (.*)$", text))
+    for key in ("recording", "inclusion", "missing", "exclude", "when_interrupted", "design"):
+        if key not in rest:
+            continue
+        changed = text.replace("order: counterbalanced", "think_aloud: true")
+        path.write_text(changed.replace(f"# {key}: ", f"{key}: "), "utf-8")
+        errors = [str(error) for error in check_all(path).errors]
+        assert not errors or (key == "design" and "hint" in errors[0]), errors
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    _, written = new_study("my-own", "quickstart", tmp_path)
+    before = {file: file.read_bytes() for file in written}
+    with pytest.raises(UsageError, match="nothing is overwritten"):
+        new_study("my-own", "likert" if "likert" in SHIPPED else "mnist-crowd", tmp_path)
+    assert {file: file.read_bytes() for file in written} == before
+
+
+@pytest.mark.parametrize("name", ["My Study", "a/b", "..", "", "con"])
+def test_a_name_that_no_study_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LabappError):
+        new_study(name, "quickstart", tmp_path / "own")
+    assert not (tmp_path / "own").exists()
+
+
+def test_a_study_with_mistakes_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("id: bad\ntitle: Bad\nversion: 1\nflow: []\n", "utf-8")
+    with pytest.raises(StudyError, match="at least 1 item"):
+        new_study("my-own", tmp_path / "bad.yaml", tmp_path / "own")
+    assert not (tmp_path / "own").exists()
+
+
+def test_a_study_in_a_language_that_the_program_lacks(tmp_path: Path) -> None:
+    path, written = new_study("ici", "quickstart", tmp_path, "fr")
+    assert tmp_path / "texts" / "fr" / "participant.yaml" in written
+    loaded = check(path)
+    assert (loaded.study.language, loaded.study.fallback_language) == ("fr", "en")
+    (notice,) = notices(loaded)
+    assert "texts/fr/consent.md" in notice
+    assert strings_of(loaded)("back"), "English stands in"
+    _, rows = lacking(path)
+    assert {row.name for row in rows} >= {"instruments/seq.yaml", "texts/fr/participant.yaml"}
+    # Translated bit by bit, it lacks less and less.
+    consent = tmp_path / "texts" / "fr" / "consent.md"
+    assert consent.read_text("utf-8").startswith(UNTRANSLATED)
+    consent.write_text("# Accord\n\nVous pouvez arrêter.\n", "utf-8")
+    words = tmp_path / "texts" / "fr" / "participant.yaml"
+    words.write_text(words.read_text("utf-8").replace('# back: "Back"', 'back: "Retour"'), "utf-8")
+    seq = tmp_path / "instruments" / "seq.yaml"
+    seq.write_text(re.sub(r"\ben:", "fr:", seq.read_text("utf-8")), "utf-8")
+    _, after = lacking(path)
+    assert {row.name for row in rows} - {row.name for row in after} == {
+        "instruments/seq.yaml",
+        "texts/fr/consent.md",
+    }
+    strings = strings_of(check(path))
+    assert strings("back") == "Retour"
+    assert strings("stage_of", number=1, of=2) == "Stage 1 of 2"
+
+
+def test_without_a_fallback_what_is_not_translated_is_refused(tmp_path: Path) -> None:
+    path, _ = new_study("ici", "quickstart", tmp_path, "fr")
+    path.write_text(path.read_text("utf-8").replace("fallback_language: en\n", "", 1), "utf-8")
+    said = [str(error) for error in check_all(path).errors]
+    assert any("consent.md, line 1: it is not translated yet" in text for text in said)
+    assert not any(str(loading.asset_roots()[0]) in text for text in said), "not the program's own"
+
+
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(app, ["studies", "new", "mine"])
+    assert made.exit_code == 0
+    assert "labapp studies check mine/mine.yaml" in made.stdout
+    assert CliRunner().invoke(app, ["studies", "check", "mine/mine.yaml"]).exit_code == 0
+    told = CliRunner().invoke(
+        app, ["studies", "texts", "mine/mine.yaml", "--missing", "--language", "fr", "--write"]
+    )
+    assert told.exit_code == 0, told.exception
+    assert "texts/fr/consent.md lacks the text" in told.stdout
+    assert (tmp_path / "mine/texts/fr/participant.yaml").is_file()
+    rows = CliRunner().invoke(app, ["studies", "texts", "mine/mine.yaml", "--json"])
+    assert json.loads(rows.stdout) == []
+    refused = CliRunner().invoke(
+        app, ["studies", "texts", "quickstart", "--language", "fr", "--write"]
+    )
+    assert isinstance(refused.exception, UsageError), "the program's own folder is left alone"
+
+
+def test_a_new_study_can_be_simulated(tmp_path: Path) -> None:
+    path, _ = new_study("mine", "quickstart", tmp_path / "own", "fr")
+    done = CliRunner().invoke(
+        app, ["simulate", str(path), "--participants", "1", "--out", str(tmp_path / "data")]
+    )
+    assert done.exit_code == 0, done.exception
