@@ -55,3 +55,9 @@ def test_own_study(follow: Follow, tmp_path: Path) -> None:
     with follow("own-study") as tutorial:
         assert "{minutes}" not in tutorial.outputs["studies check my-study.yaml"]
         assert (tmp_path / "results/report.html").is_file()
+
+
+def test_own_decoder(follow: Follow, tmp_path: Path) -> None:
+    with follow("own-decoder"):
+        assert (tmp_path / "models/digits8/pca5/model.yaml").is_file()
+        assert (tmp_path / "results/report.html").is_file()
