@@ -12,6 +12,7 @@ import pandas as pd
 from labapp.analysis.column import Column
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.apa import DOCX, TEX, tex, write_docx
 from labapp.analysis.design.r_script import SCRIPT, script
 from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, rows, values
 from labapp.analysis.design.sections import sections
@@ -43,7 +44,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
     """What every study has, by the design that it declares or that its rows show."""
 
     definitions = DEFINITIONS
-    files = (SCRIPT,)
+    files = (SCRIPT, TEX, DOCX)
     tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {VALUES_TABLE: ANALYSED_VALUES}
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> DefaultFindings:
@@ -67,9 +68,13 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         return {VALUES_TABLE: typed(made, ANALYSED_VALUES)}
 
     def write(self, findings: DefaultFindings, folder: Path) -> None:
-        """The script in R. Raises OSError."""
-        if text := script(findings.studies.values()):
-            (folder / SCRIPT).write_text(text, encoding="utf-8")
+        """The script in R, and the tables for papers. Raises OSError."""
+        studies = [results for results in findings.studies.values() if results.analyses]
+        if not studies:
+            return
+        (folder / SCRIPT).write_text(script(studies), encoding="utf-8")
+        (folder / TEX).write_text(tex(studies), encoding="utf-8")
+        write_docx(studies, folder / DOCX)
 
     def sections(self, study: ReportedStudy, findings: DefaultFindings) -> Iterator[Html]:
         """The analyses of one study."""

@@ -1,0 +1,312 @@
+"""The default analyses as tables for a paper: LaTeX with booktabs, and a word processor.
+
+Numbers are written as APA's seventh edition has it: no zero before the point of what cannot exceed
+1, p to three decimals and not below .001, rules above and below the heads and below the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.rows import design_words, plain_name, term_name
+from labapp.analysis.design.sections import CORRECTIONS
+from labapp.analysis.effects import HEDGES, Effect
+
+TEX, DOCX = "tables.tex", "tables.docx"
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper. heads, rows: text, where *x* is set in italics; the first `texts` columns
+    are words, the others numbers."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str
+    texts: int = 1
+
+
+def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
+    """Of one study: values of every outcome, then tests, then contrasts and equivalence."""
+    for analysis in results.analyses:
+        yield _values(analysis)
+    tested = [(analysis, analysis.main) for analysis in results.analyses]
+    if tested:
+        yield _tests(tested)
+    if any(analysis.compared for analysis in results.analyses):
+        yield _contrasts(results)
+    if any(analysis.equivalences for analysis in results.analyses):
+        yield _equivalence(results)
+
+
+def _values(analysis: Analysis) -> PaperTable:
+    names = [factor.name for factor in analysis.outcome.layout.factors]
+    rows = tuple(
+        (
+            *(cell.levels[name] for name in names),
+            str(cell.values.size),
+            _number(float(cell.values.mean())) if cell.values.size else NONE,
+            _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+        )
+        for cell in analysis.cells
+    )
+    unit = f" Values are in {analysis.outcome.unit}." if analysis.outcome.unit else ""
+    changed = f" Values are their {analysis.transform}." if analysis.transform else unit
+    heads = (*(plain_name(name) for name in names), "*n*", "*M*", "*SD*")
+    title = f"{analysis.outcome.name} by {' and '.join(map(plain_name, names)) or 'participant'}"
+    return PaperTable(title, heads, rows, f"One value a participant and cell.{changed}", len(names))
+
+
+def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
+    rows = []
+    for analysis, model in tested:
+        for line in model.lines:
+            test = line.test
+            if test.p is None or test.statistic is None:
+                continue
+            use = line.of.corrected if line.of is not None and line.of.corrected else test
+            rows.append(
+                (
+                    analysis.outcome.name, term_name(line.term), f"{test.statistic:.2f}",
+                    _df(use.df), _df(use.df_2), _p(use.p),
+                    NONE if line.of is None else _share(line.of.partial),
+                    NONE if line.of is None else _short(line.of.generalised.value),
+                )
+            )  # fmt: skip
+    heads = (
+        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [95% CI]", "*η*_G^2",
+    )  # fmt: skip
+    models = sorted({model.name for _, model in tested})
+    note = (
+        f"Model: {', '.join(models)}. Within participants degrees of freedom and p have Greenhouse "
+        "and Geisser's correction. Mixed models have Satterthwaite's degrees of freedom."
+    )
+    designs = ", ".join(sorted({design_words(analysis.outcome.layout) for analysis, _ in tested}))
+    return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
+
+
+def _contrasts(results: StudyAnalyses) -> PaperTable:
+    rows = []
+    for analysis in results.analyses:
+        for compared in analysis.compared:
+            estimate, test = compared.estimate, compared.test
+            if estimate is None or test.statistic is None:
+                continue
+            effect = compared.effect
+            symbol = "" if effect is None else "*g* = " if effect.name == HEDGES else "*d*_z = "
+            rows.append(
+                (
+                    analysis.outcome.name, compared.comparison.name,
+                    f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
+                    f"{test.statistic:.2f}", _df(test.df), _p(compared.p),
+                    _p(compared.p_corrected),
+                    NONE if effect is None else f"{symbol}{_interval(effect)}",
+                )
+            )  # fmt: skip
+    plan = results.declaration.analysis
+    family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
+    one_sided = {
+        f"{compared.comparison.name} ({compared.comparison.direction})"
+        for analysis in results.analyses
+        for compared in analysis.compared
+        if compared.comparison.direction in ("greater", "less")
+    }
+    note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
+    if one_sided:
+        note += f" One-sided tests: {', '.join(sorted(one_sided))}."
+    heads = (
+        "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
+        "Effect [95% CI]",
+    )  # fmt: skip
+    return PaperTable("Contrasts of estimated means", heads, tuple(rows), note, 2)
+
+
+def _equivalence(results: StudyAnalyses) -> PaperTable:
+    rows = [
+        (
+            analysis.outcome.name, compared.comparison.name, f"±{_number(test.bound)}",
+            f"[{_number(test.low)}, {_number(test.high)}]", f"{test.statistic:.2f}", _df(test.df),
+            _p(test.p),
+        )
+        for analysis in results.analyses
+        for compared in analysis.equivalences
+        if (test := compared.equivalence) is not None
+    ]  # fmt: skip
+    heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*")
+    note = "Two one-sided tests; the worse of the two is shown."
+    return PaperTable("Tests of equivalence", heads, tuple(rows), note, 2)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:,.2f}"
+
+
+def _df(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return NONE
+    return "< .001" if p < 0.001 else _short(p, 3)
+
+
+def _short(value: float | None, decimals: int = 2) -> str:
+    if value is None:
+        return NONE
+    text = f"{value:.{decimals}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def _share(effect: Effect) -> str:
+    return f"{_short(effect.value)} [{_short(effect.low)}, {_short(effect.high)}]"
+
+
+def _interval(effect: Effect) -> str:
+    low, high = (NONE if end is None else f"{end:.2f}" for end in (effect.low, effect.high))
+    return f"{effect.value:.2f} [{low}, {high}]"
+
+
+def tex(studies: Iterable[StudyAnalyses]) -> str:
+    """Tables for LaTeX, each a `table` with `booktabs`."""
+    parts = [
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses by the design.",
+    ]
+    number = 0
+    for results in studies:
+        for made in paper_tables(results):
+            number += 1
+            columns = "l" * made.texts + "r" * (len(made.heads) - made.texts)
+            parts += [
+                "",
+                "\\begin{table}",
+                f"  \\caption{{{_tex(f'{results.study}: {made.title}')}}}",
+                f"  \\label{{tab:labapp-{number}}}",
+                f"  \\begin{{tabular}}{{{columns}}}",
+                "    \\toprule",
+                f"    {' & '.join(map(_tex, made.heads))} \\\\",
+                "    \\midrule",
+                *(f"    {' & '.join(map(_tex, row))} \\\\" for row in made.rows),
+                "    \\bottomrule",
+                "  \\end{tabular}",
+                f"  \\par\\smallskip\\textit{{Note.}} {_tex(made.note)}",
+                "\\end{table}",
+            ]
+    return "\n".join(parts) + "\n"
+
+
+_ESCAPES = {
+    "\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "{": "\\{",
+    "}": "\\}", "~": "\\textasciitilde{}", "<": "$<$", ">": "$>$", "±": "$\\pm$",
+    "−": "$-$", "–": "--", "×": "$\\times$", "η": "$\\eta$", "²": "$^2$", "ε": "$\\epsilon$",
+}  # fmt: skip
+
+
+def _tex(text: str) -> str:
+    """Escaped; *x* in italics and, behind it, _i and ^j as indices."""
+    made = []
+    for style, piece in _pieces(text):
+        escaped = "".join(_ESCAPES.get(letter, letter) for letter in piece)
+        escaped = escaped.replace("_", "\\_").replace("^", "\\textasciicircum{}")
+        if style == "italic":
+            escaped = f"\\textit{{{escaped}}}"
+        elif style == "low":
+            escaped = f"$_{{\\mathrm{{{piece}}}}}$"
+        elif style == "high":
+            escaped = f"$^{{{piece}}}$"
+        elif piece.startswith("-") and piece[1:2].isdigit():
+            escaped = f"$-${escaped[1:]}"
+        made.append(escaped)
+    return "".join(made)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """The text in pieces: plain, italic (between stars), low and high (indices behind italics)."""
+    parts = text.split("*")
+    if len(parts) % 2 == 0:  # a star that opens nothing is a star
+        yield "plain", text
+        return
+    for at, part in enumerate(parts):
+        if at % 2:
+            yield "italic", part
+            continue
+        if at:
+            for sign, style in (("_", "low"), ("^", "high")):
+                if part.startswith(sign):
+                    length = 1
+                    while length < len(part) and part[length].isalnum():
+                        length += 1
+                    yield style, part[1:length]
+                    part = part[length:]
+        if part:
+            yield "plain", part
+
+
+def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
+    """Tables for a word processor. Raises OSError."""
+    from docx import Document
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+    from docx.shared import Pt
+
+    document = Document()
+    document.styles["Normal"].font.name = "Times New Roman"
+    document.styles["Normal"].font.size = Pt(11)
+    number = 0
+    for results in studies:
+        for made in paper_tables(results):
+            number += 1
+            document.add_paragraph().add_run(f"Table {number}").bold = True
+            title = document.add_paragraph()
+            title.add_run(f"{results.study}: {made.title}").italic = True
+            grid = document.add_table(rows=1 + len(made.rows), cols=len(made.heads))
+            for place, row in enumerate((made.heads, *made.rows)):
+                for column, text in enumerate(row):
+                    cell = grid.cell(place, column)
+                    paragraph = cell.paragraphs[0]
+                    if column >= made.texts:
+                        paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
+                    for style, piece in _pieces(text):
+                        run = paragraph.add_run(piece)
+                        run.italic = style == "italic"
+                        run.font.subscript = style == "low"
+                        run.font.superscript = style == "high"
+                    edges = [
+                        edge
+                        for edge, there in (
+                            ("top", place == 0),
+                            ("bottom", place in (0, len(made.rows))),
+                        )
+                        if there
+                    ]
+                    _rule(cell, edges)
+            note = document.add_paragraph()
+            note.add_run("Note. ").italic = True
+            note.add_run(made.note)
+            document.add_paragraph()
+    with path.open("xb") as file:
+        document.save(file)
+
+
+def _rule(cell: object, edges: Sequence[str]) -> None:
+    """Lines at edges of a cell; python-docx has no word for them."""
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    if not edges:
+        return
+    borders = OxmlElement("w:tcBorders")
+    for edge in edges:
+        line = OxmlElement(f"w:{edge}")
+        for key, value in (("val", "single"), ("sz", "6"), ("space", "0"), ("color", "000000")):
+            line.set(qn(f"w:{key}"), value)
+        borders.append(line)
+    cell._tc.get_or_add_tcPr().append(borders)  # type: ignore[attr-defined]
