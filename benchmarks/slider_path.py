@@ -3,10 +3,14 @@ with a real journal on disk and the sound recorder writing, until the end of the
 paintEvent.
 
     python benchmarks/slider_path.py [--platform offscreen|xcb] [--n 2000] [--json FILE]
-        [--only X] [--console]
+        [--only X] [--console] [--own] [--package FOLDER ...]
 
 With --console each case is measured twice, in turns: without the moderator's console and with it
 open on the same session, as it always is in one. Target with it: p99 4 ms.
+
+With --own, decoders as labs import them are measured beside the shipped ones: 8 x 8 grey, 64 x 64
+and 256 x 256 in colour, of random weights, computed by ONNX Runtime. Targets of p99, offscreen: 4,
+6 and 16.7 ms, a frame. --package measures a model package, such as one just imported.
 
 With xcb, run it on a display (xvfb-run -s "-screen 0 1920x1080x24" …). Targets, offscreen:
 dSprites size median 3.5 ms and p99 8.3 ms, MNIST size p99 16 ms (the published web application on
@@ -47,6 +51,12 @@ CASES = (
     ("dSprites size", "dsprites-conv", 10),
     ("MNIST size", "mnist-conv", 5),
     ("MNIST size", "mnist-conv", 10),
+)
+
+OWN = (
+    ("own 8 x 8", "own/grey8", (8, 8)),
+    ("own 64 x 64 colour", "own/colour64", (64, 64, 3)),
+    ("own 256 x 256 colour", "own/colour256", (256, 256, 3)),
 )
 
 STUDY = """
@@ -103,13 +113,19 @@ def participant(
     from labapp.ui.participant.window import ParticipantWindow
     from labapp.ui.strings import strings_of
 
-    if "/" in model:
+    if Path(model).is_dir():
+        decoder = load_package(Path(model), device="cpu")
+        name = decoder.id
+    elif "/" in model:
         decoder, name = load_package(model, device="cpu"), model
     else:
         decoder = random_decoder(model, dimensions=dimensions, device="cpu")
         name = f"{model.split('-')[0]}/random"
     # Under these a target of 100 % is not met by chance: the dials must not lock.
+    own = decoder.card.task if "/" in model else None
     distance = "dsprites" if name.startswith("sinelines") else "mnist"
+    if own is not None and not name.startswith("sinelines"):
+        distance = own.distance
     overlay = "false" if name.startswith("mnist") else "true"
     with tempfile.TemporaryDirectory(prefix="labapp-slider-") as folder:
         study = Path(folder) / "benchmark.yaml"
@@ -254,6 +270,7 @@ def run(case: tuple[str, str, int], n: int, *, console: bool = False) -> dict[st
 
     title, model, dimensions = case
     with participant(model, dimensions, console=console) as (session, window):
+        dials = len(session.runner.part.space) if session.runner.part is not None else dimensions
         settle_memory()
         times = measure(window, n)
         unsettle_memory()
@@ -265,7 +282,7 @@ def run(case: tuple[str, str, int], n: int, *, console: bool = False) -> dict[st
     median, p95, p99 = (round(float(v), 2) for v in np.percentile(times, (50, 95, 99)))
     return {
         "case": f"{title}, console" if console else title,
-        "dimensions": dimensions,
+        "dimensions": dials,
         "n": n,
         "median_ms": median,
         "p95_ms": p95,
@@ -280,6 +297,8 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--console", action="store_true", help="also with the console open")
+    parser.add_argument("--own", action="store_true", help="also decoders as labs import them")
+    parser.add_argument("--package", action="append", default=[], help="a model package's folder")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -295,9 +314,20 @@ def main() -> int:
 
         app = make_app()
         consoles = (False, True) if options.console else (False,)
+        cases = list(CASES)
+        if options.own:
+            from benchmarks.onnx_decoders import write
+            from labapp.representations.task import Task
+
+            task = Task(distance="mse/0.1", target_alignment=1, skip_after_s=5)
+            cases += [
+                (title, str(write(Path(folder), model, shape, task=task)), 5)
+                for title, model, shape in OWN
+            ]
+        cases += [(path.rstrip("/"), path, 0) for path in options.package]
         rows = [
             run(case, options.n, console=console)
-            for case in CASES
+            for case in cases
             if options.only in f"{case[0]} {case[2]}"
             for console in consoles
         ]

@@ -32,6 +32,8 @@ from labapp.journal.write import Journal
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
+from labapp.representations.package import tasks_of
+from labapp.representations.task import InTasks, in_tasks
 from labapp.session import (
     condition_assignment,
     environment,
@@ -274,6 +276,12 @@ def create(
     return opened
 
 
+def _tasks_of(model: str, decoder: Decoder) -> InTasks:
+    """What tasks follow of a model: of the one that is loaded, where it has a card."""
+    card = getattr(decoder, "card", None)
+    return tasks_of(model) if card is None else in_tasks(card)
+
+
 def _create(
     loaded: LoadedStudy,
     participant: str,
@@ -296,6 +304,7 @@ def _create(
         session,
         space_of=lambda m: dependencies.decoders[m].space,
         prior_of=lambda m: dependencies.decoders[m].from_prior,
+        tasks_of=lambda m: _tasks_of(m, dependencies.decoders[m]),
         stimuli_of=stimuli_of,
         predict_masked=dependencies.predict_masked,
         drawn=drawn,
