@@ -53,7 +53,7 @@ def test_own_questionnaire(follow: Follow, tmp_path: Path) -> None:
 
 def test_own_study(follow: Follow, tmp_path: Path) -> None:
     with follow("own-study") as tutorial:
-        assert "{minutes}" not in tutorial.outputs["studies check my-study.yaml"]
+        assert "{minutes}" not in tutorial.outputs["studies check my-study/my-study.yaml"]
         assert (tmp_path / "results/report.html").is_file()
 
 
