@@ -128,7 +128,9 @@ def doctor(json_: Json = False) -> None:
 def run(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
     participant: Annotated[str, typer.Option("--participant", help="For example P01.")],
-    session: Annotated[str, typer.Option("--session", help="Session label.")] = "1",
+    session: Annotated[
+        str | None, typer.Option("--session", help="Session label. Default: the study's first.")
+    ] = None,
     data: Data = None,
     private: Private = None,
     screen: Screen = None,

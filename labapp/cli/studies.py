@@ -206,6 +206,7 @@ def studies_preview(
 
     Example: labapp studies preview quickstart --out screens
     """
+    from labapp.study.allocation import rule_of
     from labapp.study.loading import load
     from labapp.ui.display import choose
     from labapp.ui.qtapp import make_app
@@ -219,6 +220,8 @@ def studies_preview(
     from labapp.ui import preview, preview_window
 
     whose = loaded.study.participants.label(order) if order is not None else participant
+    if order is not None and (rule := rule_of(loaded.study)) is not None:
+        condition = rule.at_order(condition, order)
     display = choose()
     if out is None and not display.visible:
         raise SetupError(

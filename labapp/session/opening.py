@@ -245,7 +245,7 @@ def create(
     dependencies: SessionDependencies,
     *,
     data: Path,
-    session: str = "1",
+    session: str | None = None,
     seed: int | None = None,
     prepared: Sequence[str] | None = None,
     cells: Sequence[str] | None = None,
@@ -253,14 +253,16 @@ def create(
 ) -> OpenSession:
     """A new session: plan it, make its folder and journal. Nothing is shown or recorded yet.
 
-    prepared: the drawn cells that `dependencies` was made for; where another session took them
-    meanwhile, ConditionTaken is raised and nothing was made. cells: those that are not drawn here,
-    for somebody assigns them to many sessions at once (see `simulation.at_scale`).
+    session: its label, by default the study's first. prepared: the drawn cells that `dependencies`
+    was made for; where another session took them meanwhile, ConditionTaken is raised and nothing
+    was made. cells: those that are not drawn here, for somebody assigns them to many sessions at
+    once (see `simulation.at_scale`).
     """
     # Told now, and not when the participant has typed a name.
     access.refuse_wide(dependencies.private)
     access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
     new_folder.clear(data, loaded.study.id)
+    session = loaded.study.first_session if session is None else session
     with condition_assignment.open_ledger(data, loaded) as ledger:
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
         if prepared is not None and drawn != tuple(prepared):

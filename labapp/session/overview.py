@@ -14,7 +14,7 @@ from labapp.session import folder
 from labapp.session.coverage import Coverage, coverage
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
-from labapp.study.allocation import variants
+from labapp.study.allocation import SLOT, variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import Plan
@@ -90,7 +90,9 @@ class Overview:
         return out
 
     def _assigned(self, plan: Plan) -> str:
-        cells = [] if self.covered is None else plan.assignment[self.covered.rule.variable]
+        variable = SLOT if self.covered is None else self.covered.rule.variable
+        places = plan.assignment.get(variable)
+        cells = places if isinstance(places, list) else []
         models = plan.assignment.get("models", [])
         names = [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]

@@ -83,6 +83,10 @@ class Rule(ABC):
 
     naming = "Name as many of them, with commas between."
 
+    def at_order(self, condition: str | None, number: int) -> str | None:
+        """The text of a condition, and of an order where the place decides that."""
+        return condition
+
     def named(self, text: str) -> tuple[str, ...] | None:
         """The places that a text names; None where it names none."""
         places = tuple(text.split(","))
@@ -208,6 +212,10 @@ class Slots(Rule):
 
     naming = "Name one of them, or a slot of it with its number, such as #3, behind."
 
+    def at_order(self, condition: str | None, number: int) -> str | None:
+        cell = self.cells[0] if condition is None else self.cell_of(condition)
+        return str(Slot(cell, number))
+
     def named(self, text: str) -> tuple[str, ...] | None:
         slot = text if text and text not in self.levels else str(Slot(text, 1))
         return (slot,) if self.knows((slot,)) and slot != self.cell_of(slot) else None
@@ -271,7 +279,11 @@ class Place:
 
 
 def place_of(
-    study: Study, number: int, drawn: Sequence[str], session: str = "1", seed: int | None = None
+    study: Study,
+    number: int,
+    drawn: Sequence[str],
+    session: str | None = None,
+    seed: int | None = None,
 ) -> Place:
     """What the participant with a number and these drawn places gets. Raises ValueError for places
     that the study does not hand out."""
@@ -280,7 +292,8 @@ def place_of(
     if len(drawn) != (0 if rule is None else rule.draws):
         raise ValueError(f"{study.id} does not draw {len(drawn)} places")
     if study.design is not None:
-        return _of_design(study, study.design, number, drawn, session, used)
+        label = study.first_session if session is None else session
+        return _of_design(study, study.design, number, drawn, label, used)
     scope = conditions.by_number(study.assignment, number)
     choices: dict[str, object] = dict(scope)
     cells = conditions.cells_of(study.assignment)

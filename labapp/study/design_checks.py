@@ -13,6 +13,10 @@ from labapp.study.schema import Study
 
 def design_faults(study: Study) -> Iterator[tuple[Place, str]]:
     """What is wrong with a design and its flow: where it stands, and what is wrong and allowed."""
+    for place, item in placed_items(study.flow):
+        variable = item.goes_through()
+        if variable is not None and variable in around(study, place):
+            yield (*place, "each"), f"it stands within another `each: {variable}`"
     design = study.design
     if design is None:
         return
@@ -29,9 +33,6 @@ def design_faults(study: Study) -> Iterator[tuple[Place, str]]:
         if variable not in brought:
             what = f"{variable!r} is no factor within participants that brings its levels"
             yield (*place, "each"), f"{what}; there are: {known}"
-        outer = (other for at, other in placed_items(study.flow) if place[: len(at)] == at != place)
-        if any(other.goes_through() == variable for other in outer):
-            yield (*place, "each"), f"it stands within another `each: {variable}`"
     for index, factor in enumerate(design.within_levels):
         at: Place = ("design", "within", index)
         if factor == MODEL:
@@ -62,21 +63,23 @@ def _models(study: Study) -> Iterator[str]:
         yield f"a factor has two levels or more, and the stages list {names[first]} alone"
 
 
+def around(study: Study, place: Place) -> set[str]:
+    """What each `each` around a place of the flow goes through."""
+    outer = (item for at, item in placed_items(study.flow) if place[: len(at)] == at != place)
+    return {variable for item in outer if (variable := item.goes_through()) is not None}
+
+
 def values_at(study: Study, place: Place) -> dict[str, tuple[Value, ...]]:
     """Every value that each variable can have where an item of the flow stands."""
     design = study.design
-    around = [
-        item.goes_through()
-        for at, item in placed_items(study.flow)
-        if place[: len(at)] == at != place
-    ]
+    outer = around(study, place)
     if design is None:
-        return values_of(study.assignment, inside=any(around))
+        return values_of(study.assignment, inside=bool(outer))
     values: dict[str, tuple[Value, ...]] = dict(design.between)
     if design.sessions:
         values[SESSION] = design.sessions
     brought = design.within_levels.items()
-    return values | {name: own for name, own in brought if own is not None and name in around}
+    return values | {name: own for name, own in brought if own is not None and name in outer}
 
 
 def uneven(study: Study) -> Iterator[tuple[Place, str]]:
@@ -96,6 +99,14 @@ def uneven(study: Study) -> Iterator[tuple[Place, str]]:
             (
                 f"Stages list {len(models)} models, and `within` does not name `model`: everybody "
                 "meets them as they are listed."
+            ),
+        )
+    if design.per_cell is not None and design.assign == "number":
+        yield (
+            ("design", "per_cell"),
+            (
+                "`assign: number` knows nothing of other sessions: nobody is told when a cell has "
+                "its participants, and who takes the place of another has the slot of a new number."
             ),
         )
     if design.per_cell is not None:

@@ -48,7 +48,7 @@ def participant_number(loaded: LoadedStudy, participant: str) -> int:
 def realise(
     loaded: LoadedStudy,
     participant: str,
-    session: str = "1",
+    session: str | None = None,
     *,
     space_of: SpaceOf,
     prior_of: PriorOf = lambda model: False,
@@ -63,6 +63,7 @@ def realise(
 
     Parameters
     ----------
+    session : its label, by default the study's first.
     space_of, prior_of, tasks_of : see `Representations`; the last by default reads the cards of
         the installed models.
     stimuli_of : gives the stimulus sets, by default those that are installed.
@@ -76,6 +77,7 @@ def realise(
     """
     study = loaded.study
     number = participant_number(loaded, participant)
+    session = study.first_session if session is None else session
     if not LABEL.fullmatch(session):
         raise SessionError(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."

@@ -256,6 +256,11 @@ class Study(Strict):
         return tuple(dict.fromkeys(names))
 
     @property
+    def first_session(self) -> str:
+        """The label of a participant's first session, where nobody says another."""
+        return str(self.design.sessions[0]) if self.design and self.design.sessions else "1"
+
+    @property
     def factor_levels(self) -> dict[str, tuple[str, ...]]:
         """By factor of the design its levels as texts; () where only the sessions tell them."""
         if self.design is None:

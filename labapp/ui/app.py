@@ -46,7 +46,7 @@ def shown_home(data: Path, private: Path) -> HomeController:
     return home
 
 
-def run_session(study: str, participant: str, session: str, options: RunOptions) -> int:
+def run_session(study: str, participant: str, session: str | None, options: RunOptions) -> int:
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
     with _worded():

@@ -161,7 +161,7 @@ def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:
 def open_new(
     study: str,
     participant: str,
-    session: str,
+    session: str | None,
     options: RunOptions,
     warm: WarmDecoders | None = None,
     painted: Callable[[int, int], None] | None = None,
@@ -184,6 +184,7 @@ def open_new(
     if options.simulate is not None:
         check_fits(options.simulate, loaded.study)
     strings_of(loaded)  # refused now, not when the first screen comes up
+    session = loaded.study.first_session if session is None else session
     data = resources.data_root(options.data)
     _check_room(data, folder.check_data_root(data), options)
     _check_screen(options.screen)

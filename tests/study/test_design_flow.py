@@ -9,6 +9,7 @@ import pytest
 from labapp.errors import SessionError, StudyError
 from labapp.plugins.part import with_trials
 from labapp.study import allocation, loading, planner
+from labapp.study.design import Design
 from labapp.study.overview import check, notices, prior_of, space_of
 from labapp.study.plan import Plan, to_rows
 
@@ -19,11 +20,11 @@ version: 1
 design:
   between: {hint: ["with", "without"], dim: [vae, ae]}
   within: [model, {feedback: [none, full]}, {light: [1, 2]}]
-  sessions: [1, 2]
+  sessions: [pre, post]
   per_cell: 12
 flow:
 - text: texts/{language}/debrief.md
-  only_if: {session: 2}
+  only_if: {session: post}
 - each: feedback
   flow:
   - each: light
@@ -46,7 +47,7 @@ def write(tmp_path: Path, text: str = STUDY) -> Path:
     return path
 
 
-def planned(path: Path, *drawn: str, participant: str = "P01", session: str = "1") -> Plan:
+def planned(path: Path, *drawn: str, participant: str = "P01", session: str | None = None) -> Plan:
     return planner.realise(
         loading.load(path), participant, session, space_of=space_of, prior_of=prior_of, drawn=drawn
     )
@@ -84,12 +85,12 @@ def test_a_participant_goes_through_the_factors_as_the_flow_nests_them(tmp_path:
         for part in planned(path, "dim: vae, hint: with #1").parts
         for name in part.documents()
     )
-    again = planned(path, "dim: ae, hint: with #1", session="2")
+    again = planned(path, "dim: ae, hint: with #1", session="post")
     first = planned(path, "dim: ae, hint: with #1")
     assert again.assignment == first.assignment
     assert len(again.parts) == len(first.parts) + 1
-    with pytest.raises(SessionError, match="'3' is no session of own: it has 1, 2"):
-        planned(path, "dim: ae, hint: with #1", session="3")
+    with pytest.raises(SessionError, match="'late' is no session of own: it has pre, post"):
+        planned(path, "dim: ae, hint: with #1", session="late")
     assert len(list(allocation.variants(loaded.study))) == 4
 
 
@@ -100,6 +101,20 @@ def test_by_number_no_place_is_drawn(tmp_path: Path) -> None:
     cells = [plan.assignment["slot"][0].rpartition(" #")[0] for plan in made]
     assert len(set(cells[:4])) == len(set(cells[4:])) == 4
     assert [plan.assignment["slot"][0][-1] for plan in made] == ["1"] * 4 + ["2"] * 4
+
+
+def test_who_gets_a_slot_can_be_named_for_a_preview(tmp_path: Path) -> None:
+    rule = allocation.rule_of(loading.load(write(tmp_path)).study)
+    assert rule is not None
+    assert rule.named("dim: ae, hint: with") == ("dim: ae, hint: with #1",)
+    assert rule.named("dim: ae, hint: with #7") == ("dim: ae, hint: with #7",)
+    assert rule.named("dim: a, hint: with") is None
+    assert rule.named("") is None
+    assert rule.at_order("dim: ae, hint: with", 3) == "dim: ae, hint: with #3"
+    assert rule.at_order(None, 2) == f"{rule.cells[0]} #2"
+    alone = allocation.Slots(Design(within=("model",)), None)
+    assert alone.named("#2") == ("#2",)
+    assert alone.named(alone.at_order(None, 4) or "") == ("#4",)
 
 
 def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
@@ -134,7 +149,12 @@ def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
         ("{hint}.md", "{hints}.md", 16, "there is no variable 'hints' here; there are: language"),
         ("models: [sinelines/vae,", "models: ['sinelines/{feed}',", 18, "no variable 'feed'"),
         ("only_if: {feedback: full,", "only_if: {feedback: all,", 17, "feedback is never 'all'"),
-        ("only_if: {session: 2}", "only_if: {feedback: full}", 11, "no variable 'feedback' here"),
+        (
+            "only_if: {session: post}",
+            "only_if: {feedback: full}",
+            11,
+            "no variable 'feedback' here",
+        ),
         ("dim: [vae, ae]", 'dim: [vae, ae, "x, hint: y"], slot: [a, b]', 5, "'slot' is taken"),
     ],
 )
@@ -158,3 +178,20 @@ def test_a_design_of_models_needs_some(tmp_path: Path) -> None:
     flow = STUDY.partition("- each")[0]
     with pytest.raises(StudyError, match=r"line 6, .*no stages of the flow list models"):
         loading.load(write(tmp_path, flow))
+
+
+def test_an_each_within_itself_is_refused_in_older_studies_too(tmp_path: Path) -> None:
+    text = """\
+id: own
+title: Own
+version: 1
+assignment: {condition: {cells: {a: {x: 1}, b: {x: 2}}}}
+flow:
+- each: condition
+  flow:
+  - each: condition
+    flow:
+    - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
+"""
+    with pytest.raises(StudyError, match=r"line 8, .*within another `each: condition`"):
+        loading.load(write(tmp_path, text))
