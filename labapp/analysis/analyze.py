@@ -11,6 +11,7 @@ from pathlib import Path
 
 from labapp import access, leftovers
 from labapp.analysis.folding.workers import SAFE
+from labapp.analysis.registration import Registration
 from labapp.analysis.report import report
 from labapp.analysis.snapshots import Snapshots, recorded
 from labapp.analysis.sources import Progress
@@ -38,6 +39,7 @@ def analyze(
     *,
     withdrawn: bool = False,
     ratings: Sequence[Path] = (),
+    registrations: Sequence[Path] = (),
     workers: int | None = None,
     dask: str | None = None,
 ) -> Path:
@@ -46,9 +48,11 @@ def analyze(
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
-    data be kept. ratings: sheets that raters filled in. workers: processes that read the sessions,
-    None for as many as are worth it; dask: address of a Dask scheduler whose workers do it instead.
-    All files appear at the end, the report last: an analysis that was broken off leaves none.
+    data be kept. ratings: sheets that raters filled in. registrations:
+    of studies, with which the report compares what was done. workers: processes that read the
+    sessions, None for as many as are worth it; dask: address of a Dask scheduler whose
+    workers do it instead. All files appear at the end, the report last: an analysis that was
+    broken off leaves none.
 
     Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
@@ -58,6 +62,7 @@ def analyze(
     refuse_existing(out, (*file_names(), *brought, REPORT, FIGURES))
     for each in reports():
         each.check_ratings(ratings)
+    registered = [Registration.read(path) for path in registrations]
 
     def part(start: float, end: float) -> Progress | None:
         if progress is None:
@@ -65,7 +70,7 @@ def analyze(
         return lambda share, what: progress(start + share * (end - start), what)
 
     tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn, workers=workers, dask=dask)
-    findings = Findings.find(tables.included(), ratings)
+    findings = Findings.find(tables.included(), ratings, registered)
     try:
         with staged(out, REPORT) as folder, _beside(tables, workers) as executor:
             large = executor.submit(write_snapshots, recorded(tables), *snapshot_files(folder))

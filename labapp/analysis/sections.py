@@ -13,10 +13,11 @@ from labapp.analysis.methods import methods
 from labapp.analysis.notes_section import notes_section
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.analysis.recruitment import recruitment
+from labapp.analysis.registration_section import registration_section
 from labapp.analysis.retention import retention
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings, Profile, ReportedStudy
+from labapp.analysis.task_report import Findings, Profile, ReportedStudy, default_analyses
 from labapp.report.formats import clock, count, decimal
 from labapp.report.listing import NONE, limited, records
 from labapp.report.page import Html, heading, lines, paragraph, table, two_lines
@@ -51,6 +52,9 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     for report, results in ordered:
         yield from report.sections(about, results)
     yield from without_sections(about)
+    analyses = findings.of.get(default_analyses())
+    results = None if analyses is None else analyses.studies.get(name)
+    yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
     yield from notes_section(tables.notes, len(own))
     yield heading(3, "Deviations and data quality")

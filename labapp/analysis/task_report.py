@@ -17,6 +17,7 @@ import pandas as pd
 
 from labapp import discovery
 from labapp.analysis.column import Column
+from labapp.analysis.registration import Registration
 from labapp.analysis.tables import Tables
 from labapp.plugins import registry
 from labapp.report.page import Html
@@ -215,11 +216,18 @@ class Findings:
 
     counted: Tables
     of: Mapping[TaskReport[Any], Any] = field(default_factory=dict)
+    registrations: Sequence[Registration] = ()
 
     @classmethod
-    def find(cls, counted: Tables, ratings: Sequence[Path] = ()) -> Findings:
-        """counted: `Tables.included()`; ratings: files of raters."""
-        return cls(counted, {each: each.findings(counted, ratings) for each in reports()})
+    def find(
+        cls,
+        counted: Tables,
+        ratings: Sequence[Path] = (),
+        registrations: Sequence[Registration] = (),
+    ) -> Findings:
+        """counted: `Tables.included()`; ratings: files of raters; registrations: of studies."""
+        of = {each: each.findings(counted, ratings) for each in reports()}
+        return cls(counted, of, registrations)
 
 
 def reports() -> tuple[TaskReport[Any], ...]:

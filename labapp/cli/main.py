@@ -217,6 +217,15 @@ def analyze(
     out: Out,
     withdrawn: Withdrawn = False,
     ratings: Ratings = None,
+    registration: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--registration",
+            metavar="PATH",
+            help="What `labapp plan --preregister` wrote: the report lists what differs. May be "
+            "given several times.",
+        ),
+    ] = None,
     data: Data = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -235,6 +244,7 @@ def analyze(
             progress,
             withdrawn=withdrawn,
             ratings=ratings or (),
+            registrations=registration or (),
             workers=workers,
             dask=dask,
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from labapp.analysis.design.analyses import MIXED, Analysis, Model, StudyAnalyses
 from labapp.analysis.design.contrasts import Compared
 from labapp.analysis.design.rows import (
+    ALPHA,
     contrast_row,
     design_words,
     level_words,
@@ -19,6 +20,7 @@ from labapp.analysis.inference import Outcome
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+from labapp.study.design import Hypothesis
 
 CORRECTIONS = {
     "holm": "Holm's correction",
@@ -36,6 +38,8 @@ def sections(results: StudyAnalyses) -> Iterator[Html]:
     yield paragraph(introduction(results))
     if results.declaration.remark:
         yield paragraph(results.declaration.remark, "note")
+    if results.declaration.hypotheses:
+        yield _hypotheses(results)
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             yield details(_summary(analysis), joined(_body(analysis)))
@@ -45,6 +49,48 @@ def sections(results: StudyAnalyses) -> Iterator[Html]:
     if results.left_out:
         rows = [(left.name, left.group or NONE, left.why) for left in results.left_out]
         yield table(("Outcome", "Of", "Why"), rows, caption="Not analysed")
+
+
+def _hypotheses(results: StudyAnalyses) -> Html:
+    """Each hypothesis with the test that it names, outcome by outcome of that name."""
+    rows: list[tuple[object, ...]] = []
+    for hypothesis in results.declaration.hypotheses:
+        name = two_lines(hypothesis.text, f"{hypothesis.role}, {hypothesis.outcome}")
+        own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
+        if not own:
+            why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
+            rows.append((name, "not tested", why or "the outcome is not among those analysed"))
+        for analysis in own:
+            test, p = _tested(analysis, hypothesis)
+            if p is None:
+                rows.append((name, "not tested", test))
+            else:
+                supported = "supported" if p < ALPHA else "not supported"
+                rows.append((name, supported, test))
+    caption = "Hypotheses. Supported: the corrected p of the named contrast is below .05."
+    return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
+
+
+def _tested(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
+    """The test of a hypothesis in words, and its p; without p, why there is none."""
+    if hypothesis.contrast is None:
+        told = [
+            f"{term_name(line.term)}: {test_words(line.test)}"
+            for line in analysis.main.lines
+            if line.test.p is not None
+        ]
+        known = [line.test.p for line in analysis.main.lines if line.test.p is not None]
+        # Of several terms no single one says that all levels differ.
+        return "; ".join(told), known[0] if len(known) == 1 else None
+    for compared in analysis.compared:
+        if compared.comparison.name == hypothesis.contrast:
+            p = compared.p_corrected
+            if p is None:
+                return compared.test.why, None
+            direction = hypothesis.direction
+            return f"{hypothesis.contrast} ({direction}): corrected {p_words(p)}", p
+    why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
+    return why or f"there is no contrast {hypothesis.contrast}", None
 
 
 def introduction(results: StudyAnalyses) -> str:

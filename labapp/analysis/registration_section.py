@@ -1,0 +1,77 @@
+"""The report's section on a registration: what was changed since, and what was not registered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from labapp.analysis.design.analyses import StudyAnalyses
+from labapp.analysis.registration import Registration
+from labapp.analysis.session_totals import true_date
+from labapp.report.formats import count
+from labapp.report.page import Html, heading, paragraph, table
+
+
+def registration_section(
+    registrations: Sequence[Registration],
+    study: str,
+    sessions: pd.DataFrame,
+    results: StudyAnalyses | None,
+) -> Iterator[Html]:
+    """Of one study; nothing where no registration of it was given. sessions: its participants."""
+    for registration in registrations:
+        if registration.study != study:
+            continue
+        yield heading(3, "Registration")
+        yield paragraph(" ".join(_facts(registration, sessions)))
+        rows = [("Changed", text) for text in _changes(registration, sessions)]
+        rows += [("Not registered", text) for text in _unregistered(registration, results)]
+        if rows:
+            yield table(("Difference", "What"), rows, caption="Differences from the registration")
+        else:
+            yield paragraph("Nothing differs from what was registered.")
+
+
+def _facts(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    yield (
+        f"Registered on {registration.registered_utc}, when there were "
+        f"{count(registration.sessions_before, 'session')}."
+    )
+    # A virtual clock and a moved date say nothing of when it was.
+    dated = sessions[~sessions["simulated"].fillna(False).astype(bool)]
+    dated = dated[[true_date(str(utc)) for utc in dated["started_utc"].fillna("")]]
+    early = int((dated["started_utc"].fillna("") < registration.registered_utc).sum())
+    if early:
+        yield f"{count(early, 'session')} began before it was registered."
+    files = {str(sha) for sha in sessions["study_sha256"].dropna()}
+    if files and files != {registration.study_sha256}:
+        yield "Not all sessions were run with the study's files as they were registered."
+
+
+def _changes(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """Of every declaration that sessions were run with."""
+    texts = sessions["declared"] if "declared" in sessions else [""] * len(sessions)
+    by_version: dict[tuple[int, str], None] = {}
+    for version, text in zip(sessions["study_version"], texts, strict=True):
+        by_version[int(version), text if isinstance(text, str) else ""] = None
+    for version, text in by_version:
+        for change in registration.changes(json.loads(text or "{}")):
+            yield f"version {version}: {change}" if len(by_version) > 1 else change
+
+
+def _unregistered(registration: Registration, results: StudyAnalyses | None) -> Iterator[str]:
+    if results is None:
+        return
+    outcomes = list(dict.fromkeys(analysis.outcome.name for analysis in results.analyses))
+    contrasts = list(
+        dict.fromkeys(
+            compared.comparison.name
+            for analysis in results.analyses
+            for compared in analysis.compared
+        )
+    )
+    named = registration.unregistered(outcomes, contrasts)
+    yield from (f"outcome {name}" for name in outcomes if name in named)
+    yield from (f"contrast {name}" for name in contrasts if name in named)

@@ -1,0 +1,57 @@
+"""The report lists what differs from a registration."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.analyses import analyse
+from labapp.analysis.design.sections import sections
+from labapp.analysis.registration import Registration
+from labapp.analysis.registration_section import registration_section
+from labapp.report.page import joined
+from tests.analysis.design.studies import study
+from tests.analysis.design.test_analyses import DESIGN
+
+
+def told(registered: dict[str, object], utc: str = "2025-12-01T00:00:00Z") -> str:
+    tables = study(DESIGN)
+    results = analyse(tables.included(), declared_of(tables, "own"))
+    registration = Registration("own", 1, "", utc, 0, registered)
+    return str(joined(registration_section([registration], "own", tables.participants, results)))
+
+
+def test_nothing_differs_where_nothing_does() -> None:
+    assert "Nothing differs" in told(DESIGN)
+
+
+def test_changes_and_what_was_not_registered_are_listed() -> None:
+    before = deepcopy(DESIGN)
+    before["analysis"]["outcomes"] = {"primary": ["response_time_s"]}  # type: ignore[index]
+    before["analysis"]["contrasts"].pop()  # type: ignore[index]
+    text = told(before)
+    assert "analysis.outcomes.primary" in text
+    assert "outcome completion_rate" in text
+    assert "contrast hint" in text
+    assert "outcome response_time_s" not in text
+
+
+def test_sessions_that_began_before_are_counted() -> None:
+    assert "5 sessions began before" in told(DESIGN, "2026-01-06T00:00:00Z")
+    assert "began before" not in told(DESIGN)
+
+
+def test_the_report_of_another_study_says_nothing_of_it() -> None:
+    tables = study(DESIGN)
+    registration = Registration("another", 1, "", "2025-12-01T00:00:00Z", 0, {})
+    assert not list(registration_section([registration], "own", tables.participants, None))
+
+
+def test_each_hypothesis_has_its_result() -> None:
+    tables = study(DESIGN)
+    results = analyse(tables.included(), declared_of(tables, "own"))
+    text = str(joined(sections(results)))
+    (against, _) = results.analyses[0].compared
+    assert against.p_corrected is not None
+    assert ("not supported" in text) == (against.p_corrected >= 0.05)
+    assert "Hypotheses." in text
