@@ -62,6 +62,23 @@ def plan(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the simulated sessions in the folder too.")
     ] = False,
+    contrasts: Annotated[
+        bool,
+        typer.Option(
+            "--contrasts",
+            help="Plan the declared contrasts instead: participants needed for the smallest "
+            "effects. Nothing is simulated.",
+        ),
+    ] = False,
+    pilot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pilot",
+            metavar="PATH",
+            help="With --contrasts: sessions or bundles of a pilot study, which say how much "
+            "participants vary; may be given several times.",
+        ),
+    ] = None,
     preregister: Annotated[
         Path | None,
         typer.Option(
@@ -84,6 +101,11 @@ def plan(
                 "--preregister and --out are two commands.", todo="Give them one after the other."
             )
         _preregister(study, preregister, data, json_=json_)
+        return
+    if pilot and not contrasts:
+        raise UsageError("--pilot is of --contrasts.", todo="Give both.")
+    if contrasts:
+        _contrasts(study, [session_path(path, data) for path in pilot or ()], out, json_=json_)
         return
     if keep and out is None:
         raise UsageError("--keep needs a folder.", todo="Name one with --out.")
@@ -115,6 +137,22 @@ def plan(
 
     show(study_plan, Console())
     say("More, with figures: --out DIR" if path is None else f"plan: {path}")
+
+
+def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) -> None:
+    from labapp.planning import declared_contrasts, files
+    from labapp.study import overview
+
+    with files.created(out):
+        powers = declared_contrasts.plan_contrasts(overview.check(study), pilot)
+        if out is not None:
+            files.write_contrasts(powers, out)
+    if json_:
+        say_json(declared_contrasts.summary(powers))
+        return
+    for line in declared_contrasts.words(powers):
+        say(line)
+    say("Curves, with a figure: --out DIR" if out is None else f"plan: {out}")
 
 
 def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> None:

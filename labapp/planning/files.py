@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from labapp import access
 from labapp.errors import DataFolderError, ExportExists
+from labapp.planning import declared_contrasts
+from labapp.planning.declared_contrasts import ContrastPower
 from labapp.planning.numbers import tables
 from labapp.planning.plan import Plan
 from labapp.text_tables import write_csv
@@ -62,6 +64,16 @@ def write(plan: Plan, out: Path) -> Path:
     except OSError as error:
         raise _unwritable(out, error) from error
     return path
+
+
+def write_contrasts(powers: Sequence[ContrastPower], out: Path) -> None:
+    """Write the plan of contrasts into a folder made by `created`. Raises DataFolderError."""
+    try:
+        _write_rows(out / "contrasts.csv", declared_contrasts.summary(powers))
+        _write_rows(out / "power.csv", declared_contrasts.rows(powers))
+        declared_contrasts.draw(powers, out)
+    except OSError as error:
+        raise _unwritable(out, error) from error
 
 
 def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:
