@@ -71,6 +71,7 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_in_another_language(loaded),
         *_not_known(loaded),
         *_uneven(loaded),
+        *_not_measured(loaded),
     ]
 
 
@@ -175,6 +176,23 @@ def _not_known(loaded: LoadedStudy) -> list[str]:
         f"cannot stand beside yours. Known are: {', '.join(studies)}."
     )
     return [warning]
+
+
+def _not_measured(loaded: LoadedStudy) -> list[str]:
+    """Of a measured factor that no questionnaire of the study gives, with the line."""
+    measured = () if loaded.study.design is None else loaded.study.design.measured
+    names: dict[str, None] = {}
+    for instrument in loaded.instruments.values():
+        scores = instrument.planned_scores()
+        names |= dict.fromkeys(item.id for item in instrument.items)
+        names |= dict.fromkeys(scores if isinstance(scores, dict) else ())
+    return [
+        f"line {loaded.located.line(('design', 'measured', index))}, design.measured: no "
+        f"questionnaire of the flow has an item or a score {name!r}; "
+        f"there are: {', '.join(names) or 'none'}."
+        for index, name in enumerate(measured)
+        if name not in names
+    ]
 
 
 def _uneven(loaded: LoadedStudy) -> list[str]:

@@ -24,7 +24,7 @@ from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.tampering.places import reseal
 
-FORMATS = {1: "04e671156e45bcac", 2: "823ba68e987811bc"}
+FORMATS = {1: "04e671156e45bcac", 2: "d4f905bf0fbd8ed0"}
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 
 

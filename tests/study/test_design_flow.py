@@ -122,6 +122,13 @@ def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     told = "\n".join(notices(check(path)))
     assert "line 8, design.per_cell: 11 participants a cell do not balance the 2 levels" in told
     assert "such as 10 or 12" in told
+    text = STUDY.replace("  per_cell: 12\n", "  measured: [seq, skill]\n").replace(
+        "trials: 1}", "trials: 1, after: [seq]}"
+    )
+    told = "\n".join(notices(check(write(tmp_path, text))))
+    assert "line 8, design.measured: no questionnaire of the flow has an item or a score" in told
+    assert "'skill'; there are: seq" in told
+    assert "'seq'" not in told
     assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")
     told = "\n".join(notices(check(write(tmp_path, text))))
