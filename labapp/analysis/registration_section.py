@@ -41,8 +41,8 @@ def _facts(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
     )
     # A virtual clock and a moved date say nothing of when it was.
     dated = sessions[~sessions["simulated"].fillna(False).astype(bool)]
-    dated = dated[[true_date(str(utc)) for utc in dated["started_utc"].fillna("")]]
-    early = int((dated["started_utc"].fillna("") < registration.registered_utc).sum())
+    started = [utc for utc in dated["started_utc"].dropna().map(str) if true_date(utc)]
+    early = sum(utc < registration.registered_utc for utc in started)
     if early:
         yield f"{count(early, 'session')} began before it was registered."
     files = {str(sha) for sha in sessions["study_sha256"].dropna()}

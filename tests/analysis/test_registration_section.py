@@ -41,6 +41,15 @@ def test_sessions_that_began_before_are_counted() -> None:
     assert "began before" not in told(DESIGN)
 
 
+def test_simulated_sessions_began_at_no_time() -> None:
+    tables = study(DESIGN)
+    people = tables.participants.assign(simulated=True)
+    registration = Registration("own", 1, "", "2026-01-06T00:00:00Z", 0, DESIGN)
+    text = str(joined(registration_section([registration], "own", people, None)))
+    assert "Registered on" in text
+    assert "began before" not in text
+
+
 def test_the_report_of_another_study_says_nothing_of_it() -> None:
     tables = study(DESIGN)
     registration = Registration("another", 1, "", "2025-12-01T00:00:00Z", 0, {})

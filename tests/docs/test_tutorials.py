@@ -54,7 +54,9 @@ def test_own_questionnaire(follow: Follow, tmp_path: Path) -> None:
 def test_own_study(follow: Follow, tmp_path: Path) -> None:
     with follow("own-study") as tutorial:
         assert "{minutes}" not in tutorial.outputs["studies check my-study/my-study.yaml"]
-        assert (tmp_path / "results/report.html").is_file()
+        report = (tmp_path / "results/report.html").read_text()
+        assert "Participants solve less with the autoencoder." in report
+        assert ">Registration</h3>" in report
 
 
 def test_own_decoder(follow: Follow, tmp_path: Path) -> None:
