@@ -109,6 +109,16 @@ def data_root(option: Path | None = None) -> Path:
     return _user_data() / "sessions"
 
 
+PILOT = "-pilot"
+"""What the folder of trial runs is called behind the name of the data root."""
+
+
+def pilot_root(data: Path) -> Path:
+    """Where trial runs are kept, beside the data root: nothing that counts or analyses sessions
+    there comes across them."""
+    return data.absolute().with_name(f"{data.absolute().name}{PILOT}")
+
+
 def private_root(option: Path | None = None) -> Path:
     """Where names and signatures are kept, apart from every session and never exported."""
     if option is not None:

@@ -38,6 +38,7 @@ def analyze(
     progress: Progress | None = None,
     *,
     withdrawn: bool = False,
+    pilot: bool = False,
     ratings: Sequence[Path] = (),
     registrations: Sequence[Path] = (),
     workers: int | None = None,
@@ -48,11 +49,11 @@ def analyze(
 
     Returns the report's path. progress: called with the share done (0..1) and what is being done;
     what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
-    data be kept. ratings: sheets that raters filled in. registrations:
-    of studies, with which the report compares what was done. workers: processes that read the
-    sessions, None for as many as are worth it; dask: address of a Dask scheduler whose
-    workers do it instead. All files appear at the end, the report last: an analysis that was
-    broken off leaves none.
+    data be kept; pilot: trial runs, and nothing else, which are left out otherwise. ratings: sheets
+    that raters filled in. registrations: of studies, with which the report compares what was done.
+    workers: processes that read the sessions, None for as many as are worth it; dask: address of a
+    Dask scheduler whose workers do it instead. All files appear at the end, the report last: an
+    analysis that was broken off leaves none.
 
     Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
@@ -69,7 +70,9 @@ def analyze(
             return None
         return lambda share, what: progress(start + share * (end - start), what)
 
-    tables = load(list(paths), part(0.0, 0.5), withdrawn=withdrawn, workers=workers, dask=dask)
+    tables = load(
+        list(paths), part(0.0, 0.5), withdrawn=withdrawn, pilot=pilot, workers=workers, dask=dask
+    )
     findings = Findings.find(tables.included(), ratings, registered)
     try:
         with staged(out, REPORT) as folder, _beside(tables, workers) as executor:

@@ -24,6 +24,7 @@ def read_sessions(
     progress: Progress | None = None,
     *,
     withdrawn: bool = False,
+    pilot: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
 ) -> tuple[list[Read], SnapshotFile, list[str]]:
@@ -32,9 +33,10 @@ def read_sessions(
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
     the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
-    whose participants withdrew and let the data be kept; they do not count. workers, dask: who
-    reads them (see `fold_all`). Raises RecordError when a path holds no session, one cannot be read
-    or is withdrawn, or two different sessions have the same labels.
+    whose participants withdrew and let the data be kept; they do not count. pilot: trial runs
+    alone, which are left out otherwise. workers, dask: who reads them (see `fold_all`). Raises
+    RecordError when a path holds no session, one cannot be read or is withdrawn, or two different
+    sessions have the same labels.
     """
     sessions_found = [
         place for path in paths for item in places(path) for place in session_places(item)
@@ -43,6 +45,7 @@ def read_sessions(
     read: dict[Who, Read] = {}
     file = SnapshotFile()
     notes: list[str] = []
+    others: list[str] = []
     # Closed, so that workers end here whatever happens.
     with closing(
         fold_all(sessions_found, withdrawn=withdrawn, workers=workers, dask=dask)
@@ -51,17 +54,36 @@ def read_sessions(
             if progress is not None:
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
+            if folded.pilot != pilot:
+                others.append(Path(folded.source).name)
+                continue
             who = folded.who
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
                 continue
             read[who] = Read(who, folded.tables, file.add(folded.snapshots))
             chosen[who] = replace(folded, tables={}, snapshots=b"")
+    _tell_left_out(others, bool(read), pilot, notes)
     notes += [
         f"{Path(session.source).name} is still running: it is shown as far as it was recorded."
         for session in chosen.values()
         if session.running
     ]
     return list(read.values()), file, notes
+
+
+def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[str]) -> None:
+    """A note on sessions that are left out because they are pilots, or are none; RecordError where
+    nothing else is there."""
+    if not others:
+        return
+    are = "no pilots" if pilot else "pilots"
+    if not any_read:
+        raise RecordError(
+            f"All of these sessions are {are}: {', '.join(others)}.",
+            safe="No analysis was made.",
+            todo="Leave --pilot out." if pilot else "Say --pilot to analyse pilots by themselves.",
+        )
+    notes.append(f"Left out, for they are {are}: {', '.join(others)}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,7 @@ def load(
     progress: Progress | None = None,
     *,
     withdrawn: bool = False,
+    pilot: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
 ) -> Tables:
@@ -160,6 +161,7 @@ def load(
     progress : called with the share that is done (0..1) and what is being done.
     withdrawn : read sessions too whose participants withdrew and let the data be kept; they are
         marked and do not count.
+    pilot : read trial runs, and nothing else; without it they are left out, with a note.
     workers : processes that read; 1 is this one alone, None as many as are worth it. In a script
         (not in a notebook) more than one needs `if __name__ == "__main__":` around the call.
     dask : address of a Dask scheduler whose workers read instead. They need the same versions and
@@ -182,7 +184,12 @@ def load(
     """
     given = [paths] if isinstance(paths, Path | str) else list(paths)
     sessions, file, notes = read_sessions(
-        [Path(path) for path in given], progress, withdrawn=withdrawn, workers=workers, dask=dask
+        [Path(path) for path in given],
+        progress,
+        withdrawn=withdrawn,
+        pilot=pilot,
+        workers=workers,
+        dask=dask,
     )
     return _tables(sessions, file, notes)
 

@@ -96,9 +96,19 @@ def _given(
     """Each session as an exporter may have it. private: the lab's private folder where the bundle
     is to be de-identified, else None."""
     before: list[tuple[str, str, str]] = []
+    pilots: set[bool] = set()
     for record in records:
         with readable(record.source):
             _refuse(record, before)
+            if record.planned.pilot and not pilots:
+                _log.warning("These are pilots: `labapp analyze` takes them with --pilot alone.")
+            pilots.add(record.planned.pilot)
+            if len(pilots) > 1:
+                raise BundleError(
+                    "Some of these sessions are pilots and some are not; a bundle holds one kind.",
+                    safe="No bundle was made.",
+                    todo="Export the pilots by themselves.",
+                )
             instruments = instruments_of(record)
             before.append((record.study, record.participant, record.session))
             if private is not None:

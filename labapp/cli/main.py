@@ -33,6 +33,7 @@ from labapp.cli.options import (
     Windowed,
     Withdrawn,
     Workers,
+    data_folder,
     one_place,
     progress_bar,
     run_options,
@@ -47,6 +48,7 @@ from labapp.cli.studies import studies_app
 from labapp.console import say, say_json
 from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
+from labapp.resources import pilot_root
 from labapp.simulation.names import STRATEGY_NAMES
 
 app = typer.Typer(
@@ -127,7 +129,9 @@ def doctor(json_: Json = False) -> None:
 @app.command()
 def run(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    participant: Annotated[str, typer.Option("--participant", help="For example P01.")],
+    participant: Annotated[
+        str | None, typer.Option("--participant", help="For example P01; of a pilot the next free.")
+    ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Session label. Default: the study's first.")
     ] = None,
@@ -143,6 +147,12 @@ def run(
     careless: Annotated[
         bool, typer.Option("--careless", help="The simulated participant does not try.")
     ] = False,
+    pilot: Annotated[
+        bool,
+        typer.Option(
+            "--pilot", help="A trial run: kept beside the data folder, in no count or analysis."
+        ),
+    ] = False,
 ) -> None:
     """Run a session: console and participant's window, without the home.
 
@@ -150,10 +160,28 @@ def run(
     """
     from labapp.ui.app import run_session
 
+    if participant is None and not pilot:
+        raise UsageError(
+            "Nobody takes part: --participant is missing.",
+            safe="No session was begun.",
+            todo="Say who, as in --participant P01; or try the study with --pilot.",
+        )
     options = run_options(
-        data, private, screen, windowed, audio, simulate, speed, blind, seed=seed, careless=careless
+        data,
+        private,
+        screen,
+        windowed,
+        audio,
+        simulate,
+        speed,
+        blind,
+        seed=seed,
+        careless=careless,
+        pilot=pilot,
     )
-    raise typer.Exit(run_session(study, participant, session, options))
+    if pilot:
+        say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")
+    raise typer.Exit(run_session(study, participant or "", session, options))
 
 
 @app.command()
@@ -216,6 +244,10 @@ def analyze(
     paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
     out: Out,
     withdrawn: Withdrawn = False,
+    pilot: Annotated[
+        bool,
+        typer.Option("--pilot", help="Pilots, and nothing else; without it they are left out."),
+    ] = False,
     ratings: Ratings = None,
     registration: Annotated[
         list[Path] | None,
@@ -243,6 +275,7 @@ def analyze(
             out,
             progress,
             withdrawn=withdrawn,
+            pilot=pilot,
             ratings=ratings or (),
             registrations=registration or (),
             workers=workers,

@@ -14,7 +14,8 @@ class SessionPlanned(Payload):
     """The first event: the study as realised for this participant, every setting spelled out.
     replicates: the published study that it repeats (paper, study, run), empty where it repeats
     none; declared: what the study says of its design, exclusion, missing data, analysis and
-    hypotheses, as in its file, empty where it says nothing of it."""
+    hypotheses, as in its file, empty where it says nothing of it; pilot: whether it is a trial run,
+    which is kept apart and never analysed with the others."""
 
     study: str
     study_version: int
@@ -29,6 +30,7 @@ class SessionPlanned(Payload):
     plan: tuple[dict[str, Any], ...]
     replicates: dict[str, str] = field(default_factory=dict)
     declared: dict[str, Any] = field(default_factory=dict)
+    pilot: bool = False
 
 
 @kind("participant.simulated")

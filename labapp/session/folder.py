@@ -120,6 +120,13 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
     return out
 
 
+def next_free(data: Path, study: Study) -> str:
+    """The label after the highest one that has a session, or may have none."""
+    labels = [*taken(data, study.id), *refused(data, study)]
+    numbers = (study.participants.number(label) for label in labels)
+    return study.participants.label(max((n for n in numbers if n is not None), default=0) + 1)
+
+
 def refused(data: Path, study: Study) -> dict[str, str]:
     """Participants who may have no (further) session in this study, each with the reason: the id
     of a related study they took part in, or empty where they withdrew from this one."""

@@ -85,6 +85,7 @@ class SessionDependencies:
     blind : whether a console hides the representations from the moderator; None where there is no
         console. A resumed session stays as its journal says; where that says nothing, this holds
         from here on.
+    pilot : whether a new session is a trial run; a resumed one stays what it is.
     """
 
     decoders: Mapping[str, Decoder]
@@ -101,6 +102,7 @@ class SessionDependencies:
     keeps_pictures: bool = True
     fsync_on_commit: bool = True
     blind: bool | None = None
+    pilot: bool = False
 
 
 @dataclass
@@ -218,7 +220,8 @@ class OpenSession:
                 document_sha256,
                 drawing,
             )
-            private.store_consent(self._private, self.planned.study, record)
+            book = private.book_of(self.planned.study, pilot=self.planned.pilot)
+            private.store_consent(self._private, book, record)
         self.runner.send(given)
 
     def close(self, reason: str) -> None:
@@ -313,7 +316,8 @@ def _create(
         seed=seed,
     )
     if any(part.consents for part in study_plan.parts):
-        private.check_private(dependencies.private, loaded.study.id)
+        book = private.book_of(loaded.study.id, pilot=dependencies.pilot)
+        private.check_private(dependencies.private, book)
     clock = make_clock(0)
     planned = SessionPlanned(
         loaded.study.id,
@@ -329,6 +333,7 @@ def _create(
         plan.to_rows(study_plan.parts),
         loaded.study.replicates.model_dump() if loaded.study.replicates else {},
         loaded.study.declared,
+        dependencies.pilot,
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
@@ -381,7 +386,8 @@ def resume(
         access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
         given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
-            private.check_private(dependencies.private, planned.study)
+            book = private.book_of(planned.study, pilot=planned.pilot)
+            private.check_private(dependencies.private, book)
         resuming.check_models(past, dependencies.warmed, accept_version)
         stored: tuple[StimuliStored, ...] = ()
         if dependencies.keeps_pictures:

@@ -53,6 +53,12 @@ class Consent:
     drawing: str = ""
 
 
+def book_of(study: str, *, pilot: bool) -> str:
+    """The name under which signatures of a study are kept: those of pilots apart, for a pilot's
+    P01 and the study's own are two people."""
+    return f"{study}.pilot" if pilot else study
+
+
 def check_private(private: Path, study: str) -> None:
     """Prove that consent to this study can be stored: before anybody sits there and has signed.
 

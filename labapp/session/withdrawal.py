@@ -26,6 +26,7 @@ from labapp.journal.rows import payloads
 from labapp.journal.sessions import export_problems, exports_of
 from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
+from labapp.resources import PILOT
 from labapp.session import exports, private, shifts
 from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
@@ -118,6 +119,10 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         # The journal's study: a folder may have been moved to where another name stands above it.
         if planned is not None:
             consented = str(planned.payload["study"])
+            pilot = bool(planned.payload.get("pilot", False))
+        else:
+            pilot = study.parent.name.endswith(PILOT)
+        consented = private.book_of(consented, pilot=pilot)
         consents = private.forget_consent(private_root, consented, left.participant, left.session)
     others = tuple(
         home.path.name

@@ -112,7 +112,8 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     assert isinstance(given, Agreement)
     name = drawing = ""
     if given.signed != "click":
-        signature = _signature(private_root, planned.study, planned.participant, planned.session)
+        book = private.book_of(planned.study, pilot=planned.pilot)
+        signature = _signature(private_root, book, planned.participant, planned.session)
         name, drawing = signature.name, signature.drawing
     signed = Signed(
         planned.participant,

@@ -119,6 +119,8 @@ class SessionController(QObject):
             opened.loaded.study.presentation,
             self._consent,
         )
+        if opened.planned.pilot:
+            self.participant.mark_pilot()
         down.callback(self.participant.deleteLater)
         down.callback(self.participant.close_for_good)
         if opened.loaded.study.recording.pointer and self.options.simulate is None:
@@ -132,6 +134,8 @@ class SessionController(QObject):
             past_peaks=_past_peaks(opened),
             blind=opened.blind,
         )
+        if opened.planned.pilot:
+            self.console.mark_pilot()
         if not self._home:
             self.console.header.done.setText(tr("Close the console"))
         down.callback(self.console.deleteLater)

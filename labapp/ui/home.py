@@ -359,11 +359,12 @@ class HomeController(QObject):
 
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
-        options = replace(self._options(request.audio), blind=request.blind)
+        options = replace(self._options(request.audio), blind=request.blind, pilot=request.pilot)
+        participant = "" if request.pilot else request.participant
         self._open(
             lambda: open_new(
                 request.study,
-                request.participant,
+                participant,
                 request.session,
                 options,
                 self._warm,

@@ -56,6 +56,7 @@ class RunOptions:
     accept_version: bool = False
     careless: bool = False
     blind: bool = False
+    pilot: bool = False
 
 
 def session_dependencies(
@@ -82,6 +83,7 @@ def session_dependencies(
         private=resources.private_root(options.private),
         extra={"screens": screens()},
         blind=options.blind,
+        pilot=options.pilot,
     )
 
 
@@ -169,7 +171,8 @@ def open_new(
 ) -> OpenSession:
     """Plan and open a new session with everything it needs; nothing is shown yet.
 
-    painted: is told how many of the study's pictures are painted, of how many; step: what begins.
+    participant: of a pilot it may be empty, for the next free label. painted: is told how many of
+    the study's pictures are painted, of how many; step: what begins.
     """
     from labapp.session import condition_assignment, folder, new_folder, opening
     from labapp.session.stimuli import stimuli_of
@@ -186,6 +189,10 @@ def open_new(
     strings_of(loaded)  # refused now, not when the first screen comes up
     session = loaded.study.first_session if session is None else session
     data = resources.data_root(options.data)
+    if options.pilot:
+        data = resources.pilot_root(data)
+        if not participant:
+            participant = folder.next_free(data, loaded.study)
     _check_room(data, folder.check_data_root(data), options)
     _check_screen(options.screen)
     new_folder.refuse_taken(data, loaded, participant, session)

@@ -104,6 +104,9 @@ def stylesheet(p: Palette) -> str:
     QLabel {{ background: transparent; }}
     QLabel[role="title"] {{ font-size: {TITLE_PX}px; font-weight: 600; }}
     QLabel[role="secondary"] {{ font-size: {SECONDARY_PX}px; color: {p.secondary}; }}
+    QLabel[role="pilot"] {{
+        background: {p.warn}; color: {p.on_accent}; font-weight: 600; padding: 3px;
+    }}
     QLabel[role="strong"] {{ font-weight: 600; }}
     QLabel[role="chosen"] {{ font-weight: 600; color: {p.accent}; }}
     QScrollArea[role="rows"] {{

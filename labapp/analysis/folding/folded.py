@@ -35,6 +35,7 @@ class Folded:
     source: str
     running: bool
     deidentified: bool
+    pilot: bool
     events: int
     tables: Mapping[str, bytes]
     snapshots: bytes
@@ -48,6 +49,7 @@ class Folded:
             record.source,
             record.running,
             session.deidentified,
+            planned.pilot,
             len(record.rows),
             pieces(session),
             snapshots_piece(session.who, session.traced),

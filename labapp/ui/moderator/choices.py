@@ -41,7 +41,8 @@ class Interrupted:
 @dataclass(frozen=True, slots=True)
 class StartRequest:
     """What Start asks for. audio: the spec of a microphone (audio.devices.Device.spec), None for no
-    sound; blind: the console names no representation."""
+    sound; blind: the console names no representation; pilot: a trial run, whose participant gets
+    the next free label of the pilots."""
 
     study: str
     participant: str
@@ -49,6 +50,7 @@ class StartRequest:
     audio: str | None
     screen: str
     blind: bool = False
+    pilot: bool = False
 
 
 def state_text(line: SessionSummary) -> str:

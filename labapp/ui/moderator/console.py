@@ -175,12 +175,21 @@ class ConsoleWindow(QMainWindow):
         self._timer.timeout.connect(self._tick)
         self._timer.start(TICK_MS)
 
+    def mark_pilot(self) -> None:
+        """Say above everything that the session is a trial run."""
+        self.pilot.show()
+        self.setWindowTitle(f"{tr('Pilot')} · {self.windowTitle()}")
+
     def _body(self) -> QWidget:
         body = QWidget()
         body.setProperty("role", "ground")
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         body.setStyleSheet(style.stylesheet(PALETTE))
         outer = bits.column(body, 0)
+        self.pilot = bits.label(tr("Pilot: a trial run, kept apart and never analysed"), "pilot")
+        self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.pilot.hide()
+        outer.addWidget(self.pilot)
         outer.addWidget(self.header)
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M

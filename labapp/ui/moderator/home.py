@@ -385,6 +385,7 @@ class HomeView(QWidget):
                 audio=self.ready.device.currentData(),
                 screen=str(self.ready.screen_choice.currentData()),
                 blind=self.session.blind.isChecked(),
+                pilot=self.session.pilot.isChecked(),
             )
         )
 

@@ -63,6 +63,7 @@ class SessionCard(QFrame):
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
         self.blind = QCheckBox(tr("Blind: do not name the representations"))
+        self.pilot = QCheckBox(tr("Pilot: a trial run, kept apart and never analysed"))
 
         layout = bits.column(self, theme.SPACE_L, theme.SPACE_XL)
         layout.addWidget(bits.label(tr("Session"), "title"))
@@ -87,6 +88,7 @@ class SessionCard(QFrame):
         grid.addWidget(self._name(tr("Order")), 4, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.order, 4, 1)
         grid.addWidget(self.blind, 5, 1)
+        grid.addWidget(self.pilot, 6, 1)
         layout.addLayout(grid)
 
         self.study.activated.connect(self._study_chosen)

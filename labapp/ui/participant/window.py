@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
@@ -95,6 +95,11 @@ class ParticipantWindow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        self.pilot = QLabel()
+        self.pilot.setProperty("role", "pilot")
+        self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.pilot.hide()
+        column.addWidget(self.pilot)
         column.addWidget(self.top)
         column.addWidget(self.body, 1)
         column.addWidget(self.bottom)
@@ -125,6 +130,13 @@ class ParticipantWindow(QWidget):
     def covered(self) -> bool:
         """Whether a pause, a wait or the end hides the session."""
         return self._covered
+
+    def mark_pilot(self) -> None:
+        """Say above everything that the session is a trial run."""
+        words = self.session.words("pilot")
+        self.pilot.setText(words)
+        self.pilot.show()
+        self.setWindowTitle(f"{words} · {self.windowTitle()}")
 
     def show_recording(self, on: bool) -> None:
         """Say whether sound is being recorded."""
