@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.analysis.declared import is_of_design
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
 from labapp.events.dials import Comparison
@@ -191,8 +192,9 @@ def fold(session: Path) -> dict[str, list[Row]]:
             key = (event.part_id, event.trial or 0, event.attempt or 0)
             best[key] = max(best.get(key, 0.0), payload.alignment)
     rows = records.rows()
+    factors = [column.name for column in records.columns["trials"] if is_of_design(column)]
     rows["trials"] = [
-        {name: row.get(name) for name in QUESTION}
+        {name: row.get(name) for name in (*QUESTION, *factors)}
         | {BEST: best.get((row["stage"], row["trial"], row["attempt"]))}
         for row in rows["trials"]
         if row["role"] == "stage"

@@ -16,6 +16,7 @@ from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.errors import StudyFull
 from labapp.events.commands import EndSession, Resume
+from labapp.planning.people import fold, people
 from labapp.session import condition_assignment, opening
 from labapp.session.condition_assignment import cell_assignments, held_counts, preview
 from labapp.session.coverage import Allocation, coverage
@@ -226,6 +227,18 @@ def test_the_careless_are_replaced_in_their_slots(
     assert len(counts) == 2 * 3 * 3
     assert set(counts) == {1}
     assert tables.scores["position"].tolist() == [1, 2, 3] * len(paths)
+
+
+def test_a_plan_knows_the_factors_of_simulated_people(
+    simulated: tuple[LoadedStudy, list[Path]],
+) -> None:
+    _, paths = simulated
+    rows = {name: list(some) for name, some in fold(paths[0]).items()}
+    (person,) = rows["participants"]
+    known = people(rows, {person["participant"]: "understanding"}, {"understanding": 1.0})
+    for frame in (known.tables.trials, known.tables.stages, known.tables.scores):
+        assert set(frame["factor_hint"]) == {person["factor_hint"]}
+        assert frame["position"].tolist() == [1, 2, 3]
 
 
 def test_bundles_describe_the_factors(
