@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from labapp.stimuli.masking import Masking
 
 stimuli_app = typer.Typer(
-    help="Stimulus sets: list, check, import, schema, build, sheet, masks. "
+    help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
     "Example: labapp stimuli list",
-    short_help="Stimulus sets: list, check, import, schema, build, sheet, masks.",
+    short_help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
     no_args_is_help=True,
 )
 
@@ -145,6 +145,83 @@ def stimuli_build(
         )
     for line in done.lines():
         say(line)
+
+
+@stimuli_app.command("explain")
+def stimuli_explain(
+    onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="A classifier as ONNX.")],
+    images: Annotated[
+        Path, typer.Option("--images", metavar="DIR", help="A folder of pictures for each class.")
+    ],
+    classes: Annotated[
+        str, typer.Option("--classes", help="Their names in the order of its scores: cat,dog.")
+    ],
+    size: Annotated[int, typer.Option("--size", min=4, help="Pixels a side that it takes.")],
+    set_id: Annotated[str, typer.Option("--id", help="Of the set, which studies name.")],
+    grey: Annotated[bool, typer.Option("--grey", help="It takes one channel, not three.")] = False,
+    mean: Annotated[
+        str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
+    ] = "0",
+    std: Annotated[str, typer.Option("--std", help="By which they are divided then.")] = "1",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
+    title: Annotated[str | None, typer.Option("--title", help="Default: the id.")] = None,
+    each: Annotated[int, typer.Option("--images-per-class", min=1, help="How many.")] = 5,
+    wrong: Annotated[
+        int, typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong.")
+    ] = 2,
+) -> None:
+    """Make a set of pixel scores from your own classifier and pictures, by what it answers alone.
+
+    Occlusion and RISE change what the classifier sees; methods that need its inside cannot explain
+    an ONNX file.
+
+    Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 \
+    --id my-pets
+    """
+    from labapp.explanations.building import commands
+
+    numbers = {"--mean": mean, "--std": std}
+    levels = {name: _levels(name, text, 1 if grey else 3) for name, text in numbers.items()}
+    done = commands.explain_with_progress(
+        onnx,
+        images,
+        tuple(name.strip() for name in classes.split(",")),
+        size=size,
+        channels=1 if grey else 3,
+        mean=levels["--mean"],
+        std=levels["--std"],
+        set_id=set_id,
+        title=title,
+        each=each,
+        wrong=wrong,
+        seed=seed,
+        out=out,
+    )
+    for line in done.lines():
+        say(line)
+
+
+def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
+    """Raises UsageError where these are not one number, or one a channel."""
+    from labapp.errors import UsageError
+
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    good = all(-1e6 < value < 1e6 and (value > 0 or option != "--std") for value in values)
+    if len(values) not in (1, channels) or not good:
+        raise UsageError(
+            f"Found {option} {text}.",
+            safe="Nothing was written.",
+            todo=f"Give one number, or {channels} with commas between them"
+            + (", above 0." if option == "--std" else "."),
+        )
+    return values
 
 
 Set = Annotated[

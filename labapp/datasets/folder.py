@@ -114,7 +114,7 @@ def read(
     DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
         or persons, or something in it is no picture that can be used; the message names it.
     """
-    files_of_class = _files(folder, names)
+    files_of_class = files_of(folder, names)
     labels, files, hashes, taken = [], [], hashlib.sha256(), []
     for number, (name, paths) in enumerate(files_of_class.items()):
         for path in paths:
@@ -135,7 +135,7 @@ def read(
     return Folder(train, validation, test, tuple(files_of_class), hashes.hexdigest())
 
 
-def _files(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Path]]:
+def files_of(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Path]]:
     """The picture files of each class, in the order of their names."""
     try:
         inside = sorted(path for path in folder.iterdir() if not _hidden(path))

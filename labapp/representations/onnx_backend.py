@@ -7,6 +7,7 @@ are not registered, so that nothing but the graph is run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import util
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,37 @@ def build(
     return forward
 
 
+def graph(
+    content: bytes, name: str, given: tuple[int, ...], made: tuple[int, ...], *, todo: str
+) -> Callable[[Float32], Float32]:
+    """A graph of one input and one output as a function of many instances: float32 (n, *given) ->
+    float32 (n, *made). name: of the model, and todo: what to look at, for messages.
+
+    Raises ModelError: ONNX Runtime is missing or refuses it, or zeros give another shape, or values
+    that are not finite.
+    """
+    require(name)
+    session = _session(content, "cpu", 1, name)
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
+        raise _refused(name, "it has not one input and one output of float32", todo)
+    key, wanted, one = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
+
+    def run(values: Float32) -> Float32:
+        parts = np.split(values, len(values)) if one else [values]
+        return np.concatenate([session.run(wanted, {key: part})[0] for part in parts])
+
+    try:
+        trial = run(np.zeros((2, *given), np.float32))
+    except Exception as error:
+        raise _refused(name, _first_line(error), todo) from error
+    if trial.shape != (2, *made) or trial.dtype != np.float32 or not np.isfinite(trial).all():
+        raise _refused(
+            name, f"it makes {trial.dtype} of shape {trial.shape[1:]}, wanted: {made}", todo
+        )
+    return run
+
+
 def _session(graph: bytes, device: str, threads: int, model: str) -> InferenceSession:
     import onnxruntime
 
@@ -118,5 +150,5 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:300]
 
 
-def _refused(model: str, why: str) -> ModelError:
-    return ModelError(f"The graph of {model} is no decoder: {why}.", safe=_SAFE, todo=_FRESH)
+def _refused(model: str, why: str, todo: str = _FRESH) -> ModelError:
+    return ModelError(f"The graph of {model} cannot be used: {why}.", safe=_SAFE, todo=todo)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labapp.errors import StimuliError, UsageError
-from labapp.explanations.building import build, sets
+from labapp.explanations.building import black_box, build, sets
 from labapp.explanations.building.pixel_score_sets import build_scored
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.methods import METHODS, scorings
@@ -124,6 +124,49 @@ def build_scored_with_progress(
         spec.id,
         out,
         lambda progress: build_scored(spec, seed=seed, data_folder=data_folder, progress=progress),
+    )
+
+
+def explain_with_progress(
+    onnx: Path,
+    images: Path,
+    names: tuple[str, ...],
+    *,
+    size: int,
+    channels: int,
+    mean: tuple[float, ...],
+    std: tuple[float, ...],
+    set_id: str,
+    title: str | None,
+    each: int,
+    wrong: int,
+    seed: int,
+    out: Path | None,
+) -> BuildSummary:
+    """Build a set of pixel scores from a classifier given as ONNX, see `black_box`.
+
+    Raises UsageError, what `black_box.build` raises, and StimuliError as `build_with_progress`.
+    """
+    if len(names) < 2 or len(set(names)) < len(names) or not all(names):
+        raise UsageError(
+            f"Found --classes {','.join(names)}.",
+            safe="Nothing was written.",
+            todo="Name two classes or more, each once, in the order of the classifier's scores.",
+        )
+    if not re.fullmatch(SET_ID, set_id) or wrong > each:
+        raise UsageError(
+            f"Found --id {set_id} with {wrong} wrong of {each} images a class.",
+            safe="Nothing was written.",
+            todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
+        )
+    box = black_box.BlackBox(onnx, names, size, channels, mean, std)
+    spec = ScoredSpec(
+        set_id, title or set_id, str(onnx), each, wrong, methods=tuple(black_box.METHODS)
+    )
+    return _done(
+        set_id,
+        out,
+        lambda progress: black_box.build(box, images, spec, seed=seed, progress=progress),
     )
 
 

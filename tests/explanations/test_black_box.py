@@ -1,0 +1,137 @@
+"""Stimulus sets about a classifier of which only the outputs are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from PIL import Image
+from typer.testing import CliRunner
+
+from labapp.cli.stimuli import stimuli_app
+from labapp.explanations.building.black_box import BlackBox, explain
+from labapp.stimuli import importing, library, masked_pictures
+from labapp.stimuli.manifest import Manifest
+from labapp.stimuli.masking import MaskedRef, Masking
+from labapp.study.stimulus_stages import recorded_outputs
+
+SIZE, CELLS = 16, 8
+BRIGHT = (slice(4, 6), slice(10, 12))
+"""The cell (row 2, column 5) whose level alone the classifier looks at."""
+
+
+def classifier(path: Path) -> Path:
+    """Calls a picture light by the mean level of one cell, dark by half less it."""
+    weights = np.zeros((SIZE * SIZE, 2), np.float32)
+    seen = np.zeros((SIZE, SIZE), np.float32)
+    seen[BRIGHT] = 1
+    weights[:, 0], weights[:, 1] = seen.ravel() / 4, -seen.ravel() / 4
+    bias = np.array([0, 1], np.float32)
+    made = helper.make_graph(
+        [
+            helper.make_node("Flatten", ["pictures"], ["flat"]),
+            helper.make_node("Gemm", ["flat", "weights", "bias"], ["scores"]),
+        ],
+        "classifier",
+        [helper.make_tensor_value_info("pictures", TensorProto.FLOAT, ["n", 1, SIZE, SIZE])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["n", 2])],
+        [numpy_helper.from_array(weights, "weights"), numpy_helper.from_array(bias, "bias")],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    path.write_bytes(helper.make_model(made, opset_imports=opset, ir_version=8).SerializeToString())
+    return path
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """Pictures of two classes; of each the last two look like the other."""
+    random = np.random.default_rng(0)
+    for name, light in (("light", True), ("dark", False)):
+        folder = tmp_path / "pets" / name
+        folder.mkdir(parents=True)
+        for number in range(7):
+            picture = random.integers(60, 190, (SIZE, SIZE)).astype(np.uint8)
+            picture[BRIGHT] = 240 if light == (number < 5) else 20 - number
+            Image.fromarray(picture).resize((64, 64), Image.Resampling.NEAREST).save(
+                folder / f"{number}.png"
+            )
+    return tmp_path / "pets"
+
+
+def test_both_methods_find_the_cell_that_the_classifier_looks_at(tmp_path: Path) -> None:
+    box = BlackBox(classifier(tmp_path / "c.onnx"), ("light", "dark"), SIZE, channels=1)
+    predict = box.predictor()
+    picture = np.full((1, SIZE, SIZE), 100, np.uint8)
+    picture[0][BRIGHT] = 250
+    scores = explain(predict, picture, 0, (0.4,), CELLS, seed=1)
+    for values in scores.values():
+        assert np.unravel_index(values.argmax(), values.shape) == (2, 5)
+    fall = (250 - round(0.4 * 255)) / 255
+    assert scores["occlusion"][2, 5] == pytest.approx(fall, abs=1e-5)
+    rest = np.delete(scores["occlusion"].ravel(), 2 * CELLS + 5)
+    assert np.abs(rest).max() < 1e-5
+
+
+def test_preprocessing_is_what_the_card_of_the_model_says(tmp_path: Path) -> None:
+    file = classifier(tmp_path / "c.onnx")
+    plain = BlackBox(file, ("light", "dark"), SIZE, channels=1).predictor()
+    other = BlackBox(file, ("light", "dark"), SIZE, 1, (0.5,), (0.25,)).predictor()
+    picture = np.full((1, 1, SIZE, SIZE), 255, np.uint8)
+    assert plain(picture)[0, 0] == pytest.approx(1)
+    assert other(picture)[0, 0] == pytest.approx((1 - 0.5) / 0.25)
+
+
+def built(tmp_path: Path, images: Path, *more: str) -> tuple[int, str, Path]:
+    """Exit code, what is said, and the folder."""
+    file, out = classifier(tmp_path / "c.onnx"), tmp_path / "out" / "my-pets"
+    args = ["explain", "--onnx", str(file), "--images", str(images), "--classes", "light,dark"]
+    args += ["--size", str(SIZE), "--grey", "--id", "my-pets", "--out", str(out)]
+    args += ["--images-per-class", "3", "--wrong-per-class", "1", *more]
+    result = CliRunner().invoke(stimuli_app, args)
+    return result.exit_code, f"{result.output}{result.exception or ''}", out
+
+
+def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: Path) -> None:
+    code, said, out = built(tmp_path, images)
+    assert code == 0, said
+    checked = importing.read_checked(out)
+    manifest = checked.manifest
+    assert isinstance(manifest, Manifest)
+    assert [method.id for method in manifest.methods] == ["occlusion", "rise"]
+    assert len(manifest.photos) == 6
+    assert sum(not photo.correct for photo in manifest.photos) == 2
+    assert manifest.method.accuracy == pytest.approx(100 * 10 / 14, abs=0.01)
+    stimulus_set = library.load(str(out))
+    masking = Masking((5, 60))
+    predict = BlackBox(tmp_path / "c.onnx", ("light", "dark"), SIZE, channels=1).predictor()
+    photo = manifest.photos[0]
+    stated = recorded_outputs(stimulus_set, masking, photo, "rise")
+    for percent, logits in zip((5, 60), stated, strict=True):
+        ref = MaskedRef("my-pets", photo.id, "rise", "mean", "signed", percent)
+        seen = masked_pictures.picture(stimulus_set, ref)
+        blocks = seen.reshape(SIZE, seen.shape[0] // SIZE, SIZE, -1).mean((1, 3))
+        again = predict(np.rint(blocks).astype(np.uint8)[None, None])[0]
+        assert logits == pytest.approx(again, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--classes", "light"), "Found --classes"),
+        (("--mean", "0.1,0.2"), "Found --mean"),
+        (("--std", "0"), "Found --std"),
+        (("--id", "My Pets"), "Found --id"),
+        (("--classes", "light,dark,grey"), "wanted: (3,)"),
+        (("--size", "17"), "Check --size"),
+        (("--images-per-class", "9"), "too few images"),
+    ],
+)
+def test_what_does_not_fit_is_told(
+    more: tuple[str, ...], told: str, tmp_path: Path, images: Path
+) -> None:
+    code, said, out = built(tmp_path, images, *more)
+    assert code != 0
+    assert told in said
+    assert not out.exists()
