@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import log, pi, sqrt
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,8 @@ MOST_EFFECTS = 1500
 ZERO = 1e-4
 """Random effects whose standard deviation is this share of the residual one are called 0."""
 STEP = 1e-3
+FLAT = 1e-2
+"""A deviance with this slope, by relative standard deviations, is at its least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,20 +339,33 @@ class _Problem:
             if self.deviance(np.zeros(1)) <= float(result.fun):
                 theta = np.zeros(1)
             return theta, bool(result.success) and at < grid.size - 1
-        starts = [np.full(k, 1.0), np.full(k, 0.3)]
-        best, ok = None, False
-        for start in starts:
-            rough = optimize.minimize(
-                self.deviance, start, method="L-BFGS-B", bounds=[(0, None)] * k
+        minimize: Any = optimize.minimize  # its stubs know no options of this method
+        theta, ok = np.full(k, 0.7), False
+        # Once more from where it ended: a flat deviance ends it early.
+        for _ in range(2):
+            result = minimize(
+                lambda at: self.deviance(np.asarray(at)),
+                theta,
+                method="L-BFGS-B",
+                jac=lambda at: self._slope(np.asarray(at)),
+                bounds=[(0, None)] * k,
+                options={"ftol": 1e-14, "gtol": 1e-7, "maxiter": 200},
             )
-            fine = optimize.minimize(
-                self.deviance, rough.x, method="Nelder-Mead", bounds=[(0, None)] * k,
-                options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 2000},
-            )  # fmt: skip
-            if best is None or fine.fun < best.fun:
-                best, ok = fine, bool(fine.success)
-        assert best is not None
-        return np.abs(np.asarray(best.x, np.float64)), ok
+            theta = np.abs(np.asarray(result.x, np.float64))
+            # Where only rounding is left, the search says that it cannot go on.
+            slope = np.abs(self._slope(theta)[theta > ZERO])
+            ok = bool(result.success) or float(slope.max(initial=0.0)) < FLAT
+        return theta, ok
+
+    def _slope(self, theta: Floats) -> Floats:
+        """The deviance's derivatives; it is the same on both sides of 0."""
+        steps = 1e-5 * np.maximum(theta, 0.1)
+        return np.array(
+            [
+                (self.deviance(theta + step) - self.deviance(theta - step)) / (2 * step.sum())
+                for step in np.diag(steps)
+            ]
+        )
 
     def solution(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """Residual standard deviation, covariance of the fixed effects, and these."""
