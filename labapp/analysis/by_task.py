@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labapp.analysis.column import TRIAL, WHERE, WHO, Column
 from labapp.analysis.columns import Metric, table_columns
 from labapp.analysis.task_records import Columns, records_class
-from labapp.analysis.task_report import ReportedStudy, has_report, profiles, reports
+from labapp.analysis.task_report import ReportedStudy, has_report, reports
 from labapp.plugins import registry
 from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
@@ -39,7 +39,6 @@ def metrics_by_model(study: ReportedStudy, task: str, known: Sequence[Metric]) -
         return
     metrics = with_values(stages, known)
     yield heading(3, f"Metrics by model, {task}")
-    yield from about_models(stages)
     yield summary(stages, metrics)
     yield by_model(stages, f"{study.anchor}-{task}", metrics)
     yield from changes(stages, metrics)
@@ -48,14 +47,6 @@ def metrics_by_model(study: ReportedStudy, task: str, known: Sequence[Metric]) -
 def with_values(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Sequence[Metric]:
     """What a study does not ask (SEQ, in a calibration) is no empty column."""
     return [metric for metric in metrics if stages[metric.column].notna().any()] or metrics
-
-
-def about_models(stages: pd.DataFrame) -> Iterator[Html]:
-    """What is to be known of the models of these stages."""
-    models = sorted({str(model) for model in stages["model"]})
-    for profile in profiles():
-        for remark in profile.about_models(models):
-            yield paragraph(remark, "note")
 
 
 def without_sections(study: ReportedStudy) -> Iterator[Html]:

@@ -108,6 +108,23 @@ def declared_of(tables: Tables, study: str) -> Declaration:
     )
 
 
+def repeated_study(tables: Tables, study: str, paper: str) -> str:
+    """Which study of a paper the sessions of a study say that they repeat; empty where they repeat
+    none of it, or several."""
+    sessions = tables.participants[tables.participants["study"] == study]
+    names = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
+    told = [(str(of), str(repeated)) for of, repeated in names.to_numpy()]
+    return told[0][1] if len(told) == 1 and told[0][0] == paper else ""
+
+
+def follows(tables: Tables, study: str, profile: str, paper: str) -> bool:
+    """Whether a study declares a published study's analysis: by `analysis.profile`, or because it
+    repeats a study of that paper."""
+    if repeated_study(tables, study, paper):
+        return True
+    return declared_of(tables, study).analysis.profile == profile
+
+
 def _differing(latest: str, said: Iterable[str]) -> tuple[str, ...]:
     """The keys that other texts say otherwise."""
     own = json.loads(latest or "{}")

@@ -197,10 +197,6 @@ class Profile(TaskReport[F]):
         """These models in the order in which the study has those like them."""
         return models
 
-    def about_models(self, models: Iterable[str]) -> Iterator[str]:
-        """What readers of metrics must know of these models, by their ids."""
-        yield from ()
-
     def printed(self, paper: str, study: str) -> Sequence[PrintedValue]:
         """What a paper prints of the recruitment for one of its studies."""
         return ()

@@ -28,6 +28,8 @@ from labapp.representations.space import LatentSpace
 from labapp.representations.task import Task
 
 CARD = "model.yaml"
+UNKNOWN = "unknown data set"
+"""The data set of a model whose card is not here."""
 ONNX = "onnx"
 """The architecture of a model whose whole graph lies in its package."""
 LARGEST_SIDE = 512
@@ -84,6 +86,19 @@ class Origin(Part):
     format: Literal["tfjs", "onnx", "torchscript", "torch-export", "python"]
     files: dict[str, Sha256]
     package: dict[str, str] | None = None
+
+
+class PublishedModel(Part):
+    """The model of a paper that this one is, or was trained to stand for.
+
+    Attributes
+    ----------
+    paper : as studies name it in `replicates`.
+    name : how the paper calls the model, ss10.
+    """
+
+    paper: str = Field(min_length=1)
+    name: str = Field(min_length=1)
 
 
 class HeldOutError(Part):
@@ -169,6 +184,7 @@ class ModelCard(Part):
     title: str = Field(min_length=1)
     notes: str = ""
     dataset: str = Field(min_length=1)
+    published: PublishedModel | None = None
     architecture: str
     display: Display
     shape: tuple[int, ...] | None = None
@@ -302,10 +318,19 @@ def _installed(model: str, roots: tuple[Path, ...]) -> ModelCard | None:
 
 
 def dataset_of(model: str) -> str:
-    """The data set of a model, as its card has it. Of a model that is not installed here what its
-    id begins with: the folder in which models of one data set lie."""
+    """The data set of a model, as its card has it; `UNKNOWN` of a model that is not installed
+    here. Nothing follows from its id."""
     card = installed(model)
-    return model.partition("/")[0] if card is None else card.dataset
+    return UNKNOWN if card is None else card.dataset
+
+
+def published_as(model: str, paper: str) -> str:
+    """How a paper calls the model that this one is or stands for, as its card says; empty where it
+    says none, and of a model that is not installed here."""
+    card = installed(model)
+    if card is None or card.published is None or card.published.paper != paper:
+        return ""
+    return card.published.name
 
 
 def read(folder: Path) -> ModelCard:

@@ -37,10 +37,14 @@ SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
 _SAME = 1e-9
 
 
-def comparisons(group: Group) -> tuple[Compared, ...]:
-    """Every metric with a value, in the order of the report; nothing is corrected here."""
+def comparisons(group: Group, *, tested: bool | None = None) -> tuple[Compared, ...]:
+    """Every metric with a value, in the order of the report; nothing is corrected here. tested:
+    with the paper's tests; if not given, where the study declares the paper's analysis."""
+    tests = group.follows if tested is None else tested
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
-    return tuple(_compared(group, metric, _repeats(group.values, metric)) for metric in known)
+    return tuple(
+        _compared(group, metric, _repeats(group.values, metric), tests) for metric in known
+    )
 
 
 def _repeats(values: pd.DataFrame, metric: Metric) -> str:
@@ -56,10 +60,10 @@ def _repeats(values: pd.DataFrame, metric: Metric) -> str:
     return SUM_ERROR if same else ""
 
 
-def _compared(group: Group, metric: Metric, repeats: str) -> Compared:
+def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
-    several = sum(sample.size > 0 for sample in samples.values()) > 1
+    several = tests and sum(sample.size > 0 for sample in samples.values()) > 1
     compare = _within if group.within else _between
     omnibus, pairs, checks = compare(group.models, matrix) if several else (None, (), {})
     gaps = group.within and several and bool(np.isnan(matrix).any())

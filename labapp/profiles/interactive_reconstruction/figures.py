@@ -66,7 +66,7 @@ def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
 
 def _boxes(results: Sequence[Found]) -> ReportFigure | None:
     blocks = blocks_of(results, _metrics(results))
-    text = f"Metrics by model{_of(results)} (as the paper's Figures 6 and 8)"
+    text = f"Metrics by model{_of(results)}"
     return boxes(blocks, _name(results, BOXES), text) if blocks else None
 
 
@@ -74,28 +74,27 @@ def _pairs(results: Sequence[Found]) -> ReportFigure | None:
     blocks = [
         block for block in blocks_of(results, _metrics(results)) if len(block.group.models) > 1
     ]
-    number = "A.11" if _reconstructs(results) else "A.12"
-    text = f"Differences between models{_of(results)} (as the paper's Figure {number})"
+    text = f"Differences between models{_of(results)}"
     return pairs(blocks, _name(results, PAIRS), text) if blocks else None
 
 
 def _changes(results: Sequence[Found]) -> ReportFigure | None:
     blocks = blocks_of(results, _metrics(results))
-    text = f"Change over questions{_of(results)} (as the paper's Figure 10)"
+    text = f"Change over questions{_of(results)}"
     return change(blocks, _name(results, CHANGES), text)
 
 
 def _dimensions(results: Sequence[Found]) -> ReportFigure | None:
     if _reconstructs(results):
         return None
-    text = f"Correctness by dial{_of(results)} (as the paper's Figure 7)"
+    text = f"Correctness by dial{_of(results)}"
     return dimensions([result.group for result in results], _name(results, DIMENSIONS), text)
 
 
 def _ratings(results: Sequence[Found]) -> ReportFigure | None:
     if not blocks_of(results, RATED):
         return None
-    text = f"Ratings by model{_of(results)} (as the paper's Figure 9)"
+    text = f"Ratings by model{_of(results)}"
     return ratings(blocks_of(results, (*RATED, *SEQ)), _name(results, RATINGS), text)
 
 

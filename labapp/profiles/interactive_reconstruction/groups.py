@@ -1,4 +1,8 @@
-"""Which stages are compared with each other: of one study, one task and one data set (paper 000).
+"""Which stages are compared with each other: of one study and one task.
+
+Where a study declares the paper's analysis (paper 000), models of several data sets are compared
+apart, as there; in any other, models that participants met in one task are one comparison, whatever
+data set they are of.
 
 Where participants meet several models each, models that no participant meets together are groups
 apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group. There
@@ -14,11 +18,13 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import Metric
+from labapp.analysis.declared import follows, repeated_study
 from labapp.analysis.tables import Tables
-from labapp.profiles.interactive_reconstruction.model_cards import published_name
+from labapp.profiles.interactive_reconstruction.model_cards import published_name, shown_name
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
+from labapp.tasks.reconstruction.report.labels.published import NAME, PAPER
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
@@ -58,7 +64,8 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
 
 
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
-    """By the number of dimensions where names tell it, then as `FAMILIES`; others by id."""
+    """Those of the paper, by their cards, by number of dimensions and then as `FAMILIES`; others by
+    id."""
 
     def place(model: str) -> tuple[bool, int, int, str]:
         match = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
@@ -70,12 +77,16 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
 
 
 def groups_of(counted: Tables) -> list[Group]:
-    """The groups by study, task and data set; counted: the tables of the sessions that count."""
+    """The groups by study and task, and by data set where the study declares the paper's analysis;
+    counted: the tables of the sessions that count."""
     stages = counted.stages[counted.stages["task"].isin(TASKS)]
     if stages.empty:
         return []
     stages = _with_scores(stages, counted.scores)
-    stages = stages.assign(dataset=stages["model"].map(dataset_of))
+    studies = {str(study) for study in stages["study"].unique()}
+    declared = {study: follows(counted, study, NAME, PAPER) for study in studies}
+    sets = stages["model"].map(dataset_of).where(stages["study"].map(declared), "")
+    stages = stages.assign(dataset=sets)
     trials = counted.trials
     trials = trials[(trials["role"] == "stage") & ~trials["excluded"]]
     programs = counted.participants[counted.participants["simulated"]]
@@ -96,13 +107,13 @@ def groups_of(counted: Tables) -> list[Group]:
                 zip(some.loc[again, "participant"], some.loc[again, "model"], strict=True)
             )
             of_group = (trials["study"] == study) & (trials["task"] == task)
-            names = ", ".join(published_name(model) for model in models)
+            names = ", ".join(map(shown_name, models))
             apart = f" ({names})" if len(parts) > 1 else ""
             result.append(
                 Group(
                     study=study,
                     task=task,
-                    name=f"{task}, {dataset}{apart}",
+                    name=f"{task}{dataset and ', '}{dataset}{apart}",
                     models=models,
                     within=within,
                     values=values,
@@ -111,6 +122,8 @@ def groups_of(counted: Tables) -> list[Group]:
                         (study, value) in simulated for value in set(values["participant"])
                     ),
                     first_only=some.loc[again, "participant"].nunique(),
+                    follows=declared[study],
+                    repeats=repeated_study(counted, study, PAPER),
                 )
             )
     return result

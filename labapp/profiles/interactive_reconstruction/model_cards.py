@@ -3,24 +3,12 @@ paper calls models like these, and what they are not."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import assert_never
 
-from labapp.representations.architectures import ClosedForm
-from labapp.representations.card import ContinuousDial, ModelCard, installed
+from labapp.representations.card import installed, published_as
 from labapp.representations.data import DspritesData, MnistData, SinelinesData
-
-OBJECTIVES = {
-    "ae": "ae",
-    "vae": "vae",
-    "infogan": "ig",
-    "tcvae": "tc",
-    "ss-tcvae": "ss",
-    "gt": "gt",
-}
-"""What the paper calls a model, by the objective that it was trained for."""
-_OWN = re.compile(r"(?:published-)?([a-z]+?)(\d*)(?:-full)?")
+from labapp.tasks.reconstruction.report.labels.published import PAPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +37,22 @@ def facts(model: str) -> Facts | None:
 
 
 def published_name(model: str) -> str:
-    """How the paper calls a model like this: ss5 of digits with a labelled dial and five others.
-
-    An imported model has no objective in its card: it is called as the published files call it,
-    which is how its id ends, and so is a model that is not installed here.
-    """
-    card = installed(model)
-    if card is not None and (name := _by_card(card)):
-        return name
-    own = model.partition("/")[2] or model
-    match = _OWN.fullmatch(own)
-    return own if match is None else match[1] + match[2]
+    """How the paper calls the model that this one is or stands for, as its card says; empty of any
+    other, whatever its id."""
+    return published_as(model, PAPER)
 
 
-def _by_card(card: ModelCard) -> str:
-    if card.objective is None:
-        return "gt" if isinstance(card.made_by.source, ClosedForm) else ""
-    sliders = sum(isinstance(dial, ContinuousDial) for dial in card.dimensions)
-    # Only of the digits it has models with different numbers of dimensions.
-    number = str(sliders) if isinstance(card.data, MnistData) else ""
-    return OBJECTIVES[card.objective.name] + number
+def shown_name(model: str) -> str:
+    """As the paper calls it, else its id."""
+    return published_name(model) or model
 
 
 def not_published(model: str) -> str:
-    """Why a model is none of the paper's, by its card; empty where nothing says so: it was trained
-    as the paper's were, or is one of them, imported."""
+    """Why a model that stands for one of the paper's is not that one, by its card; empty where
+    nothing says so: it was trained as the paper's were, is one of them, imported, or stands for
+    none."""
     card = installed(model)
-    data = None if card is None else card.data
+    data = None if card is None or not published_name(model) else card.data
     match data:
         case None | SinelinesData():
             return ""

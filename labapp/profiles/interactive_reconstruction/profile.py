@@ -3,7 +3,7 @@ and what it prints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,17 +15,17 @@ from labapp.profiles.interactive_reconstruction import published, sections
 from labapp.profiles.interactive_reconstruction.comparisons import comparisons
 from labapp.profiles.interactive_reconstruction.drawings import Drawings
 from labapp.profiles.interactive_reconstruction.groups import TASKS, groups_of, in_order, metrics_of
-from labapp.profiles.interactive_reconstruction.model_cards import not_published, published_name
+from labapp.profiles.interactive_reconstruction.model_cards import published_name
 from labapp.profiles.interactive_reconstruction.published import Printed
 from labapp.profiles.interactive_reconstruction.results import Compared, Found
 from labapp.profiles.interactive_reconstruction.statistics import rows
 from labapp.report.formats import count
 from labapp.report.page import Html
+from labapp.tasks.reconstruction.report.labels.published import PAPER
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
-PAPER = "000"
 DEFINITIONS = {
     "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3.",
     "First and last questions": (
@@ -133,7 +133,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
                     group.within,
                     group.values,
                     {name: metrics[name].title for name in done},
-                    sum(len(comparison.tests) for comparison in comparisons(group)),
+                    sum(len(comparison.tests) for comparison in comparisons(group, tested=True)),
                 )
             )
         return groups
@@ -171,18 +171,6 @@ class InteractiveReconstruction(Profile[Comparisons]):
             f"the {count(tested[0].n_tests, 'test')} of the whole analysis (threshold "
             f"{tested[0].threshold:.2g})."
         )
-
-    def about_models(self, models: Iterable[str]) -> Iterator[str]:
-        """Which are not those of the published study, though named like them."""
-        others: dict[str, list[str]] = {}
-        for model in models:
-            if (why := not_published(model)) and published.names(model):
-                others.setdefault(why, []).append(model)
-        for why, named_alike in others.items():
-            yield (
-                f"{', '.join(named_alike)}: {why} The published tables (Table 2 and those after "
-                "it) are of other models: where they stand beside ours, they are for orientation."
-            )
 
     def printed(self, paper: str, study: str) -> Sequence[Printed]:
         return published.recruitment(study) if paper == PAPER else ()

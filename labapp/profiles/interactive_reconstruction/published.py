@@ -18,7 +18,6 @@ from pathlib import Path
 from labapp.analysis.columns import Metric
 from labapp.profiles.interactive_reconstruction.model_cards import published_name
 from labapp.profiles.interactive_reconstruction.results import Group
-from labapp.representations.card import dataset_of
 
 FILE = Path(__file__).with_name("published.csv")
 SYNTHETIC, MNIST, THINK_ALOUD = "synthetic-crowd", "mnist-crowd", "mnist-think-aloud"
@@ -117,17 +116,23 @@ def _row(cells: dict[str, str]) -> Printed:
 
 
 def has(group: Group) -> bool:
-    """Whether the paper has a study like this: the study's id, task and data set are the same."""
+    """Whether the paper has what this group repeats: the study that it declares to repeat, and its
+    task and data set."""
     return _like(group) in _models()
 
 
 def mean(group: Group, model: str, metric: Metric) -> Printed | None:
     """The mean of a model, from the tables or else from the text."""
-    return _first(_found(group, metric, MEAN, published_name(model)))
+    return _of_model(group, model, metric, MEAN)
 
 
 def median(group: Group, model: str, metric: Metric) -> Printed | None:
-    return _first(_found(group, metric, MEDIAN, published_name(model)))
+    return _of_model(group, model, metric, MEDIAN)
+
+
+def _of_model(group: Group, model: str, metric: Metric, measure: str) -> Printed | None:
+    name = published_name(model)
+    return _first(_found(group, metric, measure, name)) if name else None
 
 
 def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
@@ -142,6 +147,8 @@ def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, 
     """What is printed of the test of two models: t (of the first less the other, whichever stands
     first in the paper), and p from each place that has one."""
     first, second = published_name(text), published_name(other)
+    if not (first and second):
+        return ()
     result: list[Printed] = []
     for measure in (T, P):
         result += _found(group, metric, measure, first, second)
@@ -151,7 +158,8 @@ def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, 
 
 def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
     """mse, dci or mig of Table 2."""
-    name = published_name(model)
+    if not (name := published_name(model)):
+        return None
     matches = (
         row
         for row in rows()
@@ -159,12 +167,6 @@ def model_fact(dataset: str, model: str, quantity: str) -> Printed | None:
         == ("Table 2", dataset, name, quantity)
     )
     return next(matches, None)
-
-
-def names(model: str) -> bool:
-    """Whether the paper has a model of this name, of the same data set."""
-    dataset, name = dataset_of(model), published_name(model)
-    return any((row.dataset, row.model) == (dataset, name) for row in rows())
 
 
 RECRUITED = ("5.2.1", "5.2.2")
@@ -187,7 +189,7 @@ _Cell = tuple[_Like, str, str, str, str]
 
 
 def _like(group: Group) -> _Like:
-    return group.study, group.task, group.dataset
+    return group.repeats, group.task, group.dataset
 
 
 @cache

@@ -22,7 +22,7 @@ STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 @dataclass(frozen=True)
 class Group:
-    """Stages that are compared with each other: of one study, one task and one data set.
+    """Stages that are compared with each other: of one study and one task.
 
     models: ids in the order of the figures, of the least understood in the paper to the best where
     it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants met several models, so
@@ -31,7 +31,9 @@ class Group:
     values: one row a participant and model; columns participant, session, model, stage, one column
     a metric in the metric's unit (NaN where missing).
     trials: the questions of these stages that count, as in the table of trials. simulated: so many
-    of the participants are programs.
+    of the participants are programs. follows: the study declares the paper's analysis, so that its
+    tests are made; else values are told and drawn alone. repeats: the study of the paper that is
+    repeated, by the paper's name; empty for none.
     """
 
     study: str
@@ -43,11 +45,13 @@ class Group:
     trials: pd.DataFrame
     simulated: int = 0
     first_only: int = 0
+    follows: bool = True
+    repeats: str = ""
 
     @property
     def dataset(self) -> str:
-        """The data set of the models, as their cards have it."""
-        return dataset_of(self.models[0])
+        """The data sets of the models, as their cards have them."""
+        return ", ".join(dict.fromkeys(map(dataset_of, self.models)))
 
     @property
     def participants(self) -> int:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from labapp.analysis.by_task import about_models, changes, with_values
+from labapp.analysis.by_task import changes, summary, with_values
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction import words
 from labapp.profiles.interactive_reconstruction.drawings import Drawings
 from labapp.profiles.interactive_reconstruction.groups import TASKS
-from labapp.profiles.interactive_reconstruction.model_cards import Facts, facts, published_name
+from labapp.profiles.interactive_reconstruction.model_cards import (
+    Facts,
+    facts,
+    not_published,
+    shown_name,
+)
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Pair, Summary
 from labapp.profiles.interactive_reconstruction.tables_checks import checks
 from labapp.report.formats import count, decimal
@@ -45,21 +50,42 @@ def of_study(
     counted: Tables, results: Sequence[Found], drawn: Callable[[str], Drawings]
 ) -> Iterator[Html]:
     """The models of one study: an overview, then task by task. counted: its rows that count; found:
-    of it; drawn: the figures of a task."""
-    yield from overview(results)
+    of it; drawn: the figures of a task. A study that does not declare the paper's analysis has its
+    values and figures, and nothing of the paper."""
+    follows = any(result.group.follows for result in results)
+    if follows:
+        yield from overview(results)
     for task in sorted(set(TASKS) & set(counted.stages["task"])):
         stages = counted.stages[counted.stages["task"] == task]
         reconstructs = task == RECONSTRUCTION
         metrics = with_values(stages, METRICS if reconstructs else SINGLE_METRICS)
         figures = drawn(task)
         yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
-        yield from about_models(stages)
+        yield from about_models(stages["model"]) if follows else ()
         yield from figures.metrics()
-        yield from of_task(task, results)
+        if follows:
+            yield from of_task(task, results)
+        else:
+            yield from _provenance([result for result in results if result.group.task == task])
+            yield summary(stages, metrics)
         yield from figures.differences()
         yield from changes(stages, metrics)
         yield from figures.changes()
         yield from figures.dimensions()
+
+
+def about_models(models: Iterable[str]) -> Iterator[Html]:
+    """Which models stand for some of the paper's and are not those."""
+    others: dict[str, list[str]] = {}
+    for model in sorted(set(map(str, models))):
+        if why := not_published(model):
+            others.setdefault(why, []).append(model)
+    for why, standing in others.items():
+        yield paragraph(
+            f"{', '.join(standing)}: {why} The published tables (Table 2 and those after it) are "
+            "of other models: where they stand beside ours, they are for orientation.",
+            "note",
+        )
 
 
 def overview(results: Sequence[Found]) -> Iterator[Html]:
@@ -173,7 +199,7 @@ def _group(result: Found) -> Iterator[Html]:
         f"{count(group.participants, 'participant')}, {count(len(group.models), 'model')} "
         f"{design} participants.{tests * several}{_twice(group.first_only)}"
     )
-    names = [published_name(model) for model in group.models]
+    names = [shown_name(model) for model in group.models]
     shown = names if len(set(names)) == len(names) else list(group.models)
     several = any(comparison.omnibus is not None for comparison in result.compared)
     yield table(

@@ -13,7 +13,7 @@ from labapp import resources
 from labapp.naming import reserved
 from labapp.representations import package
 from labapp.representations.architectures import ARCHITECTURES
-from labapp.representations.card import HeldOutError, ModelCard, Origin
+from labapp.representations.card import HeldOutError, ModelCard, Origin, PublishedModel
 from labapp.representations.recipe import ID_PATTERN
 from labapp.representations.task import PUBLISHED, published_display
 from labapp.representations.tfjs import config as configs
@@ -113,6 +113,7 @@ def _card(
         title=f"{shown} {name}, imported",
         notes=_notes(config),
         dataset=dataset,
+        published=_published(name),
         architecture=architecture,
         display=published_display(dataset, ARCHITECTURES[architecture].display),
         task=PUBLISHED.get(dataset),
@@ -121,6 +122,12 @@ def _card(
         origin=Origin(format="tfjs", files=dict(hashes)),
         held_out_error=None if config.mse is None else HeldOutError(published=config.mse),
     )
+
+
+def _published(name: str) -> PublishedModel | None:
+    """Which model of the paper it is, where its folder is named as the published ones are."""
+    match = re.fullmatch(r"(ae|vae|ig|tc|ss|gt)\d*", name.lower())
+    return None if match is None else PublishedModel(paper="000", name=match[0])
 
 
 def _notes(config: Config) -> str:

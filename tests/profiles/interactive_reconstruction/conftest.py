@@ -26,6 +26,7 @@ presentation: as_published
 seed: 5
 participants: {{pattern: "P{{:02d}}"}}
 recording: {{audio: off}}
+analysis: {{profile: ross2021}}
 """
 WITHIN = (
     HEAD.format(id="small-within")
@@ -92,6 +93,12 @@ class Analysed:
         """What the models of each group say."""
         of_models: Comparisons = self.found.of[PROFILE]
         return of_models.groups
+
+    def of_profile(self) -> pd.DataFrame:
+        """The rows of the table of statistics that are the profile's, not the default analyses'."""
+        rows = self.csv("statistics")
+        items = pd.to_numeric(rows["item"], errors="coerce")
+        return rows.assign(item=items)[items.notna()]
 
     def csv(self, name: str) -> pd.DataFrame:
         """A table as anybody reads it; of the statistics those of the profile."""

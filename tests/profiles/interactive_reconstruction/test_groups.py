@@ -15,15 +15,21 @@ from labapp.analysis.tables import typed
 from labapp.profiles.interactive_reconstruction import sections
 from labapp.profiles.interactive_reconstruction.comparisons import comparisons
 from labapp.profiles.interactive_reconstruction.groups import groups_of
-from labapp.profiles.interactive_reconstruction.profile import findings
+from labapp.profiles.interactive_reconstruction.profile import PROFILE, findings
 from labapp.profiles.interactive_reconstruction.results import Group
 from tests.profiles.interactive_reconstruction.conftest import MODELS, Analysed
 
 WHO = {"study": "s", "session": "1"}
 
 
-def tables(stages: list[dict[str, Any]], scores: list[dict[str, Any]] | None = None) -> Tables:
-    """Tables of stages of reconstruction, everything else empty."""
+def tables(
+    stages: list[dict[str, Any]],
+    scores: list[dict[str, Any]] | None = None,
+    *,
+    paper: str | None = "000",
+) -> Tables:
+    """Tables of stages of reconstruction, everything else empty. paper: whose study is repeated."""
+    repeats = {"replicates_paper": paper, "replicates_study": paper and "mnist-crowd"}
 
     def frame(name: str, columns: tuple[Column, ...]) -> pd.DataFrame:
         if name == "stages":
@@ -32,7 +38,15 @@ def tables(stages: list[dict[str, Any]], scores: list[dict[str, Any]] | None = N
         if name == "participants":
             people = dict.fromkeys((row.get("study", "s"), row["participant"]) for row in stages)
             rows = [
-                {**WHO, "study": study, "participant": one, "included": True, "simulated": False}
+                {
+                    **WHO,
+                    "study": study,
+                    "participant": one,
+                    "included": True,
+                    "simulated": False,
+                    "study_version": 1,
+                }
+                | repeats
                 for study, one in people
             ]
             return typed(rows, columns)
@@ -117,8 +131,8 @@ def test_models_that_are_met_together_are_within_beside_others_that_are_not() ->
     rows = [stage(f"P{n}", f"x/{one}") for n in range(3) for one in "ab"]
     rows += [stage(f"P{n}", f"x/{one}") for n, one in enumerate("cdcd", start=3)]
     assert names(groups_of(tables(rows))) == [
-        ("reconstruction, x (a, b)", ("x/a", "x/b"), True),
-        ("reconstruction, x (c, d)", ("x/c", "x/d"), False),
+        ("reconstruction, unknown data set (x/a, x/b)", ("x/a", "x/b"), True),
+        ("reconstruction, unknown data set (x/c, x/d)", ("x/c", "x/d"), False),
     ]
 
 
@@ -138,6 +152,20 @@ def test_studies_tasks_and_data_sets_are_apart_and_other_tasks_are_none() -> Non
         ("s", "single-dimension-exemplars", "sinelines"),
     ]
     assert groups_of(tables([stage("P01", "x/y", task="unmasking")])) == []
+
+
+def test_without_the_papers_analysis_models_of_one_task_are_one_comparison() -> None:
+    """Three models of two data sets that participants met together, with values and no tests."""
+    met = ("sinelines/gt", "dsprites/ae", "mnist8k/ae5")
+    known = tables([stage(f"P{n}", model) for n in range(6) for model in met], paper=None)
+    (result,) = findings(known)
+    assert names([result.group]) == [("reconstruction", result.group.models, True)]
+    assert set(result.group.models) == set(met)
+    assert (result.group.follows, result.n_tests) == (False, 0)
+    (compared,) = result.compared
+    assert (compared.omnibus, compared.pairs, len(compared.summaries)) == (None, (), 3)
+    (planned,) = PROFILE.compared(known)
+    assert planned.models == result.group.models
 
 
 def test_a_model_in_two_stages_has_their_mean() -> None:

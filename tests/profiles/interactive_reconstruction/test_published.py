@@ -12,8 +12,10 @@ import pytest
 from scipy import stats
 
 from labapp import resources
+from labapp.analysis import Tables
 from labapp.analysis.columns import Metric
 from labapp.profiles.interactive_reconstruction import published as paper
+from labapp.profiles.interactive_reconstruction import statistics
 from labapp.profiles.interactive_reconstruction.groups import (
     EXEMPLARS,
     RECONSTRUCTION,
@@ -22,9 +24,11 @@ from labapp.profiles.interactive_reconstruction.groups import (
     in_order,
 )
 from labapp.profiles.interactive_reconstruction.model_cards import not_published, published_name
+from labapp.profiles.interactive_reconstruction.profile import findings
 from labapp.profiles.interactive_reconstruction.published import Printed, rows
 from labapp.profiles.interactive_reconstruction.results import Group
-from labapp.representations.card import dataset_of
+from labapp.profiles.interactive_reconstruction.sections import about_models
+from labapp.representations.card import UNKNOWN, dataset_of
 from labapp.tasks.reconstruction.report.metrics import METRICS
 from labapp.tasks.single_dimension.report.metrics import SINGLE_METRICS
 
@@ -37,7 +41,7 @@ BY_COLUMN: dict[str, Metric] = {
 
 def group(study: str, task: str, models: tuple[str, ...]) -> Group:
     empty = pd.DataFrame({"participant": pd.Series(dtype=str)})
-    return Group(study, task, "", models, study != "mnist-crowd", empty, empty)
+    return Group(study, task, "", models, study != "mnist-crowd", empty, empty, repeats=study)
 
 
 DSPRITES = group("synthetic-crowd", RECONSTRUCTION, tuple(f"dsprites/{m}" for m in SYNTHETIC))
@@ -208,7 +212,7 @@ def test_only_a_like_study_has_published_values() -> None:
     completion = BY_COLUMN["completion_rate"]
     assert paper.has(DSPRITES)
     for other in (
-        replace(DSPRITES, study="ours"),
+        replace(DSPRITES, repeats=""),
         replace(DSPRITES, task="calibration"),
         replace(DSPRITES, models=("circles/gt",)),
     ):
@@ -239,15 +243,24 @@ def test_a_copy_of_a_model_under_another_id_is_taken_for_what_its_card_says(
     model = "of-a-lab/our-favourite"
     assert (published_name(model), dataset_of(model)) == ("ss5", "mnist")
     assert not_published(model) == not_published("mnist8k/ss5") != ""
-    assert (published_name("of-a-lab/none"), dataset_of("of-a-lab/none")) == ("none", "of-a-lab")
+    assert (published_name("mnist8k/none"), dataset_of("mnist8k/none")) == ("", UNKNOWN)
+    lines = (copy / "model.yaml").read_text("utf-8").split("\n")
+    at = lines.index("published:")
+    mine = tmp_path / "mnist8k" / "ae6"
+    shutil.copytree(copy, mine)
+    text = "\n".join(lines[:at] + lines[at + 3 :]).replace(model, "mnist8k/ae6")
+    (mine / "model.yaml").write_text(text, "utf-8")
+    assert (published_name("mnist8k/ae6"), dataset_of("mnist8k/ae6")) == ("", "mnist")
+    assert list(about_models(["mnist8k/ae6"])) == [], "an own model is none of theirs"
+    assert "8,000 digits" in "".join(about_models([model]))
 
 
 def test_models_are_named_and_ordered_as_in_the_paper() -> None:
     names = {
         "mnist8k/ss5": "ss5",
-        "dsprites/published-gt": "gt",
-        "dsprites/ae-full": "ae",
-        "own/Something_2": "Something_2",
+        "dsprites/gt": "gt",
+        "dsprites/ae-full": "",
+        "own/Something_2": "",
     }
     assert {model: published_name(model) for model in names} == names
     mixed = ["mnist8k/ss10", "x/b", "mnist8k/tc5", "mnist8k/vae5", "mnist8k/ae10", "x/a"]
@@ -260,3 +273,38 @@ def test_models_are_named_and_ordered_as_in_the_paper() -> None:
         "x/a",
         "x/b",
     )
+
+
+def test_a_copy_of_study_and_models_under_other_ids_has_the_same_report(
+    simulated: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Same tests, values and numbers of the paper: only the ids differ."""
+    theirs = of_a_published_study(simulated)
+    ids = {"small-within": "lab-copy", "sinelines/ae": "a-lab/b", "sinelines/vae": "a-lab/c"}
+    ids["sinelines/gt"] = "other-lab/a"
+    for model, other in ids.items():
+        if model.startswith("sinelines/"):
+            shutil.copytree(resources.models() / model, tmp_path / other)
+            card = tmp_path / other / "model.yaml"
+            card.write_text(card.read_text("utf-8").replace(f"id: {model}", f"id: {other}"))
+    monkeypatch.setattr(resources, "user_models", lambda: tmp_path)
+    copied = {name: frame.replace(ids) for name, frame in theirs.by_name().items()}
+    rows_of = [
+        [row for result in findings(known) for row in statistics.rows(result)]
+        for known in (theirs, Tables(**copied))
+    ]
+    wanted = pd.DataFrame(rows_of[0]).replace(ids)
+    assert wanted["published"].notna().sum() > 50
+    pd.testing.assert_frame_equal(pd.DataFrame(rows_of[1]), wanted, check_exact=False, rtol=1e-9)
+
+
+def of_a_published_study(known: Tables) -> Tables:
+    """The sessions of one study, as if it repeated the think-aloud study of the paper."""
+    frames = {
+        name: frame[frame["study"] == "small-within"].reset_index(drop=True)
+        for name, frame in known.by_name().items()
+    }
+    frames["participants"] = frames["participants"].assign(
+        replicates_paper="000", replicates_study="synthetic-crowd", declared=None
+    )
+    return Tables(**frames)

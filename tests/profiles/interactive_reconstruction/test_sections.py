@@ -25,7 +25,7 @@ def plain(html: Iterable[str]) -> str:
 
 def as_published(found: Found) -> Found:
     """As if the study were the paper's."""
-    return replace(found, group=replace(found.group, study="synthetic-crowd"))
+    return replace(found, group=replace(found.group, repeats="synthetic-crowd"))
 
 
 def of(known: Analysed, place: int) -> Found:
@@ -92,7 +92,8 @@ def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
 def test_a_note_on_many_cells_stands_once() -> None:
     said = plain(
         sections.of_task(
-            RECONSTRUCTION, [found_of(group_of(SEVEN, 4, within=False, study="mnist-crowd"))]
+            RECONSTRUCTION,
+            [found_of(replace(group_of(SEVEN, 4, within=False), repeats="mnist-crowd"))],
         )
     )
     assert said.count("seven groups of 15 have 6 and 98 degrees of freedom") == 1
@@ -105,7 +106,7 @@ def test_a_note_on_many_cells_stands_once() -> None:
     traversals = group_of(
         [f"sinelines/{one}" for one in ("ae", "vae", "gt")],
         task=TRAVERSALS,
-        study="synthetic-crowd",
+        repeats="synthetic-crowd",
     )
     said = plain(sections.of_task(TRAVERSALS, [found_of(traversals)]))
     assert "Response time (Table A.3) and Confidence (Table A.3) and Dial makes sense" in said

@@ -266,7 +266,7 @@ BY_TEST: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Expected]] = {
 # scipy warns of a sample that does not vary; against one that does, t has a value all the same.
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
 def test_every_row_is_what_scipy_and_statsmodels_say(known: Analysed) -> None:
-    rows = known.csv("statistics")
+    rows = known.of_profile()
     assert len(rows) > 300
     checked: dict[str, int] = {}
     for _, row in rows.iterrows():
@@ -285,7 +285,7 @@ def test_every_row_is_what_scipy_and_statsmodels_say(known: Analysed) -> None:
 
 def test_without_a_value_there_is_nothing_to_test(known: Analysed) -> None:
     """Where no p is given, the values are too few or do not vary."""
-    rows = known.csv("statistics")
+    rows = known.of_profile()
     missing = rows[rows["p"].isna() & rows["test"].isin(["paired t", "two-sample t"])]
     assert len(missing)
     for _, row in missing.iterrows():
@@ -296,7 +296,7 @@ def test_without_a_value_there_is_nothing_to_test(known: Analysed) -> None:
 
 
 def test_a_participant_who_lacks_a_model_is_in_the_mixed_model_only(gapped: Analysed) -> None:
-    rows = gapped.csv("statistics")
+    rows = gapped.of_profile()
     own = rows[(rows["study"] == "small-within") & (rows["quantity"] == "response_time_s")]
     own = own[own["group"].str.startswith("reconstruction")]
     variance = own[own["test"] == "repeated-measures ANOVA"].iloc[0]
@@ -311,7 +311,7 @@ def test_a_participant_who_lacks_a_model_is_in_the_mixed_model_only(gapped: Anal
 
 
 def test_correction_is_over_the_tests_that_were_made(known: Analysed) -> None:
-    rows = known.csv("statistics")
+    rows = known.of_profile()
     made = rows[
         rows["test"].isin(["repeated-measures ANOVA", "one-way ANOVA", "paired t", "two-sample t"])
     ]
@@ -329,7 +329,7 @@ def test_correction_is_over_the_tests_that_were_made(known: Analysed) -> None:
 
 
 def test_stars_are_of_the_plain_p_and_of_five_values(known: Analysed) -> None:
-    rows = known.csv("statistics")
+    rows = known.of_profile()
     made = rows[rows["n_tests"].notna() & rows["p"].notna()]
     assert made["stars"].notna().any()
     for _, row in made.iterrows():

@@ -16,7 +16,7 @@ from labapp.representations import card
 from labapp.representations.package import find
 from labapp.tasks.reconstruction.events import LabelEdited, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.report.labels.names import NamedModels, named
-from tests.analysis.sessions import builder, paired, stage_row
+from tests.analysis.sessions import paired, stage_row
 from tests.helpers.journals import SessionBuilder
 
 TC5 = {
@@ -64,7 +64,9 @@ def session(
     """One who met these models and named some dials (from 1) of each; an empty text takes a name
     away again. cards: hashes of model cards other than those installed. source: who it was."""
     rows = [row_of(model, number, **changes) for number, model in enumerate(names, start=1)]
-    made = builder(*rows, participant=participant, study=study)
+    made = SessionBuilder(study_files=None, participant=participant, study=study)
+    made.plan(rows, replicates={"paper": "000", "study": "mnist-think-aloud", "run": "lab"})
+    made.segment(0, 1)
     for model in names:
         made.at(0.5, warmed(model, (cards or {}).get(model)))
     t = 1.0

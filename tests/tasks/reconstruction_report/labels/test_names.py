@@ -84,7 +84,7 @@ def test_names_come_by_model_as_in_the_paper() -> None:
     found = names_of(cohort(people, people=1))
     assert [one.model for one in found.models] == ["mnist8k/ae5", "mnist8k/tc5", "mnist8k/ss5"]
     assert [dial.title for dial in found.models[2].dials][:2] == ["Discrete 1", "Continuous 1"]
-    assert order("lab/zebra")[0] > order("lab/gt")[0] > order("lab/ig5")[0]
+    assert order("lab/ae5")[0] > order("dsprites/gt")[0] > order("mnist8k/ig5")[0]
 
 
 def test_coverage_is_of_those_who_met_the_model() -> None:

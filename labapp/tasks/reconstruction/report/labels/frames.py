@@ -10,7 +10,6 @@ import pandas as pd
 from labapp.analysis.tables import typed
 from labapp.tasks.reconstruction.report.labels.columns import LABEL_TABLES
 from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name
-from labapp.tasks.reconstruction.report.labels.published import published
 from labapp.tasks.reconstruction.report.labels.results import Found, coverage, covered
 
 Row = dict[str, Any]
@@ -60,7 +59,7 @@ def _name(result: Found, model: Model, dial: Dial, name: Name) -> Row:
 
 def _dials(result: Found) -> Iterator[Row]:
     for model, effects in zip(result.models, result.effects, strict=True):
-        theirs = published(model.model)
+        theirs = model.published
         for at, dial in enumerate(model.dials):
             effect = effects.of[at] if effects.of else None
             known = theirs is not None and len(theirs.names) == len(model.dials)
@@ -81,7 +80,7 @@ def _dials(result: Found) -> Iterator[Row]:
 
 def _models(result: Found) -> Iterator[Row]:
     for model, effects in zip(result.models, result.effects, strict=True):
-        theirs = published(model.model)
+        theirs = model.published
         agreed = [result.n_consistent(dial) for dial in model.dials]
         yield {
             "study": model.study,

@@ -6,18 +6,20 @@ De-identified copies hold no names; who is in the tables by such a copy only is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from labapp.analysis.declared import follows
 from labapp.analysis.tables import Tables
 from labapp.report.listing import records
+from labapp.representations.card import published_as
 from labapp.tasks.reconstruction.plan import TASK
+from labapp.tasks.reconstruction.report.labels.published import NAME, PAPER, Published, published
 
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
-"""Kinds of models in the order of the paper's tables, by the letters of their ids."""
+"""Kinds of models in the order of the paper's tables, by the letters of its names."""
 
 SessionKey = tuple[str, str]
 """Participant and session."""
@@ -63,7 +65,8 @@ class Dial:
 class Model:
     """A model of one study with its dials. met: participants who met it; cards: hashes of its model
     card that the sessions recorded (none, one, or, of a model that was replaced, several).
-    programs: of those who met it, the simulated ones."""
+    programs: of those who met it, the simulated ones. published: what the paper prints of the model
+    that this one is or stands for, in a study that declares the paper's analysis."""
 
     study: str
     model: str
@@ -71,6 +74,7 @@ class Model:
     cards: frozenset[str]
     dials: tuple[Dial, ...]
     programs: frozenset[str] = frozenset()
+    published: Published | None = None
 
     @property
     def sliders(self) -> int:
@@ -128,7 +132,13 @@ def named(counted: Tables) -> NamedModels:
         ]
         if not dials.empty:
             made = _model(study, model, frozenset(p for p, _ in who), dials, given)
-            result.append(replace(made, programs=made.met & programs.get(study, frozenset())))
+            result.append(
+                replace(
+                    made,
+                    programs=made.met & programs.get(study, frozenset()),
+                    published=published(model) if follows(counted, study, NAME, PAPER) else None,
+                )
+            )
     result.sort(key=lambda model: (model.study, model.sliders, order(model.model)))
     return NamedModels(tuple(result), {study: len(people) for study, people in withheld.items()})
 
@@ -169,11 +179,10 @@ def _model(study: str, model: str, met: frozenset[str], rows: pd.DataFrame, give
 
 
 def order(model: str) -> tuple[int, str]:
-    """Models as the paper's tables list them (AE, TC, SS), others after them by id."""
-    name = model.rsplit("/", 1)[-1]
-    kind = re.match(r"[a-z]+", name)
-    known = kind is not None and kind[0] in _ORDER
-    return (_ORDER.index(kind[0]) if kind and known else len(_ORDER), model)
+    """Models as the paper's tables list them (AE, TC, SS), by their cards; others after them by
+    id."""
+    kind = published_as(model, PAPER).rstrip("0123456789")
+    return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), model)
 
 
 def people(names: Iterable[Name]) -> int:

@@ -6,15 +6,17 @@ they judged is not told.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from labapp.representations.card import installed, published_as
+from labapp.representations.data import MnistData
+
+NAME, PAPER = "ross2021", "000"
+"""How studies name the published study in `analysis.profile`, and its paper in `replicates`."""
 PARTICIPANTS = 5
 """Who met each model (5.1.3)."""
 COVERED = 0.8
 """A dial is covered when this share of the participants named it (6.2.2)."""
-
-_MODEL = re.compile(r"mnist(8k)?/((?:ae|tc|ss)(?:5|10))")
 
 _NAMES = {
     "ae5": (1, 1, 1, 1, 0),
@@ -43,7 +45,7 @@ TEXT = (
 @dataclass(frozen=True, slots=True)
 class Published:
     """Of one model of the paper. names: in each row of its table; named_any: per cent of users with
-    at least one name, over both D; same_model: ours is named as a model trained on all digits."""
+    at least one name, over both D; same_model: ours was imported, or trained on all digits."""
 
     names: tuple[int, ...]
     named_any: int
@@ -56,9 +58,11 @@ class Published:
 
 
 def published(model: str) -> Published | None:
-    """Of the model that is named like ours, if there is one."""
-    match = _MODEL.fullmatch(model)
-    if match is None:
+    """Of the model that ours is or stands for, as its card says, if the paper tells its names."""
+    own = published_as(model, PAPER)
+    card = installed(model)
+    if own not in _NAMES or card is None or card.dataset != "mnist":
         return None
-    own = match[2]
-    return Published(_NAMES[own], _NAMED_ANY[own[:2]], match[1] is None)
+    imported = card.origin is not None
+    full = isinstance(card.data, MnistData) and card.data.digits == "all"
+    return Published(_NAMES[own], _NAMED_ANY[own.rstrip("0123456789")], imported or full)

@@ -11,7 +11,7 @@ from labapp.report.page import Html, heading, paragraph, render, table, two_line
 from labapp.tasks.reconstruction.report.labels.agreement import DRAWS
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model, Name
-from labapp.tasks.reconstruction.report.labels.published import TEXT, published
+from labapp.tasks.reconstruction.report.labels.published import TEXT
 from labapp.tasks.reconstruction.report.labels.results import Found, coverage, covered
 from labapp.tasks.reconstruction.report.labels.sheet import SHEET, quoted
 
@@ -42,9 +42,9 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
     for plate in figures.of_study(study, result):
         yield plate.html("names")
     yield models_table(models, result)
-    if any(published(model.model) for model, _ in models):
+    if any(model.published for model, _ in models):
         yield paragraph(TEXT, "quiet")
-        others = [m.model for m, _ in models if (p := published(m.model)) and not p.same_model]
+        others = [m.model for m, _ in models if (p := m.published) and not p.same_model]
         if others:
             yield paragraph(
                 f"{', '.join(others)}: not the paper's models, and other participants; the "
@@ -183,14 +183,14 @@ def _name(name: Name, result: Found) -> dict[str, object]:
 
 def models_table(models: Sequence[_Both], result: Found) -> Html:
     """Who named anything at all, and how many dials most participants named."""
-    theirs = any(published(model.model) for model, _ in models)
+    theirs = any(model.published for model, _ in models)
     rows = []
     for model, _ in models:
         met = len(model.met)
         named = f"{len(model.people)} of {met}, {decimal(100 * len(model.people) / met, 0)} %"
         cells: list[object] = [model.model, named, f"{covered(model)} of {len(model.dials)}"]
         if theirs:
-            paper = published(model.model)
+            paper = model.published
             cells.insert(2, f"{paper.named_any} %" if paper else NONE)
             cells.append(f"{paper.covered} of {len(paper.names)}" if paper else NONE)
         cells.append(sum(len(dial.names) for dial in model.dials))
