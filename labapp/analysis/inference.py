@@ -114,7 +114,8 @@ def signed_rank(values: Values, against: float = 0.0) -> Outcome:
     exact = sizes.size <= 50 and sizes.all() and np.unique(sizes).size == sizes.size
     # Left to itself, scipy goes through all signs where there are ties: seconds a test.
     test = stats.wilcoxon(differences, method="exact" if exact else "approx")
-    return Outcome(name, float(test.statistic), None, float(test.pvalue))
+    how = "exact" if exact else "normal approximation, for ties, zeros or more than 50 values"
+    return Outcome(name, float(test.statistic), None, float(test.pvalue), why=how)
 
 
 def rank_sum(first: Values, other: Values) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,10 +18,16 @@ from labapp.analysis.registration_section import registration_section
 from labapp.analysis.retention import retention
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings, Profile, ReportedStudy, default_analyses
+from labapp.analysis.task_report import (
+    Findings,
+    Profile,
+    ReportedStudy,
+    TaskReport,
+    default_analyses,
+)
 from labapp.report.formats import clock, count, decimal
 from labapp.report.listing import NONE, limited, records
-from labapp.report.page import Html, heading, lines, paragraph, table, two_lines
+from labapp.report.page import Html, details, heading, lines, paragraph, table, two_lines
 
 LOST = 0.01
 """A session that lost more than this share of its sound is counted as such."""
@@ -41,15 +48,10 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     )
     yield heading(3, "Methods, as the sessions tell them")
     yield paragraph(methods(about, findings))
-    yield heading(3, "Sessions")
-    yield sessions(own)
-    yield from retention(own)
-    yield from recruitment(tables)
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    # What compares tasks comes before what each has of its own.
-    ordered = sorted(findings.of.items(), key=lambda each: not isinstance(each[0], Profile))
-    for report, results in ordered:
+    # What is asked comes first: the analyses by the design, a published study's, then each task's.
+    for report, results in sorted(findings.of.items(), key=_rank):
         yield from report.sections(about, results)
     yield from without_sections(about)
     analyses = findings.of.get(default_analyses())
@@ -57,9 +59,26 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
     yield from notes_section(tables.notes, len(own))
+    yield from retention(own)
+    yield from recruitment(tables)
     yield heading(3, "Deviations and data quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))
+    yield heading(3, "Sessions")
+    yield sessions(own)
+
+
+def _rank(of: tuple[TaskReport[Any], Any]) -> int:
+    report, _ = of
+    if report is default_analyses():
+        return 0
+    return 1 if isinstance(report, Profile) else 2
+
+
+def natural(text: object) -> tuple[tuple[int, int, str], ...]:
+    """A key by which P2 comes before P10, and P10 before P100."""
+    parts = re.findall(r"\d+|\D+", str(text))
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts)
 
 
 def _began(utc: str) -> str:
@@ -81,7 +100,7 @@ def sessions(participants: pd.DataFrame) -> Html:
             _sound(row),
             row["n_deviations"],
         )
-        for row in records(participants)
+        for row in records(_naturally_sorted(participants))
     ]
     names = (
         "Participant",
@@ -95,7 +114,17 @@ def sessions(participants: pd.DataFrame) -> Html:
         two_lines("Sound", "min:s"),
         "Deviations",
     )
-    return limited(names, rows, numeric=(5, 6, 7, 9))
+    listed = limited(names, rows, numeric=(5, 6, 7, 9), most=None)
+    return details(f"The list of {count(len(rows), 'session')}", listed)
+
+
+def _naturally_sorted(rows: pd.DataFrame) -> pd.DataFrame:
+    """By participant and session."""
+    keys = [
+        (natural(who), natural(session))
+        for who, session in zip(rows["participant"], rows["session"], strict=True)
+    ]
+    return rows.iloc[sorted(range(len(keys)), key=keys.__getitem__)]
 
 
 def _outcome(row: dict[str, Any]) -> object:
@@ -153,7 +182,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
                 NONE if row["duration_s"] is None else decimal(row["duration_s"], 1),
                 row["detail"] or "",
             )
-            for row in records(frame)
+            for row in records(_naturally_sorted(frame))
         ],
         numeric=(2, 4, 6),
     )

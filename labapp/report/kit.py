@@ -31,9 +31,15 @@ LINES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ("-", "v"), ("--", "P
 """Line style and marker of the first, second … line in a panel, distinct also in grey."""
 BOX_FROM = 5
 """Least number of values for which a box is drawn; of fewer, the points say more."""
+POINTS_UP_TO, LINES_UP_TO = 60, 30
+"""Most values of a strip that are drawn as points, and most participants whose points are joined:
+beyond that they hide the box and cannot be told apart. Of more, the box says it with whiskers to
+the 5th and 95th percentile."""
 STRIPS_READ = (
     f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with whiskers "
-    "to the furthest values within 1.5 × its height."
+    "to the furthest values within 1.5 × its height; of more than "
+    f"{POINTS_UP_TO} values no points are drawn and whiskers end at the 5th and 95th percentile; "
+    f"lines join the points of up to {LINES_UP_TO} participants."
 )
 """How to read a strip with a box, for captions."""
 _BOX: dict[str, Any] = {
@@ -172,10 +178,13 @@ def strip(
     are at least `BOX_FROM`. shifts: of each point from the place; half: half the box's width."""
     if values.size == 0:
         return
+    many = values.size > POINTS_UP_TO
     if values.size >= BOX_FROM:
-        ax.boxplot([values], positions=[place], widths=2 * half, **_BOX)
-    beside = jitter(values.size, 0.63 * half) if shifts is None else shifts
-    points(ax, place + beside, values, markersize=3.8, zorder=4, clip_on=False)
+        ends: Any = (5, 95) if many else 1.5
+        ax.boxplot([values], positions=[place], widths=2 * half, whis=ends, **_BOX)
+    if not many:
+        beside = jitter(values.size, 0.63 * half) if shifts is None else shifts
+        points(ax, place + beside, values, markersize=3.8, zorder=4, clip_on=False)
     median(ax, place, values, half)
     diamond(ax, place + half + 0.09, float(values.mean()), clip_on=False)
 
@@ -186,7 +195,7 @@ def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
     joined: each row is a participant, whose points are joined by a line.
     """
     shifts = jitter(len(values), 0.17)
-    if joined:
+    if joined and len(values) <= LINES_UP_TO:
         join_participants(ax, values, shifts)
     counts = []
     for place, column in enumerate(values.T):

@@ -24,13 +24,16 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def limited(
-    names: Sequence[object], rows: Sequence[Sequence[object]], numeric: Iterable[int] = ()
+    names: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    numeric: Iterable[int] = (),
+    most: int | None = SHOWN_ROWS,
 ) -> Html:
-    """A table of the first rows (`SHOWN_ROWS`), and how many more there are."""
-    shown = table(names, rows[:SHOWN_ROWS], numeric=numeric)
-    if len(rows) <= SHOWN_ROWS:
+    """A table of the first rows, and how many more there are. most: so many rows; None: all."""
+    shown = table(names, rows[:most], numeric=numeric)
+    if most is None or len(rows) <= most:
         return shown
-    left = f"{len(rows) - SHOWN_ROWS} more rows are in the tables beside this page."
+    left = f"{len(rows) - most} more rows are in the tables beside this page."
     return joined([shown, paragraph(left, "quiet")])
 
 

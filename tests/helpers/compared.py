@@ -20,7 +20,7 @@ RECONSTRUCTION = "reconstruction"
 EXEMPLARS = "single-dimension-exemplars"
 TRAVERSALS = "single-dimension-traversals"
 THREE = ("dsprites/ae", "dsprites/vae", "dsprites/gt")
-SEVEN = tuple(f"mnist/{one}" for one in ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10"))
+SEVEN = tuple(f"mnist8k/{one}" for one in ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10"))
 LONG = (
     "our-lab/beta-vae-annealed-capacity-25-seed-3",
     "our-lab/a_name_without_any_end_to_it_at_all",

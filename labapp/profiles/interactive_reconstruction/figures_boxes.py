@@ -130,7 +130,7 @@ def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height:
 def _caption(blocks: Sequence[Block]) -> str:
     within = any(block.group.within for block in blocks)
     sentences = [
-        "One point a participant" + ("; grey lines join a participant's models" * within) + ".",
+        "A point is a participant" + ("; grey lines join a participant's models" * within) + ".",
         f"{kit.STRIPS_READ} No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
     ]

@@ -94,8 +94,9 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
             ax.errorbar(
                 place + BESIDE, middle, yerr=sd, color=INK, elinewidth=1.4, capsize=3, zorder=4
             )
-        shifts = kit.jitter(own.size, 0.11)
-        kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
+        if own.size <= kit.POINTS_UP_TO:
+            shifts = kit.jitter(own.size, 0.11)
+            kit.points(ax, place - BESIDE + shifts, own, markersize=3.4, clip_on=False, zorder=3)
         kit.diamond(ax, place + BESIDE, middle)
     axis_names.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
     ax.set_yticks(value_ticks(metric, low, high))
@@ -105,7 +106,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
 
 def _caption(blocks: Sequence[Block]) -> str:
     sizes = [own.size for block in blocks for c in block.compared for own in values_of(block, c)]
-    sentences = ["Diamond: mean; one point a participant."]
+    sentences = [f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."]
     if any(size >= SMALLEST for size in sizes):
         sentences.append(f"Bar and line: mean ± sd (n − 1), from {SMALLEST} values on.")
     if any(c.metric.column == "performance" for block in blocks for c in block.compared):

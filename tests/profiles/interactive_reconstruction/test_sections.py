@@ -103,9 +103,8 @@ def test_a_note_on_many_cells_stands_once() -> None:
     )
     assert "from 5 to 10 dimensions" not in said
     assert "ae5 − ae10, Error AUC, sum (6.2.1): degrees of freedom are not printed" in said
-    traversals = group_of(
-        [f"sinelines/{one}" for one in ("ae", "vae", "gt")],
-        task=TRAVERSALS,
+    traversals = replace(
+        group_of([f"sinelines/{one}" for one in ("ae", "vae", "gt")], task=TRAVERSALS),
         repeats="synthetic-crowd",
     )
     said = plain(sections.of_task(TRAVERSALS, [found_of(traversals)]))
