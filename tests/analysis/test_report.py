@@ -130,8 +130,8 @@ def test_the_numbers_of_the_golden_session(golden: str) -> None:
         "1 (0:10) 1 (0:32) 1:31 0.5 s lost 7"
     ) in text
     for row in (
-        "sinelines/gt 1 100 n = 1",
-        "sinelines/vae 1 50 n = 1",
+        "sinelines/gt 1 50 n = 1 7.8 n = 1",
+        "sinelines/vae 1 100 n = 1 7.6 n = 1",
         "1,016 n = 1",
         "4.0 n = 1",
     ):

@@ -72,7 +72,9 @@ def _boxes(results: Sequence[Found]) -> ReportFigure | None:
 
 def _pairs(results: Sequence[Found]) -> ReportFigure | None:
     blocks = [
-        block for block in blocks_of(results, _metrics(results)) if len(block.group.models) > 1
+        block
+        for block in blocks_of(results, _metrics(results))
+        if block.group.follows and len(block.group.models) > 1
     ]
     text = f"Differences between models{_of(results)}"
     return pairs(blocks, _name(results, PAIRS), text) if blocks else None

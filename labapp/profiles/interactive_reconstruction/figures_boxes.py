@@ -149,7 +149,7 @@ def stars_told(pairs: Sequence[Pair]) -> str:
     """Which p the stars are of; that there are none, where that is so; empty without tests."""
     tests = list(dict.fromkeys(pair.outcome.test for pair in pairs if pair.outcome.p is not None))
     if not tests:
-        return "No two models could be tested against each other."
+        return "No two models could be tested against each other." if pairs else ""
     limits = ", ".join(f"{shown} p < {limit:g}" for limit, shown in reversed(STARS))
     of = " or ".join(tests)
     if not any(pair.stars for pair in pairs):
