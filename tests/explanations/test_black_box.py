@@ -104,12 +104,12 @@ def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: P
     assert sum(not photo.correct for photo in manifest.photos) == 2
     assert manifest.method.accuracy == pytest.approx(100 * 10 / 14, abs=0.01)
     stimulus_set = library.load(str(out))
-    masking = Masking((5, 60))
+    masking = Masking((5, 60), sign="absolute")
     predict = BlackBox(tmp_path / "c.onnx", ("light", "dark"), SIZE, channels=1).predictor()
     photo = manifest.photos[0]
     stated = recorded_outputs(stimulus_set, masking, photo, "rise")
     for percent, logits in zip((5, 60), stated, strict=True):
-        ref = MaskedRef("my-pets", photo.id, "rise", "mean", "signed", percent)
+        ref = MaskedRef("my-pets", photo.id, "rise", "mean", "absolute", percent)
         seen = masked_pictures.picture(stimulus_set, ref)
         blocks = seen.reshape(SIZE, seen.shape[0] // SIZE, SIZE, -1).mean((1, 3))
         again = predict(np.rint(blocks).astype(np.uint8)[None, None])[0]

@@ -226,23 +226,22 @@ def _masked(
     scores: NDArray[np.float64],
     mean: Sequence[float],
 ) -> list[MaskedOutput]:
-    """What the classifier makes of the picture masked as studies do by default."""
-    ranked = masking.ranking(score_files.decode_scores(score_files.encode_scores(scores), method))
-    level = masking.level("mean", mean)
-    percents = masking.sizes()
+    """What the classifier makes of the picture masked as studies do by default, by either sign."""
+    stored = score_files.decode_scores(score_files.encode_scores(scores), method)
+    level, percents = masking.level("mean", mean), masking.sizes()
+    rankings = {sign: masking.ranking(stored, sign) for sign in masking.SIGNS.values()}
+    shown = [(sign, percent) for sign in rankings for percent in percents]
     pictures = np.stack(
         [
-            masking.masked(picture, masking.first(ranked, percent, scores.shape), level)
-            for percent in percents
+            masking.masked(picture, masking.first(rankings[sign], percent, scores.shape), level)
+            for sign, percent in shown
         ]
     )
     planes = pictures[:, None] if pictures.ndim == 3 else pictures.transpose(0, 3, 1, 2)
     logits = predict(average_blocks(planes, box.size))
     return [
-        MaskedOutput(
-            method=method, percent=percent, fill="mean", sign="signed", logits=_rounded(of)
-        )
-        for percent, of in zip(percents, logits, strict=True)
+        MaskedOutput(method=method, percent=percent, fill="mean", sign=sign, logits=_rounded(of))
+        for (sign, percent), of in zip(shown, logits, strict=True)
     ]
 
 
