@@ -29,7 +29,9 @@ from labapp.parallel.processes import processes
 
 REPORT = "report.html"
 FIGURES = "figures"
-"""Folder of the figures of tasks and published studies, as SVG and PNG."""
+"""Folder of the figures of tasks and published studies, as SVG, PNG and PDF."""
+CAPTIONS = "captions.md"
+"""Beside them what each shows, of whom, and how to read it: nothing of it is drawn into a file."""
 
 
 def analyze(
@@ -114,6 +116,8 @@ def _draw(findings: Findings, folder: Path) -> None:
     folder.mkdir()
     for plate in plates:
         plate.save(folder)
+    told = (f"## {plate.name}\n\n{plate.told}\n" for plate in plates)
+    (folder / CAPTIONS).write_text("\n".join(told), encoding="utf-8")
 
 
 UNFINISHED = ".unfinished"

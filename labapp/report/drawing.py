@@ -17,7 +17,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from labapp.figure_style import SECONDARY, STYLE
+from labapp.figure_style import STYLE
 from labapp.report.formats import count
 from labapp.report.page import Html, figure
 
@@ -131,26 +131,31 @@ class ReportFigure:
         """The figure with its caption, for a page; all ids begin with `prefix`."""
         return figure(with_ids(self.svg, f"{prefix}-{self.name}"), self.label, self.caption)
 
+    @property
+    def told(self) -> str:
+        """What the figure shows, of whom, and how to read it: the text that stands beside the
+        file."""
+        return f"**{self.figure.get_label() or self.label}.** {self.caption}"
+
     def save(self, folder: Path) -> list[Path]:
-        """Save the figure as SVG and PNG. Raises FileExistsError: files are never overwritten."""
-        vector, picture = (folder / f"{self.name}.{ending}" for ending in ("svg", "png"))
+        """Save the figure as SVG, PNG and PDF. Raises FileExistsError: files are never
+        overwritten."""
+        vector, picture, printed = (
+            folder / f"{self.name}.{ending}" for ending in ("svg", "png", "pdf")
+        )
         with vector.open("x", encoding="utf-8") as text:
             text.write(f"{DECLARATION}{self.svg}")
         FigureCanvasAgg(self.figure)
         with mpl.rc_context(STYLE), picture.open("xb") as file:
             self.figure.savefig(file, format="png", dpi=DPI)
-        return [vector, picture]
+        with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), printed.open("xb") as file:
+            undated = {"CreationDate": None, "Producer": None, "Creator": None}
+            self.figure.savefig(file, format="pdf", metadata=undated)
+        return [vector, picture, printed]
 
 
 def add_heading(figure: Figure, label: str, studies: str, people: int, programs: int) -> None:
-    """Write above a figure what it shows and how many participants there are, for readers who see
-    it outside the report. programs: how many of the participants are simulated."""
+    """Tell with a figure what it shows and how many participants there are, for its caption.
+    Nothing of it is drawn. programs: how many of the participants are simulated."""
     simulated = f", {'all' if programs == people else programs} simulated" if programs else ""
-    figure.suptitle(
-        f"{label} · {studies}: {count(people, 'participant')}{simulated}",
-        x=0.01,
-        ha="left",
-        fontsize=8.5,
-        fontweight="normal",
-        color=SECONDARY,
-    )
+    figure.set_label(f"{label} · {studies}: {count(people, 'participant')}{simulated}")

@@ -16,6 +16,7 @@ from labapp.analysis import load
 from labapp.analysis.analyze import FIGURES, REPORT, analyze
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.report import DEFINITIONS, report
+from labapp.analysis.sections import natural
 from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
@@ -355,3 +356,13 @@ def test_the_sign_of_the_highest_value_has_room() -> None:
     assert ax.get_ylim()[1] > 1.05 * 19
     strips.scale(ax, strips.StripPanel("Response time", "s", np.array([[np.nan, np.nan]])))
     assert ax.get_ylim() == (0, 1)
+
+
+def test_participants_come_in_their_natural_order() -> None:
+    names = ["P100", "P2", "P10", "Q1", "P1"]
+    assert sorted(names, key=natural) == ["P1", "P2", "P10", "P100", "Q1"]
+
+
+def test_results_come_before_the_list_of_sessions_which_is_folded_away(golden: str) -> None:
+    assert golden.index("Metrics by model") < golden.index("The list of 1 session")
+    assert "<details><summary>The list of 1 session</summary>" in golden

@@ -1,11 +1,22 @@
-"""Names beside the axes of figures."""
+"""Names beside the axes of figures, what is drawn, and the files."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
-from labapp.report.drawing import LONGEST_NAMES, model_names, shortened
+from labapp.report import kit
+from labapp.report.drawing import (
+    LONGEST_NAMES,
+    ReportFigure,
+    add_heading,
+    model_names,
+    shortened,
+)
 
 WORDS = st.text("ab-", min_size=1, max_size=120)
 
@@ -23,3 +34,30 @@ def test_a_data_set_stands_where_there_are_several() -> None:
     assert model_names(["a/vae", "b/vae", "alone"]) == ["a/\nvae", "b/\nvae", "alone"]
     middle = shortened(["x" * 50 + "1" + "y" * 50, "x" * 50 + "2" + "y" * 50])
     assert [name[-3:] for name in middle] == ["… 1", "… 2"]
+
+
+def test_nothing_is_burnt_into_a_figure_that_belongs_into_its_caption(tmp_path: Path) -> None:
+    figure = Figure(figsize=(3, 2))
+    figure.subplots().plot([1, 2])
+    add_heading(figure, "Metrics by model", "a-study", 8, 8)
+    plate = ReportFigure("one", figure, "Metrics by model", "A point is a participant.")
+    paths = plate.save(tmp_path)
+    assert [path.suffix for path in paths] == [".svg", ".png", ".pdf"]
+    assert "a-study" not in paths[0].read_text("utf-8")
+    assert plate.told == (
+        "**Metrics by model · a-study: 8 participants, all simulated.** A point is a participant."
+    )
+
+
+def test_points_and_lines_end_where_they_cannot_be_told_apart() -> None:
+    def marks(n: int) -> tuple[int, int]:
+        ax = Figure().subplots()
+        kit.strips(ax, np.random.default_rng(1).normal(size=(n, 2)), joined=True)
+        most = max(len(np.atleast_1d(line.get_xdata())) for line in ax.lines)
+        return most, len(ax.collections)
+
+    few, some, many = marks(8), marks(kit.POINTS_UP_TO), marks(800)
+    assert few[0] == 8
+    assert some[0] == kit.POINTS_UP_TO
+    assert many[0] < 10, "the box alone"
+    assert few[1] == some[1] + 1 == many[1] + 1, "the lines of participants"

@@ -330,7 +330,7 @@ def test_ratings_have_means_and_standard_deviations() -> None:
 def test_a_figure_says_of_whom_it_is() -> None:
     group = replace(EIGHT.group, simulated=8)
     (title, some, none) = (
-        drawn(BOXES, replace(EIGHT, group=one)).figure.get_suptitle()
+        drawn(BOXES, replace(EIGHT, group=one)).figure.get_label()
         for one in (group, replace(group, simulated=3), EIGHT.group)
     )
     assert title.endswith("made-up: 8 participants, all simulated")
@@ -374,9 +374,10 @@ def test_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
         folder = tmp_path / run
         folder.mkdir()
         plate = drawn(BOXES, found_of(group_of()))
-        vector, picture = plate.save(folder)
+        vector, picture, printed = plate.save(folder)
         texts.append(vector.read_text("utf-8"))
         assert picture.read_bytes().startswith(b"\x89PNG")
+        assert printed.read_bytes().startswith(b"%PDF")
         assert with_ids(plate.svg, f"s1-{plate.name}") in re.sub(
             r'\bid="|href="#|url\(#', r"\g<0>s1-made-up-reconstruction-metrics-", texts[0]
         )

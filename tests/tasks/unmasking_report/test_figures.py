@@ -247,13 +247,14 @@ def test_a_figure_says_where_no_person_took_part() -> None:
     assert of_people(replace(FULL.group, annotations=rows[:0])).startswith("0 participants")
 
 
-def test_figures_are_saved_as_two_files_and_never_over_others(
+def test_figures_are_saved_as_files_and_never_over_others(
     drawn: dict[str, ReportFigure], tmp_path: Path
 ) -> None:
     saved = drawn["6-accuracy"].save(tmp_path)
     assert [path.name for path in saved] == [
         "unmasking-6-accuracy.svg",
         "unmasking-6-accuracy.png",
+        "unmasking-6-accuracy.pdf",
     ]
     assert "Annotation accuracy" in saved[0].read_text("utf-8")
     assert saved[1].read_bytes().startswith(b"\x89PNG")

@@ -318,7 +318,7 @@ def test_files_of_real_sessions(tmp_path: Path) -> None:
     assert "Unmasked images" in page.read_text("utf-8")
     names = {path.stem for path in (out / FIGURES).iterdir()}
     assert {"unmasking-3-confidence", "unmasking-6-accuracy", "unmasking-8-ranks"} <= names
-    assert {path.suffix for path in (out / FIGURES).iterdir()} == {".svg", ".png"}
+    assert {path.suffix for path in (out / FIGURES).iterdir()} == {".svg", ".png", ".pdf", ".md"}
     annotations = pd.read_csv(out / "annotations.csv")
     assert len(annotations) == 3 * 24
     assert len(pd.read_csv(out / "masked_predictions.csv")) == 24

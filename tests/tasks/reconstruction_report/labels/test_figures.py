@@ -45,7 +45,7 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
     program = session("P02", {TC: {1: "thickness"}}, source=Source.SIMULATED)
     person = session("P01", {TC: {1: "thick"}})
     titles = [
-        plates(find(tables(made), measured=faint()))[0].figure.get_suptitle()
+        plates(find(tables(made), measured=faint()))[0].figure.get_label()
         for made in ([person], [program], [person, program])
     ]
     said = "Coverage of each dial · names: "
@@ -80,7 +80,7 @@ def test_there_is_one_for_each_study_and_size_of_model(found: Found, tmp_path: P
     made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
     both = plates(find(tables(made), measured=faint()))
     assert [plate.name for plate in both] == ["labels-names-5", "labels-other-5"]
-    assert [path.suffix for path in both[0].save(tmp_path)] == [".svg", ".png"]
+    assert [path.suffix for path in both[0].save(tmp_path)] == [".svg", ".png", ".pdf"]
 
 
 def test_many_models_take_several_rows() -> None:
