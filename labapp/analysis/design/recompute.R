@@ -7,8 +7,16 @@
 
 suppressPackageStartupMessages({ library(lme4); library(lmerTest) })
 options(contrasts = c("contr.sum", "contr.poly"), warn = 1)
-unescape <- function(path) read.csv(path, na.strings = "", stringsAsFactors = FALSE,
-                                    encoding = "UTF-8", check.names = FALSE)
+## Text stays text ("01" is no number), and loses the apostrophe that guards it from spreadsheets.
+NUMBERS <- c("value", "position", "analysis", "n", "mean", "median", "sd", "difference", "standard_error",
+             "statistic", "df", "df_2", "p", "p_corrected", "effect", "epsilon", "bound", "n_tests",
+             paste0("covariate_", 1:20))
+unescape <- function(path) {
+  d <- read.csv(path, na.strings = "", colClasses = "character", encoding = "UTF-8", check.names = FALSE)
+  for (name in names(d))
+    d[[name]] <- if (name %in% NUMBERS) as.numeric(d[[name]]) else sub("^'('*[-=+@\t\r])", "\\1", d[[name]])
+  d
+}
 values <- unescape("analysed_values.csv")
 printed <- unescape("statistics.csv")
 printed <- printed[!is.na(printed$analysis), ]

@@ -26,6 +26,7 @@ def study(
     gaps: int = 0,
     effect: float = 0.15,
     task: str = "reconstruction",
+    hints: tuple[str, str] = ("with", "without"),
 ) -> Tables:
     """Everybody met all models in an order of their own, with five questions each; those with an
     even number have the hint. gaps: so many participants lack the last model."""
@@ -36,7 +37,7 @@ def study(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in columns}
     for at in range(n):
         who: dict[str, Any] = {"study": "own", "participant": f"P{at + 1:02}", "session": "1"}
-        levels = dict.fromkeys(factors, ("with", "without")[at % 2])
+        levels = dict.fromkeys(factors, hints[at % 2])
         person = rng.normal(scale=0.1)
         rows["participants"].append(
             who | levels | {

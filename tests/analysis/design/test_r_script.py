@@ -19,6 +19,15 @@ from tests.analysis.design.test_analyses import DESIGN
 from tests.analysis.design.test_equal_to_r import r_is_missing
 
 ALL = {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}}
+AWKWARD = {
+    "design": {"between": {"hint": ["+01", '01 "two"']}, "within": ["model"]},
+    "analysis": {
+        "contrasts": [
+            {"name": "-it's", "weights": {"hint": {"+01": 1, '01 "two"': -1}}},
+            {"name": "é − b", "weights": {"model": {MODELS[0]: 1, MODELS[1]: -1}}},
+        ]
+    },
+}
 STUDIES: dict[str, Any] = {
     "as declared": study(DESIGN, n=14),
     "with gaps": study(DESIGN, n=16, gaps=4, seed=4),
