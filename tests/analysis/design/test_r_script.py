@@ -36,6 +36,7 @@ STUDIES: dict[str, Any] = {
         {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}},
         seed=3,
     ),
+    "awkward names": study(AWKWARD, seed=5, hints=("+01", '01 "two"')),
 }
 
 
