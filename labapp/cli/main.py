@@ -83,14 +83,29 @@ def labapp(
         say(f"labapp {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is not None and (data or private):
+        name = context.invoked_subcommand
+        group: Any = context.command
+        taken = _options_of(group.get_command(context, name))
+        given = ["--data"] * (data is not None) + ["--private"] * (private is not None)
+        behind = [option for option in given if option in taken]
         raise UsageError(
-            "--data and --private belong behind the command.",
-            todo=f"For example: labapp {context.invoked_subcommand} … --data DIR",
+            "--data and --private belong behind a command that has them.",
+            todo=f"For example: labapp {name} … {behind[0]} DIR"
+            if behind
+            else f"Leave {' and '.join(given)} out: labapp {name} has no such option "
+            f"(labapp {name} --help).",
         )
     if context.invoked_subcommand is None:
         from labapp.ui.app import open_home
 
         raise typer.Exit(open_home(data, private))
+
+
+def _options_of(command: Any) -> set[str]:
+    """The options of a command, or of any command of a group."""
+    inner = getattr(command, "commands", {}).values()
+    own = {option for parameter in command.params for option in parameter.opts}
+    return own.union(*map(_options_of, inner))
 
 
 @app.command()

@@ -107,8 +107,7 @@ class SessionDependencies:
 
 @dataclass
 class OpenSession:
-    """A session that this process holds. blind: whether its console hides the representations as
-    it opens."""
+    """A session that this process holds. blind: whether its console opens without naming models."""
 
     folder: SessionFolder
     loaded: LoadedStudy
@@ -220,8 +219,7 @@ class OpenSession:
                 document_sha256,
                 drawing,
             )
-            book = private.book_of(self.planned.study, pilot=self.planned.pilot)
-            private.store_consent(self._private, book, record)
+            private.store_consent(self._private, private.book_of_planned(self.planned), record)
         self.runner.send(given)
 
     def close(self, reason: str) -> None:
@@ -386,8 +384,7 @@ def resume(
         access.refuse_wide(dependencies.private / f"{loaded.study.id}.sqlite")
         given = any(event.kind in kinds_of(Agreement) for event in past)
         if not given and any(part.consents for part in parts):
-            book = private.book_of(planned.study, pilot=planned.pilot)
-            private.check_private(dependencies.private, book)
+            private.check_private(dependencies.private, private.book_of_planned(planned))
         resuming.check_models(past, dependencies.warmed, accept_version)
         stored: tuple[StimuliStored, ...] = ()
         if dependencies.keeps_pictures:

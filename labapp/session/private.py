@@ -14,6 +14,7 @@ from pathlib import Path
 
 from labapp import access, leftovers
 from labapp.errors import DataFolderError
+from labapp.events.lifecycle import SessionPlanned
 from labapp.messages import Message
 
 _SCHEMA = """
@@ -57,6 +58,11 @@ def book_of(study: str, *, pilot: bool) -> str:
     """The name under which signatures of a study are kept: those of pilots apart, for a pilot's
     P01 and the study's own are two people."""
     return f"{study}.pilot" if pilot else study
+
+
+def book_of_planned(planned: SessionPlanned) -> str:
+    """The same of a session."""
+    return book_of(planned.study, pilot=planned.pilot)
 
 
 def check_private(private: Path, study: str) -> None:

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTime, QTimer, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, QTime, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from labapp.errors import LabappError, ModelError, ProgramError
+from labapp.errors import Fault, LabappError, ModelError, ProgramError, faults_of
 from labapp.representations.sheets import TraversalSheet
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
@@ -23,7 +23,7 @@ from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.overview import prior_of, space_of
+from labapp.study.overview import check_all, prior_of, space_of
 from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes
@@ -34,6 +34,7 @@ from labapp.ui.moderator.checklist import Warm
 from labapp.ui.moderator.choices import StartRequest
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.screens import NumberCards, choices, preferred
+from labapp.ui.moderator.study_making import NewStudy
 from labapp.ui.moderator.study_page import facts_of
 from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.preview_process import PreviewProcess
@@ -101,6 +102,11 @@ class HomeController(QObject):
         view.blind_changed.connect(lambda blind: self._remember(blind=blind))
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
+        making = view.study.making
+        making.set_sources([path.stem for path in loading.installed()])
+        making.check_requested.connect(self.check_study)
+        making.folder_requested.connect(self._open_folder)
+        making.new_requested.connect(self.make_study)
         view.results_opened.connect(self.researcher.set_shown)
         self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
@@ -165,6 +171,8 @@ class HomeController(QObject):
                 self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = self._consent = None
+            self._show_chosen(study)
+            self.view.study.making.show_faults(faults_of(error))
             self.shelf.choose(study, None)
             self.view.set_studies(self.shelf.offered(), study)
             self.view.show_error(error)
@@ -174,6 +182,7 @@ class HomeController(QObject):
             self.lists.show_study("")
             return
         self.view.forget_error()
+        self._show_chosen(study)
         self._keep(lambda: self.shelf.choose(study, self._loaded))
         self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
         study_ = self._loaded.study
@@ -187,6 +196,37 @@ class HomeController(QObject):
         self.microphone.set_policy(study_.recording.audio)
         self.lists.show_study(study_.id)
         self.lists.refresh()
+
+    def _show_chosen(self, study: str) -> None:
+        self._chosen = study
+        self.view.study.making.set_chosen(study)
+        self.view.study.making.show_faults(())
+
+    def check_study(self) -> None:
+        """Every mistake in the chosen study and in what it names, shown in place."""
+        making = self.view.study.making
+        with mistakes.caught(self.view.show_error, tr("This study file cannot be used.")):
+            errors = check_all(self._chosen).errors
+            faults = [fault for error in errors for fault in faults_of(error)]
+            making.show_faults(faults, tr("The study is in order."))
+
+    def make_study(self, wanted: NewStudy) -> None:
+        """Write a study of one's own, and choose it; what is in the way is told in place."""
+        from labapp.study.authoring import new_study
+
+        making = self.view.study.making
+        try:
+            path, _ = new_study(wanted.name, wanted.source, wanted.folder, wanted.language or None)
+        except LabappError as error:
+            making.show_faults(faults_of(error))
+        except OSError as error:
+            making.show_faults([Fault(str(wanted.folder), 0, "", str(error.strerror))])
+        else:
+            self.choose_study(str(path))
+            making.show_faults((), tr("Written: {path}", path=path))
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(loading.find(self._chosen).parent)))
 
     def save_consent(self, path: Path) -> None:
         """Write the chosen study's blank consent form as a PDF."""

@@ -16,6 +16,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.part_words import words_of
+from labapp.ui.moderator.study_making import StudyMaking
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.traversals import TraversalView
@@ -191,7 +192,8 @@ class StudyPage(QScrollArea):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page
         column.setSpacing(theme.SPACE_L)
-        for part in (about, self.blind, self.sheets):
+        self.making = StudyMaking(palette)
+        for part in (about, self.making, self.blind, self.sheets):
             column.addWidget(part)
         column.addStretch(1)
         self.setWidget(inside)

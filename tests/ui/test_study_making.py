@@ -1,0 +1,60 @@
+"""The Study page makes studies, checks them, and shows every mistake in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from labapp.errors import Fault
+from labapp.ui import theme
+from labapp.ui.moderator.study_making import NewStudy, StudyMaking
+from labapp.ui.qtapp import make_app
+from tests.study.test_mistakes import FAR_APART, faults, write
+
+
+@pytest.fixture
+def card(qtbot: QtBot) -> StudyMaking:
+    make_app()
+    made = StudyMaking(theme.LIGHT)
+    qtbot.addWidget(made)
+    made.set_sources(["quickstart", "mnist-crowd"])
+    made.show()
+    return made
+
+
+def test_every_mistake_stands_in_place_with_its_line(card: StudyMaking, tmp_path: Path) -> None:
+    told = faults(write(tmp_path, *FAR_APART[:3]))
+    card.show_faults(told)
+    assert card.said.isVisible()
+    for fault in told:
+        assert f"line {fault.line}, {fault.key}: {fault.what}" in card.said.text()
+    card.show_faults((), "The study is in order.")
+    assert card.said.text() == "The study is in order."
+    card.show_faults(())
+    assert not card.said.isVisible()
+
+
+def test_a_new_study_and_a_copy_are_asked_for(
+    card: StudyMaking, qtbot: QtBot, tmp_path: Path
+) -> None:
+    assert not card.copy.isEnabled(), "nothing is chosen"
+    card.set_chosen("mnist-crowd")
+    asked: list[NewStudy] = []
+    card.new_requested.connect(asked.append)
+    for button, source in ((card.new, "quickstart"), (card.copy, "mnist-crowd")):
+        button.click()
+        assert card.form.isVisible()
+        card.name.setText("mine")
+        card.language.setText("fr")
+        card.where.setText(str(tmp_path))
+        card.make.click()
+        assert asked[-1] == NewStudy("mine", source, "fr", tmp_path / "mine")
+    card.cancel.click()
+    assert not card.form.isVisible()
+
+
+def test_a_mistake_without_a_file_is_told_as_it_is(card: StudyMaking) -> None:
+    card.show_faults([Fault("", 0, "", "there is no such study", "Give its path.")])
+    assert card.said.text() == "there is no such study.\n    Give its path."
