@@ -32,10 +32,7 @@ STUDIES: dict[str, Any] = {
     "as declared": study(DESIGN, n=14),
     "with gaps": study(DESIGN, n=16, gaps=4, seed=4),
     "not declared, two models": study(n=9, models=MODELS[:2], seed=2),
-    "one family": study(
-        {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}},
-        seed=3,
-    ),
+    "one family": study(ALL, seed=3),
     "awkward names": study(AWKWARD, seed=5, hints=("+01", '01 "two"')),
 }
 
