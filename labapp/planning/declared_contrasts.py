@@ -295,7 +295,7 @@ def summary(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
 
 
 def draw(powers: Sequence[ContrastPower], out: Path) -> None:
-    """The curves as power.svg and power.png. Raises OSError."""
+    """The curves as files called power, as the report saves its figures. Raises OSError."""
     import matplotlib as mpl
 
     from labapp.figure_style import ACCENT, SECONDARY, STYLE
