@@ -433,6 +433,22 @@ class Declared(Strict):
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
 
+    @property
+    def not_applied(self) -> tuple[str, ...]:
+        """What of it this version of labapp records and does not carry out, a sentence each."""
+        remarks = []
+        if self.exclude:
+            remarks.append(
+                f"The rules of `exclude` ({', '.join(self.exclude)}) are recorded, and not applied "
+                "by this version of labapp: nobody is excluded by them yet."
+            )
+        if self.missing.scale_items is not None:
+            remarks.append(
+                "`missing.scale_items` is recorded, and not applied by this version of labapp: a "
+                "scale with an answer missing is left out."
+            )
+        return tuple(remarks)
+
 
 Place = tuple[str | int, ...]
 """Where something stands in the study file."""

@@ -24,6 +24,7 @@ from labapp.study.allocation import variants
 from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
+from labapp.study.design import Declared
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
@@ -72,6 +73,7 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_not_known(loaded),
         *_uneven(loaded),
         *_not_measured(loaded),
+        *Declared.model_validate(loaded.study.declared).not_applied,
     ]
 
 
