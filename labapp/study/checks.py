@@ -11,8 +11,7 @@ from labapp.errors import LabappError, StudyError
 from labapp.plugins.item import Item
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope
-from labapp.study.design import contradictions
-from labapp.study.design_checks import design_faults, values_at
+from labapp.study.design_checks import contradictions, design_faults, values_at
 from labapp.study.flow import items_of, placed_items, unroll
 from labapp.study.partial import Partial
 from labapp.study.schema import Study

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from labapp.study import allocation
 from labapp.study.conditions import Value, values_of
-from labapp.study.design import MODEL, SESSION, Design, Place
+from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis, Place
 from labapp.study.flow import placed_items
 from labapp.study.schema import Study
 
@@ -129,3 +129,62 @@ def _not_a_multiple(
             "a level stands at most once more often at a place than another."
         )
         yield ("design", "per_cell"), what
+
+
+def contradictions(
+    design: Design | None,
+    analysis: AnalysisPlan,
+    hypotheses: tuple[Hypothesis, ...],
+    levels: Mapping[str, tuple[str, ...]],
+) -> Iterator[tuple[Place, str]]:
+    """What in these does not fit together: where it stands, and what is wrong and allowed.
+
+    Parameters
+    ----------
+    levels : mapping
+        By factor its levels as texts; () where only the sessions tell them.
+    """
+    for index, contrast in enumerate(analysis.contrasts):
+        for factor, weights in contrast.weights.items():
+            at: Place = ("analysis", "contrasts", index, factor)
+            if factor not in levels:
+                yield (
+                    at,
+                    (f"there is no factor {factor!r}; there are: {', '.join(levels) or 'none'}"),
+                )
+                continue
+            for level in weights:
+                if levels[factor] and str(level) not in levels[factor]:
+                    known = ", ".join(levels[factor])
+                    what = f"{level!r} is no level of {factor}; its levels are: {known}"
+                    yield (*at, str(level)), what
+    names = [contrast.name for contrast in analysis.contrasts]
+    known = ", ".join(map(repr, names)) or "none"
+    for outcome, effect in analysis.smallest_effect.items():
+        if effect.contrast not in names:
+            yield (
+                ("analysis", "smallest_effect", outcome, "contrast"),
+                f"there is no contrast {effect.contrast!r}; there are: {known}",
+            )
+    for index, hypothesis in enumerate(hypotheses):
+        place: Place = ("hypotheses", index)
+        if hypothesis.contrast is not None and hypothesis.contrast not in names:
+            yield (
+                (*place, "contrast"),
+                f"there is no contrast {hypothesis.contrast!r}; there are: {known}",
+            )
+        if hypothesis.contrast is None and hypothesis.direction != "two-sided":
+            yield (
+                (*place, "direction"),
+                f"{hypothesis.direction!r} is of a contrast, and none is named",
+            )
+        if (
+            hypothesis.direction == "equivalent"
+            and hypothesis.outcome not in analysis.smallest_effect
+        ):
+            what = f"'equivalent' needs the smallest effect of {hypothesis.outcome}"
+            yield (*place, "direction"), f"{what} under analysis.smallest_effect"
+    if design is None:
+        return
+    if design.per_cell is not None and not design.between and not design.within:
+        yield ("design", "per_cell"), "there is no factor, and so no cell"

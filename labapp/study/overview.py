@@ -22,9 +22,9 @@ from labapp.stimuli.masking import Masking
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import variants
 from labapp.study.conditions import VARIABLE, fill
+from labapp.study.design import Declared
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
-from labapp.study.design import Declared
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
