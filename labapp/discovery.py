@@ -48,6 +48,8 @@ TASKS = (
 PROFILES = ("interactive_reconstruction",)
 """The published studies of which labapp knows more than their tasks: folders of
 `labapp.profiles`."""
+PROFILE_NAMES = ("ross2021",)
+"""How studies name them in `analysis.profile`, in the same order."""
 TASK_GROUP = "labapp.tasks"
 READY = "ready"
 

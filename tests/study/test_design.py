@@ -6,7 +6,7 @@ import pytest
 
 from labapp.errors import StudyError
 from labapp.study import loading, overview
-from labapp.study.design import Declared, Design
+from labapp.study.design import AnalysisPlan, Declared, Design
 from labapp.study.schema import Study
 
 OWN = """\
@@ -140,3 +140,9 @@ def test_what_is_not_applied_yet_is_told(tmp_path: Path) -> None:
     assert any("`exclude` (attention, too_fast) are recorded, and not applied" in n for n in told)
     assert any("`missing.scale_items` is recorded, and not applied" in n for n in told)
     assert not Declared().not_applied
+
+
+def test_a_profile_that_nobody_knows_is_refused() -> None:
+    assert AnalysisPlan(profile="ross2021").profile == "ross2021"
+    with pytest.raises(ValueError, match="allowed is ross2021"):
+        AnalysisPlan(profile="ross2012")
