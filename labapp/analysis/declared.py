@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from pydantic import Field
 
 from labapp.analysis.column import WHO, Column, text, whole
@@ -88,9 +89,8 @@ def declared_of(tables: Tables, study: str) -> Declaration:
         key=lambda row: row[:2],
     )
     for version, _, declared in order:
-        by_version.setdefault(int(version), {})[declared if isinstance(declared, str) else ""] = (
-            None
-        )
+        number = 0 if pd.isna(version) else int(version)
+        by_version.setdefault(number, {})[declared if isinstance(declared, str) else ""] = None
     if not by_version:
         return Declaration(study=study)
     latest = list(by_version[max(by_version)])[-1]

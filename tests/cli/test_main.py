@@ -116,7 +116,7 @@ def test_every_command_has_help_with_an_example(cli: Any, command: tuple[str, ..
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
             "No task knows a strategy 'x'",
         ),
-        (("--data", "x", "studies", "list"), "behind the command"),
+        (("--data", "x", "studies", "list"), "behind a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
         *(
             ((*command, "--workers", "2", "--dask", "tcp://[::1]:9", "--out", "x"), "at one place")

@@ -34,7 +34,7 @@ def ring_model(model: str, continuous: int, discrete: int = 0) -> LoadedDecoder:
             "card": 1,
             "id": model,
             "title": "Rings that every dial changes",
-            "dataset": model.split("/")[0],
+            "dataset": {"mnist8k": "mnist", "dsprites": "dsprites"}[model.split("/")[0]],
             "architecture": architecture,
             "display": ARCHITECTURES[architecture].display,
             "sampling": "held-out",

@@ -86,7 +86,7 @@ def _(data: bytes) -> None:
 
 @target("words", ASSETS / "texts" / "en" / "participant.yaml")
 def _(data: bytes) -> None:
-    from labapp.ui.strings import _words
+    from labapp.study.words import _words
 
     _words(Path("participant.yaml"), data)
 

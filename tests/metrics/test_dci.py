@@ -279,9 +279,9 @@ def test_increasing_maps_of_a_code_leave_importances(seed: int) -> None:
     # Trees split between the same rows; only where between two rows a test row falls may change.
     codes, factors = mixed(seed)
     whole, mapped = dci(codes, factors), dci(np.exp(codes), factors)
-    np.testing.assert_allclose(array(mapped, "importance"), array(whole, "importance"), atol=1e-6)
+    np.testing.assert_allclose(array(mapped, "importance"), array(whole, "importance"), atol=TIES)
     assert mapped.parts["informativeness_train"] == pytest.approx(
-        whole.parts["informativeness_train"], abs=1e-6
+        whole.parts["informativeness_train"], abs=TIES
     )
 
 

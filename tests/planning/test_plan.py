@@ -106,7 +106,7 @@ def test_a_plan_from_the_command_line(
     assert files == {"plan.html", "figures", "sessions", *(f"{name}.csv" for name in TABLES)}
     drawn = {"alignments", "distances", "durations", "power"}
     assert {path.name for path in (out / "figures").iterdir()} == {
-        f"{name}.{ending}" for name in drawn for ending in ("svg", "png")
+        f"{name}.{ending}" for name in drawn for ending in ("svg", "png", "pdf")
     }
     page = (out / "plan.html").read_text("utf-8")
     assert page.count("<figure>") == 4

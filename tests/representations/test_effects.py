@@ -79,7 +79,9 @@ def test_a_dial_that_does_nothing_has_little_effect() -> None:
 
 def test_without_a_distance_the_absolute_change_is_compared() -> None:
     decoder = bars(sample(20))
-    unknown = replace(decoder, card=decoder.card.model_copy(update={"dataset": "own"}))
+    unknown = replace(
+        decoder, card=decoder.card.model_copy(update={"dataset": "own", "task": None})
+    )
     found = effects.effects(unknown)
     assert [one.distance for one in found] == [None] * 3
     most = max(one.change for one in found)

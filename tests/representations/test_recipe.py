@@ -212,7 +212,7 @@ def test_a_full_length_recipe_just_surpasses_100_000_iterations(path: Path) -> N
             "not those of closed-form:circles",
         ),
         ("high: 1.0", "high: -1.0", "not below"),
-        ("high: 1.0", "high: .nan", "line 12, dimensions[0].high: found nan"),
+        ("high: 1.0", "high: .nan", "line 18, dimensions[0].high: found nan"),
         ("closed-form:circles", "torch:pickle", "line 8, architecture: found 'torch:pickle'"),
         ("card: 1", "card: 2", "line 1, card: found 2"),
     ],

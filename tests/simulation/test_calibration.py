@@ -23,7 +23,7 @@ title: How near is near enough
 version: 1
 flow:
   - stages:
-      {task: reconstruction, marks: true, models: [mnist8k/ae3, mnist8k/ss3], trials: 4,
+      {task: reconstruction, marks: true, models: [mnist8k/ae5, mnist8k/ss5], trials: 4,
        skip: after}
   - break: texts/{language}/debrief.md
     at_least_s: 30
@@ -36,8 +36,8 @@ def folders(tmp_path: Path) -> list[Path]:
     path = tmp_path / "how-near.yaml"
     path.write_text(STUDY)
     decoders = {
-        "mnist8k/ae3": ring_decoder("mnist8k/ae3", 3),
-        "mnist8k/ss3": ring_decoder("mnist8k/ss3", 3, 10),
+        "mnist8k/ae5": ring_decoder("mnist8k/ae5", 3),
+        "mnist8k/ss5": ring_decoder("mnist8k/ss5", 3, 10),
     }
     around = surroundings(tmp_path, decoders={**formula_decoders(), **decoders})
     return [
@@ -54,7 +54,7 @@ def test_marks_of_simulated_participants_suggest_what_they_judged_by(
     assert set(tables.trials["outcome"]) == {"marked"}
     assert tables.stages["completion_rate"].isna().all()
     found = {one.dataset: one for one in suggestions(tables.trials, tables.marks)}
-    for dataset, judged in (("mnist8k", 0.75), ("sinelines", 0.9)):
+    for dataset, judged in (("mnist", 0.75), ("sinelines", 0.9)):
         best = found[dataset].separation
         assert best is not None
         assert best.balanced_accuracy > 0.9

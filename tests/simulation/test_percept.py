@@ -145,7 +145,7 @@ def test_a_picture_is_matched_with_those_like_it(visualisation: str, weighs: boo
     for choice in radii:
         shown = Examples(rows, any_disc(radii[choice]))
         eye = Eye(rng, 1.0)
-        one = match(eye, shown, visualisation, "image", 3, weighs=weighs)  # type: ignore[arg-type]
+        one = match(eye, shown, visualisation, "image", None, 3, weighs=weighs)  # type: ignore[arg-type]
         found.append(one)
     assert [one.choice for one in found] == [0, 1, 2]
     assert all(0 <= one.sure <= 1 and 0.8 < one.sense <= 1 for one in found)
@@ -156,7 +156,7 @@ def test_pictures_that_do_not_differ_are_matched_by_luck() -> None:
     rows = np.array([[disc(*rng.uniform(0.3, 0.7, 2), 0.15) for _ in range(8)] for _ in range(3)])
     asked = [disc(*rng.uniform(0.3, 0.7, 2), 0.15) for _ in range(60)]
     found = [
-        match(Eye(rng, 1.0), Examples(rows, one), "exemplars", "image", 3, weighs=True)
+        match(Eye(rng, 1.0), Examples(rows, one), "exemplars", "image", None, 3, weighs=True)
         for one in asked
     ]
     assert {one.choice for one in found} == {0, 1, 2}

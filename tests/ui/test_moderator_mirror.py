@@ -221,7 +221,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
 def test_the_mirror_counts_the_marks_of_a_calibration(
     open_room: Callable[..., Room], tmp_path: Path
 ) -> None:
-    model = "mnist8k/ss3"
+    model = "mnist8k/ss5"
     study = write_study(tmp_path, model, marks=True)
     clock = FakeClock()
     desk = Desk(open_room(study, clock=clock, decoders={model: ring_decoder(model, 3, 10)}), clock)

@@ -31,6 +31,7 @@ from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.pixel_score_sets import select
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.data import ids_of
+from labapp.reading import files as reading
 from labapp.representations import onnx_backend
 from labapp.stimuli import masking, score_files
 from labapp.stimuli.manifest import (
@@ -266,7 +267,7 @@ def _times(size: int, paths: Sequence[Path]) -> int:
     times = -(-LEAST_SIDE // size)
     for path in paths:
         try:
-            with Image.open(path) as image:
+            with reading.open_file(path) as stream, Image.open(stream) as image:
                 times = min(times, min(image.size) // size)
         except (OSError, UnidentifiedImageError, Image.DecompressionBombError):
             continue  # told when it is read

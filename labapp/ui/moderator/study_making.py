@@ -87,6 +87,8 @@ class StudyMaking(QFrame):
             )
         ):
             field.setAccessibleName(text)
+            if isinstance(field, QLineEdit):
+                bits.limit(field)
             label = bits.label(text)
             label.setBuddy(field)
             grid.addWidget(label, place, 0)

@@ -253,13 +253,16 @@ def test_figures_are_files_too(tmp_path: Path) -> None:
     analyze([folder], out)
     names = sorted(path.name for path in (out / FIGURES).iterdir())
     assert names == [
-        f"judging-{name}.{ending}"
-        for name in ("accuracy", "belief", "ratings-by-rank", "trade-off", "understanding")
-        for ending in ("png", "svg")
+        "captions.md",
+        *(
+            f"judging-{name}.{ending}"
+            for name in ("accuracy", "belief", "ratings-by-rank", "trade-off", "understanding")
+            for ending in ("pdf", "png", "svg")
+        ),
     ]
+    begins = {".pdf": b"%PDF", ".png": b"\x89PNG", ".svg": b"<?xml", ".md": b"#"}
     for path in (out / FIGURES).iterdir():
-        start = path.read_bytes()[:8]
-        assert start.startswith(b"\x89PNG" if path.suffix == ".png" else b"<?xml")
+        assert path.read_bytes().startswith(begins[path.suffix])
     assert len((out / "judgements.csv").read_text().splitlines()) == 1 + 6
 
 
