@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pydantic import Field
 
 from labapp.analysis.column import WHO, Column, text, whole
@@ -82,6 +81,7 @@ def declared_of(tables: Tables, study: str) -> Declaration:
     Raises RecordError for what this version of labapp cannot read.
     """
     sessions = tables.participants[tables.participants["study"] == study]
+    sessions = sessions[sessions["study_version"].notna()]
     texts = sessions[DECLARED.name] if DECLARED.name in sessions else [None] * len(sessions)
     by_version: dict[int, dict[str, None]] = {}
     order = sorted(
@@ -89,8 +89,9 @@ def declared_of(tables: Tables, study: str) -> Declaration:
         key=lambda row: row[:2],
     )
     for version, _, declared in order:
-        number = 0 if pd.isna(version) else int(version)
-        by_version.setdefault(number, {})[declared if isinstance(declared, str) else ""] = None
+        by_version.setdefault(int(version), {})[declared if isinstance(declared, str) else ""] = (
+            None
+        )
     if not by_version:
         return Declaration(study=study)
     latest = list(by_version[max(by_version)])[-1]
@@ -112,6 +113,7 @@ def repeated_study(tables: Tables, study: str, paper: str) -> str:
     """Which study of a paper the sessions of a study say that they repeat; empty where they repeat
     none of it, or several."""
     sessions = tables.participants[tables.participants["study"] == study]
+    sessions = sessions[sessions["study_version"].notna()]
     names = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
     told = [(str(of), str(repeated)) for of, repeated in names.to_numpy()]
     return told[0][1] if len(told) == 1 and told[0][0] == paper else ""

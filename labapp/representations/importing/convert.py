@@ -24,6 +24,11 @@ Float32 = NDArray[np.float32]
 Format = Literal["torchscript", "torch-export"]
 PATIENCE_S = 900
 """A conversion that takes longer is ended."""
+_OPENED = {
+    False: "It was opened without files and network.",
+    True: "It was opened as --trust asks: it could read and write files.",
+}
+"""By whether it was trusted."""
 TITLES = {"torchscript": "TorchScript", "torch-export": "torch.export"}
 
 
@@ -72,16 +77,16 @@ def convert(
         assert child.stdout is not None
         try:
             send(child.stdin, json.dumps({"format": kind, "trusted": trusted}).encode())
-            _answer(path, kind, child.stdout)
+            _answer(path, kind, child.stdout, trusted)
             send(child.stdin, content)
             file = io.BytesIO()
             np.save(file, latents, allow_pickle=False)
             send(child.stdin, file.getvalue())
-            facts = _answer(path, kind, child.stdout)
+            facts = _answer(path, kind, child.stdout, trusted)
             graph = receive(child.stdout)
             batches: list[Float32] = []
             while sum(map(len, batches)) < len(latents):
-                _answer(path, kind, child.stdout)
+                _answer(path, kind, child.stdout, trusted)
                 batches.append(np.load(io.BytesIO(receive(child.stdout)), allow_pickle=False))
                 if batches[-1].ndim == 0 or not len(batches[-1]):
                     raise EOFError
@@ -93,7 +98,7 @@ def convert(
             raise ModelError(
                 f"{path} could not be converted: the process that opened it ended "
                 f"{_how(code)}{f' ({last})' if last else ''}.",
-                safe="It was shut in; nothing was written.",
+                safe=f"{_OPENED[trusted]} No model was made.",
                 todo="Check that the file can be run by the torch that is installed here, and that "
                 "it needs less than 4 GiB of memory and ten minutes.",
             ) from error
@@ -110,7 +115,8 @@ def _how(code: int) -> str:
 def _child() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
     from labapp.representations.importing.sandbox import command
 
-    program = [sys.executable, "-m", "labapp.representations.importing.child"]
+    # -P: a random.py in the folder that somebody works in is not the one that torch needs.
+    program = [sys.executable, "-P", "-m", "labapp.representations.importing.child"]
     # What torch warns of goes to a pipe: from inside nothing can be written to a file.
     with (
         tempfile.TemporaryFile() as errors,
@@ -140,7 +146,7 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
     file.flush()
 
 
-def _answer(path: Path, kind: Format, stream: IO[bytes]) -> dict[str, Any]:
+def _answer(path: Path, kind: Format, stream: IO[bytes], trusted: bool) -> dict[str, Any]:
     """What the child says. Raises ModelError where it refuses."""
     fields: dict[str, Any] = json.loads(receive(stream, 1 << 20))
     if (refused := fields.get("refused")) is None:
@@ -164,7 +170,7 @@ def _answer(path: Path, kind: Format, stream: IO[bytes]) -> dict[str, Any]:
         raise ModelError(
             f"{path} is not converted: it uses operators that are not among those that only "
             f"compute: {operators}.{why}",
-            safe="It was opened without files and network, and none of these was run.",
+            safe=f"{_OPENED[trusted]} No model was made.",
             todo="Leave them out of what is exported, or export the decoder as ONNX (--onnx).",
         )
     what = {
@@ -174,6 +180,6 @@ def _answer(path: Path, kind: Format, stream: IO[bytes]) -> dict[str, Any]:
     }[refused]
     raise ModelError(
         f"{path} {what}: {fields['why']}",
-        safe="It was opened without files and network; nothing was written.",
+        safe=f"{_OPENED[trusted]} No model was made.",
         todo="Check the file and the latents, or export the decoder as ONNX (--onnx).",
     )

@@ -87,6 +87,7 @@ class _Tried:
     low: float = np.inf
     high: float = -np.inf
     instances: list[Float32] = field(default_factory=list)
+    apart: float = 0.0
 
 
 def import_decoder(
@@ -167,6 +168,11 @@ def import_decoder(
     tried = _try(path, runner, trial, how, expected)
     display: Display = {1: "series", 2: "image", 3: "colour"}[len(how.shape)]  # type: ignore[assignment]
     scaled, notes = _distance(distance or "mse", tried.instances)
+    if expected is not None:
+        notes.append(
+            f"Its ONNX differs from {path.name} by at most {tried.apart:.1g} on {len(trial):,} "
+            "latents."
+        )
     notes += _idle(runner, space, rows)
     notes.append(_pace(runner, trial))
     if dropped:
@@ -415,6 +421,7 @@ def _try(
             f"what it was converted to differs from it on {far} of {len(trial)} latents, by up to "
             f"{most:.2g}."
         )
+    tried.apart = most
     if problems:
         todo = (
             "Let the decoder end with a sigmoid or torch.clamp(x, 0, 1)."

@@ -45,24 +45,34 @@ _FORBIDDEN = {
         (2, 85, 257, 437, 304, 303),
         # socket, connect, accept, sendto, sendmsg, bind, listen, socketpair, accept4, sendmmsg
         (41, 42, 43, 44, 46, 49, 50, 53, 288, 307),
-        # execve, execveat, fork, vfork, ptrace, kill, tkill, tgkill, pidfd_send_signal
-        (59, 322, 57, 58, 101, 62, 200, 424),
+        # execve, execveat, fork, vfork, ptrace, kill, tkill, tgkill, pidfd_send_signal,
+        # rt_sigqueueinfo, rt_tgsigqueueinfo
+        (59, 322, 57, 58, 101, 62, 200, 234, 424, 129, 297),
         # rename, mkdir, rmdir, link, unlink, symlink, chmod, chown, truncate, and those with `at`
         (82, 83, 84, 86, 87, 88, 90, 92, 76, 258, 260, 263, 264, 265, 266, 268, 316),
-        # mount, umount2, pivot_root, chroot, bpf, io_uring_*, process_vm_*, pidfd_getfd, mknod(at)
+        # Which Landlock knows nothing of: lchown, utime, utimes, futimesat, utimensat, setxattr,
+        # lsetxattr, removexattr, lremovexattr, fchmodat2, setxattrat, removexattrat, file_setattr
+        (94, 132, 235, 261, 280, 188, 189, 197, 198, 452, 463, 466, 469),
+        # mount, umount2, pivot_root, chroot, bpf, io_uring_*, process_vm_*, pidfd_getfd, mknod(at),
+        # unshare, setns, acct, swapon, swapoff, open_tree, move_mount, fsopen, fsconfig, fsmount,
+        # fspick, mount_setattr
         (165, 166, 155, 161, 321, 425, 426, 427, 310, 311, 438, 133, 259),
-        # memfd_create, shmget, msgget, perf_event_open, userfaultfd, keyctl, add_key, request_key
-        (319, 29, 68, 298, 323, 250, 248, 249),
+        (272, 308, 163, 167, 168, 428, 429, 430, 431, 432, 433, 442),
+        # memfd_create, shmget, msgget, perf_event_open, userfaultfd, keyctl, add_key, request_key,
+        # semget, mq_open, mq_unlink
+        (319, 29, 68, 298, 323, 250, 248, 249, 64, 240, 241),
     ),
     "aarch64": (
         0xC00000B7,
         (220, 435),
         (56, 437, 265, 264),
         (198, 203, 202, 206, 211, 200, 201, 199, 242, 269),
-        (221, 281, 117, 129, 130, 424),
+        (221, 281, 117, 129, 130, 131, 424, 138, 240),
         (38, 34, 35, 37, 36, 53, 54, 45, 276),
+        (88, 5, 6, 14, 15, 452, 463, 466, 469),
         (40, 39, 41, 51, 280, 425, 426, 427, 270, 271, 438, 33),
-        (279, 194, 186, 241, 282, 219, 217, 218),
+        (97, 268, 89, 224, 225, 428, 429, 430, 431, 432, 433, 442),
+        (279, 194, 186, 241, 282, 219, 217, 218, 190, 180, 181),
     ),
 }
 """By processor its name to the kernel, the numbers of clone and clone3, and those of the calls that

@@ -147,7 +147,65 @@ def test_a_file_of_torch_export_is_converted(tmp_path: Path) -> None:
 def test_a_program_that_opens_files_is_not_run(tmp_path: Path) -> None:
     text = refusal(save(tmp_path / "decoder.pt", Opens()), tmp_path)
     assert "aten::from_file" in text
-    assert "none of these was run" in text
+    assert "without files and network" in text
+
+
+class OpensWhenLoaded(Module):
+    """Writes to a file of the disk while it is loaded, before its operators can be looked at."""
+
+    w: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.zeros(3, 4)
+        self.training = False
+
+    @torch.jit.export
+    def __getstate__(self) -> tuple[torch.Tensor, bool]:
+        return self.w, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: tuple[torch.Tensor, bool]) -> None:
+        self.training = state[1]
+        mapped = torch.from_file("secret", True, 8, dtype=torch.uint8)
+        self.w = state[0] + float(mapped.fill_(65).sum())
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(z @ self.w).reshape(-1, 2, 2)
+
+
+def test_a_program_that_opens_files_while_it_is_loaded_reaches_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"untouched")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.script(OpensWhenLoaded()), tmp_path / "decoder.pt")
+    assert "from_file" in refusal(tmp_path / "decoder.pt", tmp_path)
+    assert secret.read_bytes() == b"untouched"
+    # Where it is let it does write, so that what is said above can fail.
+    import_decoder(
+        tmp_path / "decoder.pt", "torchscript", tmp_path / "z.npy", "own/two", trusted=True
+    )
+    assert secret.read_bytes() == b"A" * 8 + b"d"
+
+
+def test_trust_is_not_called_shut_in(tmp_path: Path) -> None:
+    text = refusal(save(tmp_path / "decoder.pt", Opens()), tmp_path, trusted=True)
+    assert "could read and write files" in text
+    assert "without files" not in text
+
+
+def test_modules_in_the_folder_one_works_in_are_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "decoder.pt", Linear())
+    made = import_decoder(path, "torchscript", latents(tmp_path), "own/one")
+    assert any("differs from decoder.pt by at most" in note for note in made.notes)
 
 
 def test_what_draws_is_refused(tmp_path: Path) -> None:

@@ -7,10 +7,17 @@ import sys
 import pytest
 
 TRIED = """
-import os, socket, subprocess, threading, sys
+import ctypes, os, socket, subprocess, threading, sys
 import torch
 from labapp.representations.importing import sandbox
 path = sys.argv[1]
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(name, *arguments):
+    # Of the C library; raises as the functions of Python do.
+    if getattr(libc, name)(*arguments) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
 attempts = {
     "read": lambda: open(path).read(),
     "write": lambda: open(path + ".new", "w"),
@@ -24,6 +31,13 @@ attempts = {
     "a process": os.fork,
     "a program": lambda: subprocess.run(["true"]),
     "a signal": lambda: os.kill(os.getppid(), 0),
+    "change rights": lambda: os.chmod(path, 0o777),
+    "change times": lambda: os.utime(path, (0, 0)),
+    "change owners of a link": lambda: os.lchown(path, os.getuid(), os.getgid()),
+    "note beside a file": lambda: os.setxattr(path, "user.x", b"y"),
+    "remove a note": lambda: os.removexattr(path, "user.x"),
+    "a namespace": lambda: call("unshare", 0x10000000),
+    "a queue": lambda: call("semget", 0, 1, 0o1600),
     "torch's own reading": lambda: torch.from_file(path, size=1, dtype=torch.uint8),
 }
 sandbox.shut_in(memory=1 << 30, seconds=60)
@@ -33,7 +47,9 @@ for name, attempt in attempts.items():
         print(name, "was done")
     except (PermissionError, RuntimeError) as error:
         assert "not permitted" in str(error), (name, error)
-threading.Thread(target=print, args=("a thread computes",)).start()
+thread = threading.Thread(target=print, args=("a thread computes",))
+thread.start()
+thread.join()
 print(float((torch.ones(64, 64) @ torch.ones(64, 64)).sum()))
 """
 
