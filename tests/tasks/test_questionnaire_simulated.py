@@ -15,7 +15,7 @@ from labapp.bids.verify import verify
 from labapp.journal.opening import iter_records, open_record
 from labapp.simulation.jobs import simulate_study
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.items import REMARK
+from labapp.study.instruments.items import REMARK, Written
 from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.questionnaires import ALL, questionnaire_study
 
@@ -39,6 +39,16 @@ def test_every_item_is_answered_validly(name: str) -> None:
     assert len(set(given)) > len(instrument.items), "not always the same"
     again = [answer(item, np.random.default_rng(5)) for item in instrument.items]
     assert again == [answer(item, np.random.default_rng(5)) for item in instrument.items]
+
+
+@pytest.mark.parametrize("longest", [1, 9, 10, 17, 18, 20, 2000])
+@pytest.mark.parametrize("lines", [1, 4])
+def test_a_written_answer_fits_its_field(longest: int, lines: int) -> None:
+    item = Written(kind="written", id="why", text="Why?", longest=longest, lines=lines)
+    for seed in range(30):
+        value = answer(item, np.random.default_rng(seed))
+        assert item.check(value) == value
+        assert item.answered(value)
 
 
 @pytest.fixture(scope="module")

@@ -450,7 +450,7 @@ class Written(Item):
         return bool(value)
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> str:
-        return f"{REMARK} {rng.integers(1000)}"
+        return self.check(f"{REMARK} {rng.integers(1000)}"[: self.longest])
 
 
 def kept_text(value: Any, longest: int, *, lines: bool) -> str:
