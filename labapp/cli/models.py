@@ -29,6 +29,17 @@ DataFolder = Annotated[
 ]
 
 
+PackageFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder to write; it must not exist. Default: <id> in your models folder, where "
+        "studies find the model by its id.",
+    ),
+]
+
+
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
     """The models that studies can name: shipped ones and your own. Example: labapp models list"""
@@ -154,15 +165,7 @@ def models_import(
         bool,
         typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder to write; it must not exist. Default: <id> in your models folder, where "
-            "studies find the model by its id.",
-        ),
-    ] = None,
+    out: PackageFolder = None,
     json_: Json = False,
 ) -> None:
     """Make a model package of your own decoder, and try it on 1,000 latents.
@@ -224,15 +227,7 @@ def models_import_tfjs(
     source: Annotated[
         Path, typer.Argument(help="Published folder: config.json and decoder_web.", metavar="DIR")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Folder to write; it must not exist. Default: <id> in your models folder, where "
-            "studies find the model by its id.",
-        ),
-    ] = None,
+    out: PackageFolder = None,
     model_id: Annotated[
         str | None,
         typer.Option("--id", help="Default: <data set>/published-<name of the published folder>."),

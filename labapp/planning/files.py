@@ -20,9 +20,10 @@ SESSIONS = "sessions"
 
 
 @contextmanager
-def created(out: Path | None) -> Iterator[None]:
+def created(out: Path | None, option: str = "--out") -> Iterator[None]:
     """Make the folder before anything is computed for it, and remove it again if nothing came of
-    it. None asks for no folder. Raises ExportExists, DataFolderError."""
+    it. None asks for no folder; option: by which the user names it. Raises ExportExists,
+    DataFolderError."""
     if out is None:
         yield
         return
@@ -32,7 +33,7 @@ def created(out: Path | None) -> Iterator[None]:
         raise ExportExists(
             f"{out} exists already.",
             safe="Nothing in it was changed.",
-            todo="Name a new folder with --out.",
+            todo=f"Name a new folder with {option}.",
         ) from error
     except OSError as error:
         raise _unwritable(out, error) from error

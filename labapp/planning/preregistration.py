@@ -15,15 +15,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from labapp import __version__, access
+from labapp import __version__
 from labapp.analysis.columns import table_columns
 from labapp.analysis.registration import FORMAT, RECORD
-from labapp.errors import DataFolderError, ExportExists, UsageError
+from labapp.errors import DataFolderError, UsageError
+from labapp.planning.files import created
 from labapp.report.formats import count
 from labapp.session import folder
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
 from labapp.study.flow import items_of
-from labapp.study.loading import LoadedStudy, files_digest
+from labapp.study.loading import LoadedStudy
 
 YOURS = "[To be written by you: {}]"
 """What stands where only the authors can answer."""
@@ -113,30 +114,21 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         "inclusion": study.inclusion.model_dump(mode="json"),
         "declared": study.declared,
     }
-    assert files_digest(loaded.files) == loaded.sha256
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     digest = sha256(text.encode()).hexdigest()
-    try:
-        access.own_folder(out, exist_ok=False)
-    except FileExistsError as error:
-        raise ExportExists(
-            f"{out} exists already.",
-            safe="Nothing in it was changed.",
-            todo="Name a new folder with --preregister.",
-        ) from error
-    except OSError as error:
-        raise _unwritable(out, error) from error
-    try:
-        for name, content in loaded.files.items():
-            (out / STUDY / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / STUDY / name).write_bytes(content)
-        for name, answers in forms.items():
-            page = _page(FORMS[name], loaded, made, digest, answers)
-            (out / name).write_text(page, encoding="utf-8")
-        (out / RECORD).write_text(text, encoding="utf-8")
-    except OSError as error:
-        shutil.rmtree(out, ignore_errors=True)
-        raise _unwritable(out, error) from error
+    with created(out, "--preregister"):
+        try:
+            for name, content in loaded.files.items():
+                (out / STUDY / name).parent.mkdir(parents=True, exist_ok=True)
+                (out / STUDY / name).write_bytes(content)
+            for name, answers in forms.items():
+                page = _page(FORMS[name], loaded, made, digest, answers)
+                (out / name).write_text(page, encoding="utf-8")
+            (out / RECORD).write_text(text, encoding="utf-8")
+        except OSError as error:
+            for part in list(out.iterdir()):
+                shutil.rmtree(part) if part.is_dir() else part.unlink()
+            raise _unwritable(out, error) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)
     return Preregistration(out, digest, unwritten)

@@ -124,7 +124,11 @@ def _of(analysis: Analysis, family: str) -> Iterator[Row]:
         yield from _model(model, SENSITIVITY)
     for name, term, test in analysis.checks:
         named = test.test if name in test.test else f"{name}: {test.test}"
-        yield {"kind": CHECK, "factors": term_name(term) or None} | _test(test) | {"test": named}
+        yield (
+            {"kind": CHECK, "factors": term_name(term) or None}
+            | outcome_row(test)
+            | {"test": named}
+        )
     for remark in analysis.remarks:
         yield {"kind": LEFT_OUT, "why": remark}
 
@@ -140,15 +144,15 @@ def _model(model: Model, kind: str) -> Iterator[Row]:
     for line in model.lines:
         own = about | {"factors": term_name(line.term)}
         why = "; ".join(filter(None, (line.test.why, remark)))
-        effect = _effect(line.of.partial) if line.of and line.test.p is not None else {}
-        yield own | _test(line.test) | effect | {"why": why or None}
+        effect = effect_row(line.of.partial) if line.of and line.test.p is not None else {}
+        yield own | outcome_row(line.test) | effect | {"why": why or None}
         if line.of is None or line.test.p is None:
             continue
         if line.of.corrected is not None:
-            yield own | _test(line.of.corrected) | {"epsilon": line.of.epsilon}
-        yield own | {"test": line.of.generalised.name} | _effect(line.of.generalised)
+            yield own | outcome_row(line.of.corrected) | {"epsilon": line.of.epsilon}
+        yield own | {"test": line.of.generalised.name} | effect_row(line.of.generalised)
         if line.of.sphericity is not None:
-            yield own | {"kind": CHECK} | _test(line.of.sphericity)
+            yield own | {"kind": CHECK} | outcome_row(line.of.sphericity)
 
 
 def _mean(mean: Compared) -> Iterator[Row]:
@@ -184,11 +188,11 @@ def contrast_row(compared: Compared) -> Row:
 
 
 def _contrast(compared: Compared, family: str) -> Row:
-    row = {"kind": CONTRAST} | contrast_row(compared) | _test(compared.test)
+    row = {"kind": CONTRAST} | contrast_row(compared) | outcome_row(compared.test)
     if compared.estimate is None:
         return row
     p = compared.p_corrected
-    return row | _effect(compared.effect) | {
+    return row | effect_row(compared.effect) | {
         "n": compared.estimate.n,
         "difference": compared.estimate.value,
         "standard_error": compared.estimate.error,
@@ -217,7 +221,8 @@ def _equivalence(compared: Compared) -> Iterator[Row]:
         } | contrast_row(compared)
 
 
-def _test(test: Outcome) -> Row:
+def outcome_row(test: Outcome) -> Row:
+    """The cells of a test."""
     return {
         "test": test.test,
         "statistic": test.statistic,
@@ -228,7 +233,8 @@ def _test(test: Outcome) -> Row:
     }
 
 
-def _effect(effect: Effect | None) -> Row:
+def effect_row(effect: Effect | None) -> Row:
+    """The cells of a standardised effect; none without one."""
     if effect is None:
         return {}
     return {

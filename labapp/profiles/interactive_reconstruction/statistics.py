@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from labapp.analysis.design.rows import effect_row, outcome_row
 from labapp.analysis.effects import GENERALISED
-from labapp.analysis.inference import SMALLEST, Outcome
+from labapp.analysis.inference import SMALLEST
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction.comparisons import names_of
 from labapp.profiles.interactive_reconstruction.results import (
     Compared,
-    Effect,
     Found,
     Omnibus,
     Pair,
@@ -51,12 +51,12 @@ def _of(result: Found, comparison: Compared) -> Iterator[Row]:
     for what, outcome in comparison.checks.items():
         first, second = names_of(what, result.group.models)
         about = {"item": CHECKS, "model": first, "compared_with": second, "ours": True}
-        yield about | _outcome(outcome)
+        yield about | outcome_row(outcome)
     if comparison.mixed is not None:
         people = len(
             result.group.values.dropna(subset=[comparison.metric.column])["participant"].unique()
         )
-        yield {"item": MIXED, "ours": True, "n": people} | _outcome(comparison.mixed)
+        yield {"item": MIXED, "ours": True, "n": people} | outcome_row(comparison.mixed)
 
 
 def _values(result: Found, comparison: Compared) -> Iterator[Row]:
@@ -81,14 +81,14 @@ def _omnibus(result: Found, comparison: Compared) -> Iterator[Row]:
     if omnibus is None:
         return
     about: Row = {"item": VARIANCE, "n": omnibus.n, "n_left_out": omnibus.left_out}
-    test = about | _outcome(omnibus.outcome) | _effect(omnibus.effect)
+    test = about | outcome_row(omnibus.outcome) | effect_row(omnibus.effect)
     shown = paper.omnibus(result.group, comparison.metric)
     yield test | _corrected(result, comparison, omnibus, omnibus.smallest or omnibus.n, shown)
     if omnibus.generalised is not None:
         name = {"test": GENERALISED, "effect_name": GENERALISED, "effect": omnibus.generalised}
         yield about | name | {"ours": True}
     if omnibus.robust is not None:
-        yield about | _outcome(omnibus.robust) | {"ours": True}
+        yield about | outcome_row(omnibus.robust) | {"ours": True}
 
 
 def _pair(result: Found, comparison: Compared, pair: Pair) -> Iterator[Row]:
@@ -99,34 +99,12 @@ def _pair(result: Found, comparison: Compared, pair: Pair) -> Iterator[Row]:
         "n": pair.n_one,
         "n_2": pair.n_other,
     }
-    test = about | _outcome(pair.outcome) | _effect(pair.effect)
+    test = about | outcome_row(pair.outcome) | effect_row(pair.effect)
     test |= {"difference": pair.difference, "low": pair.low, "high": pair.high}
     shown = paper.pair(result.group, pair.one, pair.other, comparison.metric)
     yield test | _corrected(result, comparison, pair, pair.n, shown)
     if pair.robust is not None:
-        yield about | _outcome(pair.robust) | {"ours": True}
-
-
-def _outcome(outcome: Outcome) -> Row:
-    return {
-        "test": outcome.test,
-        "statistic": outcome.statistic,
-        "df": outcome.df,
-        "df_2": outcome.df_2,
-        "p": outcome.p,
-        "why": outcome.why or None,
-    }
-
-
-def _effect(effect: Effect | None) -> Row:
-    if effect is None:
-        return {}
-    return {
-        "effect_name": effect.name,
-        "effect": effect.value,
-        "effect_low": effect.low,
-        "effect_high": effect.high,
-    }
+        yield about | outcome_row(pair.robust) | {"ours": True}
 
 
 def _corrected(
