@@ -113,10 +113,10 @@ def graph(
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
         raise _refused(name, "it has not one input and one output of float32", todo)
-    key, wanted, one = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
+    key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
 
     def run(values: Float32) -> Float32:
-        parts = np.split(values, len(values)) if one else [values]
+        parts = np.split(values, len(values)) if alone else [values]
         return np.concatenate([session.run(wanted, {key: part})[0] for part in parts])
 
     try:

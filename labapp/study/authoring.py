@@ -218,8 +218,8 @@ def _choices(model: type[BaseModel], key: str) -> list[str]:
     """The values of which a key has one; none where there are many or a single one."""
     fields: Mapping[str, Any] = model.model_fields
     field = next((f for name, f in fields.items() if key in (f.alias, name)), None)
-    found = list(_literals(None if field is None else field.annotation))
-    return found if len(found) > 1 else []
+    choices = list(_literals(None if field is None else field.annotation))
+    return choices if len(choices) > 1 else []
 
 
 def _literals(annotation: Any) -> Iterator[str]:

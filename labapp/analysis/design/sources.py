@@ -155,8 +155,8 @@ def _candidates(
         meaning = next((str(text) for text in rows["meaning"].dropna()), str(score))
         values = rows.assign(value=rows["value"].astype("float64"))
         yield _Candidate(str(score), meaning, "", str(instrument), values)
-    found = names | {str(score) for score in scores["score"].dropna().unique()}
-    yield from _of_own_tables(counted, [name for name in roles if name not in found])
+    known = names | {str(score) for score in scores["score"].dropna().unique()}
+    yield from _of_own_tables(counted, [name for name in roles if name not in known])
 
 
 def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate]:

@@ -141,15 +141,15 @@ def _nodes(model: ModelProto) -> list[Any]:
     """Every node, those inside of others and of functions too."""
     from onnx import AttributeProto
 
-    found: list[Any] = []
+    nodes: list[Any] = []
     waiting = [*model.graph.node, *(node for each in model.functions for node in each.node)]
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        nodes.append(node)
         for attribute in node.attribute:
             graphs = [attribute.g] if attribute.type == AttributeProto.GRAPH else attribute.graphs
             waiting += [inner for graph in graphs for inner in graph.node]
-    return found
+    return nodes
 
 
 def _tensors(model: ModelProto) -> list[Any]:
