@@ -31,6 +31,8 @@ class SharedScale(Strict):
     high : the words at its highest point.
     middle : the words at its middle, with an odd number of points.
     labels : words for every point, instead of low and high.
+    numbers : whether the numbers of the points are shown under the circles, so that an item can ask
+        to choose one; by default not.
     """
 
     points: int = Field(ge=2, le=101)
@@ -39,6 +41,7 @@ class SharedScale(Strict):
     high: Words = ""
     middle: Words = ""
     labels: tuple[SomeWords, ...] = ()
+    numbers: bool | None = None
 
 
 class Instrument(Strict):

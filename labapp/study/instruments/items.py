@@ -136,7 +136,9 @@ class Rating(Item):
     middle : the words at the middle, with an odd number of points.
     labels : words for every point, instead of low and high.
     look : numbered circles, or a line with ticks; by default circles up to 11 points.
-    numbers : whether the numbers of the points are shown.
+    numbers : whether the numbers of the points are shown: those that are recorded, also where a
+        score counts the item the other way round. By default circles have them that stand alone,
+        and those in a table of statements have none. A line with ticks has them at its ends.
     """
 
     points: int = Field(ge=2, le=101)
@@ -146,7 +148,7 @@ class Rating(Item):
     middle: Words = ""
     labels: tuple[SomeWords, ...] = ()
     look: Literal["circles", "ticks"] | None = None
-    numbers: bool = True
+    numbers: bool | None = None
 
     @model_validator(mode="after")
     def _anchored(self) -> Rating:
@@ -174,6 +176,11 @@ class Rating(Item):
     @property
     def ticks(self) -> bool:
         return self.look == "ticks" or self.points > MOST_CIRCLES
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the numbers of the points are shown."""
+        return not self.ticks if self.numbers is None else self.numbers
 
     def anchors(self) -> dict[int, str]:
         """The words at places of the scale; places count from 0."""
@@ -226,6 +233,10 @@ class Statement(Rating):
 
     kind: Literal["statement"]
     text: SomeWords
+
+    @property
+    def numbered(self) -> bool:
+        return bool(self.numbers)
 
 
 class Slider(Item):

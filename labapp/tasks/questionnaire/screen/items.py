@@ -96,9 +96,12 @@ class RatingView(ItemView):
         super().__init__(item, words, TABLE_WORDS_WIDTH if table else WORDS_WIDTH)
         self.rating = item
         even = bool(item.labels)
-        numbered = item.numbers and not item.ticks and not table
         look = Look(
-            numbered=numbered, digits=not item.ticks, first=item.first, even=even, ticks=item.ticks
+            numbered=item.numbered,
+            digits=not item.ticks,
+            first=item.first,
+            even=even,
+            ticks=item.ticks,
         )
         low, high = item.ends()
         self.row = Scale(item.points, palette, look, item.title, item.anchors())

@@ -1,0 +1,104 @@
+"""Questionnaires of one's own on the screen: numbers under the circles of a table."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from labapp.study.instruments import Instrument
+from labapp.tasks.questionnaire.screen.page import Page
+from labapp.ui import theme
+from tests.helpers.questionnaires import own_study
+from tests.tasks.screens.test_questionnaires import WORDS
+from tests.ui.keys import focus, press
+
+LEFT = Qt.MouseButton.LeftButton
+KEY = Qt.Key
+TABLE = """\
+id: agreement
+version: 1
+title: What you think
+source: Made for the tests.
+scale: {points: 5, low: disagree, high: agree%s}
+scores:
+  agreement: {mean: [good, bad], reverse: [bad]}
+items:
+  - {id: good, kind: statement, identifying: no, text: It is good.}
+  - {id: bad, kind: statement, identifying: no, text: It is bad.%s}
+"""
+
+
+def picture(text: str, qapp, width: int = theme.CONTENT_WIDTH) -> bytes:
+    """The pixels of the first page of a questionnaire."""
+    instrument = Instrument.model_validate(yaml.safe_load(text))
+    holder = QWidget()
+    holder.setStyleSheet(theme.stylesheet(theme.LIGHT))
+    page = Page(instrument.title, "", instrument.pages[0], WORDS, theme.LIGHT)
+    page.setParent(holder)
+    for widget in (holder, page):
+        widget.resize(width, 400)
+    holder.show()
+    qapp.processEvents()
+    pixels = holder.grab().toImage()
+    holder.close()
+    return bytes(pixels.constBits())
+
+
+def test_a_table_has_numbers_where_it_says_so_and_only_there(qapp):
+    plain = picture(TABLE % ("", ""), qapp)
+    assert picture(TABLE % (", numbers: false", ""), qapp) == plain
+    numbered = picture(TABLE % (", numbers: true", ""), qapp)
+    assert numbered != plain
+    of_one = picture(TABLE % ("", ", numbers: true"), qapp)
+    assert of_one not in (plain, numbered)
+    assert picture(TABLE % (", numbers: true", ", numbers: true"), qapp) == numbered
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        ("points: 5", True),
+        ("points: 5, numbers: false", False),
+        ("points: 5, numbers: true", True),
+        ("points: 21", False),
+        ("points: 21, numbers: true", True),
+        ("points: 5, look: ticks", False),
+    ],
+)
+def test_what_a_scale_says_of_its_numbers_is_drawn(item, shown, qapp):
+    """Of what stands alone; nothing that is said is passed over."""
+    text = (
+        "id: own\nversion: 1\ntitle: T\nsource: S\nitems:\n"
+        f"  - {{id: a, text: Is it easy, low: hard, high: easy, {item}}}\n"
+    )
+    instrument = Instrument.model_validate(yaml.safe_load(text))
+    page = Page("", "", instrument.items, WORDS, theme.LIGHT)
+    assert page.views[0].row._look.numbered is shown
+    if "numbers: false" not in item:
+        bare = text.replace(item, f"{item.replace(', numbers: true', '')}, numbers: false")
+        assert (picture(text, qapp) != picture(bare, qapp)) is shown
+
+
+def test_the_number_that_is_seen_is_recorded_and_the_score_counts_the_other_way_round(
+    open_room, open_window, tmp_path, qapp
+):
+    room = open_room(study=own_study(tmp_path / "study", TABLE % (", numbers: true", "")))
+    window = open_window(room)
+    qapp.processEvents()
+    good, bad = window.screen_shown.items
+    assert focus() is good.row
+    assert [option.accessibleName() for option in bad.row.options] == [
+        *("1: disagree", "2", "3", "4", "5: agree")
+    ], "as it is seen, not as it is counted"
+    QTest.mouseClick(good.row.options[3], LEFT)
+    press(KEY.Key_Tab)
+    assert focus() is bad.row
+    press(KEY.Key_2, KEY.Key_Tab)
+    assert focus() is window.bottom.right
+    press(KEY.Key_Return)
+    assert room.last("questionnaire.submitted")["answers"] == {"good": 4, "bad": 2}
+    instrument = room.loaded.instruments["agreement"]
+    assert instrument.scores["agreement"].of({"good": 4, "bad": 2}) == 4.0
