@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -181,8 +182,26 @@ def _with_declared(
         if name == "participants":
             at = [column.name for column in columns].index(_BEHIND) + 1
             columns = (*columns[:at], DECLARED, *columns[at:])
+            columns = tuple(_with_rules(column, declared) for column in columns)
         made[name] = columns
     return made
+
+
+def own_rules(declared: Iterable[str]) -> dict[str, str]:
+    """The rules of exclusion that studies declare, by name, and what it means to fail each."""
+    return {
+        name: f"the participant {rule.fails()}"
+        for text in dict.fromkeys(filter(None, declared))
+        for name, rule in read_declared(text).exclude.items()
+    }
+
+
+def _with_rules(column: Column, declared: Iterable[str]) -> Column:
+    """The column of why a session does not count, with what the study's own rules mean."""
+    if column.name != "excluded_because" or not (rules := own_rules(declared)):
+        return column
+    told = "; ".join(f"{rule}: {meaning}" for rule, meaning in rules.items())
+    return replace(column, meaning=f"{column.meaning}; {told}")
 
 
 _NOT_IN = "snapshots"

@@ -8,9 +8,10 @@ judged by the default rule: it was completed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from labapp.analysis.declared import own_rules
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import (
     InclusionDecided,
@@ -32,6 +33,16 @@ RULES = {
     WITHDRAWN: "the participant withdrew",
 }
 """The rules that a study can set, and what it means not to meet them."""
+
+
+def rule_words(declared: Iterable[str]) -> dict[str, str]:
+    """What it means not to meet each rule: those of every study, then the studies' own.
+
+    declared: JSON of what studies declare (`labapp.analysis.declared.declared_text`).
+    """
+    return RULES | own_rules(declared)
+
+
 _KINDS = (
     *("session.planned", "session.completed", "session.ended", "session.reopened"),
     *("inclusion.decided", "payment.computed"),
@@ -55,6 +66,11 @@ class InclusionStatus:
     failed: tuple[str, ...]
     achieved: Achieved
     payment: PaymentComputed | None
+
+    def failing(self, rules: Iterable[str]) -> InclusionStatus:
+        """The same where the session fails rules that the study itself declares."""
+        failed = tuple(dict.fromkeys((*self.failed, *rules)))
+        return replace(self, included=self.included and failed == self.failed, failed=failed)
 
     def row(self) -> dict[str, Any]:
         """The columns of the table of participants that come from here."""

@@ -13,7 +13,8 @@ from importlib.metadata import version
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.inclusion import RULES
+from labapp.analysis.declared import DECLARED
+from labapp.analysis.inclusion import rule_words
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
@@ -59,8 +60,10 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
             f"Simulated, with programs and not people taking part: {simulated} of "
             f"{count(len(sessions), 'session')}."
         )
+    declared = recruited[DECLARED.name].dropna() if DECLARED.name in recruited else ()
+    words = rule_words(map(str, declared))
     reasons = [
-        RULES.get(rule, rule)
+        words.get(rule, rule)
         for reason in recruited.loc[~recruited["included"], "excluded_because"].dropna()
         for rule in str(reason).split(", ")
         if rule

@@ -4,10 +4,11 @@ one session, and the rows of the two tables."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labapp.analysis.exclusion import Given, values_of
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
 from labapp.clock import NS
@@ -154,6 +155,17 @@ def _asked(part_id: str, item: str, parts: Parts) -> tuple[str, str | None]:
     if base in asked.per_stage and number.isdigit() and int(number) in parts.stages:
         return base, parts.stages[int(number)][0].id
     return item, asked.about
+
+
+def given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterator[Given]:
+    """The submitted answers as rules of exclusion judge them, by the ids of the questionnaire."""
+    for answer in answers:
+        if answer.submitted_s is None:
+            continue
+        part = parts.questionnaires.get(answer.part)
+        kind = "" if part is None else part.kinds.get(answer.item, "")
+        item, _ = _asked(answer.part, answer.item, parts)
+        yield Given(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
 
 
 def _weights(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.analysis.inclusion import RULES, variables
+from labapp.analysis.inclusion import RULES, rule_words, variables
 from labapp.report.formats import count, decimal
 from labapp.report.listing import records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
@@ -30,8 +30,9 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
         f"({_percent(recruited)} %). Metrics and questionnaires below are of the included ones; "
         "the tables hold all, with the column included."
     )
+    words = rule_words(row["declared"] for row in recruited if isinstance(row.get("declared"), str))
     if failed := _failed(recruited):
-        listed = "; ".join(f"{name} ({RULES.get(name, name)}): {n}" for name, n in failed.items())
+        listed = "; ".join(f"{name} ({words.get(name, name)}): {n}" for name, n in failed.items())
         yield paragraph(f"Not included, by the rules that were not met: {listed}.")
     if len(recruited) < len(everybody):
         declined = len(everybody) - len(recruited)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import fsum
 from typing import Any
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import DECLARED, POSITION, SessionFactors, with_declared
+from labapp.analysis.declared import (
+    DECLARED,
+    POSITION,
+    SessionFactors,
+    read_declared,
+    with_declared,
+)
 from labapp.analysis.deviations import Deviation, fold_deviations
+from labapp.analysis.exclusion import Judged, failed_rules
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
@@ -21,6 +28,7 @@ from labapp.analysis.questionnaires import (
     answer_row,
     fold_answers,
     fold_scores,
+    given_answers,
     score_row,
 )
 from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
@@ -94,7 +102,7 @@ class SessionRecords:
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
         deviations = [*fold_deviations(events), *_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
-        return cls(
+        records = cls(
             source,
             deidentified,
             totals,
@@ -108,6 +116,23 @@ class SessionRecords:
             trials_away(events, attempts),
             Counter(skips_taken_back(events)),
         )
+        failed = records.failed_rules()
+        return replace(records, inclusion_status=records.inclusion_status.failing(failed))
+
+    def failed_rules(self) -> tuple[str, ...]:
+        """The names of the study's own rules of exclusion that the session fails."""
+        rules = read_declared(self.factors.declared).exclude
+        if not rules:
+            return ()
+        rows = self.rows()
+        judged = Judged(
+            tuple(given_answers(self.answers, self.parts)),
+            rows["scores"],
+            rows["trials"],
+            rows["stages"],
+            rows["participants"][0]["gap_s"],
+        )
+        return failed_rules(rules, judged)
 
     @property
     def who(self) -> Row:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from labapp.analysis.declared import SessionFactors, between_columns
-from labapp.analysis.inclusion import RULES, conditions, fold_inclusion_status, inclusion_kinds
+from labapp.analysis.declared import SessionFactors, between_columns, own_rules
+from labapp.analysis.inclusion import (
+    RULES,
+    InclusionStatus,
+    conditions,
+    fold_inclusion_status,
+    inclusion_kinds,
+)
+from labapp.analysis.rows import SessionRecords
 from labapp.bids.tasks import described_column
 from labapp.bids.tsv import Table
 from labapp.journal.record import Record
@@ -97,9 +104,18 @@ def participant_columns(declared: Iterable[str] = ()) -> tuple[Column, ...]:
 
 def _with_factors(columns: Sequence[Column], declared: Iterable[str]) -> tuple[Column, ...]:
     """The columns with those of the factors between participants, behind the conditions."""
+    declared = tuple(declared)
     at = columns.index(CONDITIONS) + 1
     factors = map(described_column, between_columns(declared))
-    return (*columns[:at], *factors, *columns[at:])
+    own = "; ".join(f"{rule}: {meaning}" for rule, meaning in own_rules(declared).items())
+    with_rules = (
+        replace(column, description=f"{column.description} Of the study itself: {own}.")
+        if own and column.name == "excluded_because"
+        else column
+        for column in columns
+    )
+    known = tuple(with_rules)
+    return (*known[:at], *factors, *known[at:])
 
 
 def session_line(record: Record) -> Mapping[str, object]:
@@ -108,9 +124,7 @@ def session_line(record: Record) -> Mapping[str, object]:
     outline, planned = record.outline, record.planned
     kinds = [pause.kind for pause in outline.pauses]
     factors = SessionFactors(planned, {})
-    wanted = inclusion_kinds()
-    told = payloads([row for row in record.rows if row.kind in wanted])
-    inclusion_status = fold_inclusion_status(told, withdrawn=bool(record.withdrawn))
+    inclusion_status = _status(record)
     paid = inclusion_status.payment
     return {
         "participant": planned.participant,
@@ -141,6 +155,17 @@ def session_line(record: Record) -> Mapping[str, object]:
         "sound_lost": outline.lost_s,
         "sound_missing_because": outline.silent_because,
     }
+
+
+def _status(record: Record) -> InclusionStatus:
+    """Whether a session counts; all of it is read alone where the study has rules of its own."""
+    withdrawn = bool(record.withdrawn)
+    if record.planned.declared.get("exclude"):
+        events = list(payloads(record.rows))
+        return SessionRecords.of(events, "", withdrawn=withdrawn).inclusion_status
+    wanted = inclusion_kinds()
+    told = payloads([row for row in record.rows if row.kind in wanted])
+    return fold_inclusion_status(told, withdrawn=withdrawn)
 
 
 def by_participant(

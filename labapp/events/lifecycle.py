@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Iterable
+from dataclasses import field, replace
 from typing import Any
 
 from labapp.events.moderation import Prompt
@@ -104,12 +105,18 @@ def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 @kind("inclusion.decided", durable=True)
 class InclusionDecided(Payload):
     """Whether the session counts, by the study's rules; written as it ends. failed: the rules that
-    it does not meet (completed, practice_correct, min_solved) and withdrawn; facts: what they were
-    judged by, see labapp.study.inclusion.Achieved."""
+    it does not meet (completed, practice_correct, min_solved), withdrawn, and the names of the
+    study's own rules of exclusion that it fails; facts: what the first three were judged by, see
+    labapp.study.inclusion.Achieved."""
 
     included: bool
     failed: tuple[str, ...]
     facts: dict[str, float]
+
+    def failing(self, rules: Iterable[str]) -> InclusionDecided:
+        """The same where the session fails rules of the study's own."""
+        failed = tuple(dict.fromkeys((*self.failed, *rules)))
+        return replace(self, included=not failed, failed=failed)
 
 
 @kind("payment.computed", durable=True)

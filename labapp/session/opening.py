@@ -37,6 +37,7 @@ from labapp.representations.task import InTasks, in_tasks
 from labapp.session import (
     condition_assignment,
     environment,
+    excluding,
     folder,
     masked_predictions,
     new_folder,
@@ -452,6 +453,7 @@ def _assemble(
         ),
         commit_timeout_s=dependencies.commit_timeout_s,
         gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
+        failed_rules=excluding.asked(loaded.study, home.path),
     )
     if dependencies.make_recorder is not None:
         runner.recorder = dependencies.make_recorder(home, journal.segment, runner.emit, clock)
@@ -474,9 +476,8 @@ def _assemble(
         warning = network_warning(kind)
         opening.append(AlarmRaised("network_drive", str(warning), coded(warning)))
     if runner.recorder is None:
-        as_planned = loaded.study.recording.audio == "off"
-        no_sound = dependencies.no_sound
-        opening.append(AudioOff(str(no_sound), as_planned, coded(no_sound)))
+        why = dependencies.no_sound
+        opening.append(AudioOff(str(why), loaded.study.recording.audio == "off", coded(why)))
     return OpenSession(
         home,
         loaded,

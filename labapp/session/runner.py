@@ -15,11 +15,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from labapp.clock import NS, Clock
+from labapp.errors import LabappError
 from labapp.events import Payload, Source, UnstampedEvent
 from labapp.events.commands import Begin, Command, Tick
 from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
+    InclusionDecided,
     PartEnded,
     SegmentEnded,
     SessionEnded,
@@ -27,6 +29,7 @@ from labapp.events.lifecycle import (
 )
 from labapp.events.undoing import CloseRequested, SkipRequested
 from labapp.journal.write import Journal, Receipt
+from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
 from labapp.session.machine import SessionMachine, SessionState
@@ -84,6 +87,8 @@ class Runner:
     commit_timeout_s : how long `send` may block for a commit (a simulation without windows waits
         longer).
     gallery : the pictures of photos to judge; None where the plan has none, or nobody sees them.
+    failed_rules : gives the study's own rules of exclusion that the session fails, by what is on
+        disk; asked as it ends.
     """
 
     def __init__(
@@ -99,8 +104,10 @@ class Runner:
         recorder: SoundRecorder | None = None,
         commit_timeout_s: float = PATIENCE_S,
         gallery: Gallery | None = None,
+        failed_rules: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self.journal = journal
+        self._failed_rules = failed_rules
         self.gallery = gallery
         self.clock = clock
         self.machine = machine
@@ -201,8 +208,25 @@ class Runner:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
         if not events or self._sends_first(events, command, source):
             return False
-        self._append(events, source)
+        self._append(self._excluding(events), source)
         return self._settle(self._commit_timeout_s)
+
+    def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
+        """The end of a session with the study's own rules that it fails."""
+        if not any(isinstance(unstamped.payload, InclusionDecided) for unstamped in events):
+            return events
+        try:
+            failed = self._failed_rules()
+        except LabappError as error:
+            # The analysis asks them again.
+            self.emit(AlarmRaised("exclusion_undecided", str(error), coded(error.what)))
+            return events
+        return [
+            replace(unstamped, payload=unstamped.payload.failing(failed))
+            if isinstance(unstamped.payload, InclusionDecided)
+            else unstamped
+            for unstamped in events
+        ]
 
     def _sends_first(
         self, events: Sequence[UnstampedEvent], command: Command, source: Source

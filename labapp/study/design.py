@@ -167,6 +167,13 @@ def _free(name: str) -> None:
         raise ValueError(f"a factor of another name; {name!r} is taken")
 
 
+def is_called(measure: str, instrument: str, name: str) -> bool:
+    """Whether the name of an item or score, alone or behind its questionnaire's and a dot, is that
+    of this one."""
+    of, dot, own = measure.rpartition(".")
+    return own == name and (not dot or of == instrument)
+
+
 class ExcludeRule(Strict):
     """When somebody fails, and is not analysed. A rule says one thing."""
 
@@ -177,18 +184,21 @@ class ExcludeRule(Strict):
         default=None, description="A score of a questionnaire, judged by `below` or `above`."
     )
     answer: Level | tuple[Level, ...] | None = Field(
-        default=None, description="Fails who gave this answer, or one of these."
+        default=None,
+        description="Fails who gave this answer, or one of these, any time it was asked.",
     )
     answer_not: Level | tuple[Level, ...] | None = Field(
-        default=None, description="Fails who gave another answer than this, or than one of these."
+        default=None,
+        description="Fails who gave another answer than this, or than one of these. Who was not "
+        "asked, or gave no answer, does not fail.",
     )
     below: float | None = Field(default=None, description="Fails who is below this number.")
     above: float | None = Field(default=None, description="Fails who is above this number.")
     median_response_s_below: float | None = Field(
         default=None,
         gt=0,
-        description="Fails whose median response time, over the questions that count, is below so "
-        "many seconds.",
+        description="Fails whose median response time, over the questions of stages that count and "
+        "that the participant ended, is below so many seconds.",
     )
     median_response_s_above: float | None = Field(
         default=None, gt=0, description="Fails whose median response time is above so many seconds."
@@ -197,7 +207,8 @@ class ExcludeRule(Strict):
         default=None,
         gt=0,
         le=1,
-        description="Fails who solved a smaller share of the questions that count, 0 to 1.",
+        description="Fails who solved a smaller share of the questions, 0 to 1: the mean of the "
+        "stages' `completion_rate`.",
     )
     interrupted_s_above: float | None = Field(
         default=None,
@@ -439,11 +450,6 @@ class Declared(Strict):
     def not_applied(self) -> tuple[str, ...]:
         """What of it this version of labapp records and does not carry out, a sentence each."""
         remarks = []
-        if self.exclude:
-            remarks.append(
-                f"The rules of `exclude` ({', '.join(self.exclude)}) are recorded, and not applied "
-                "by this version of labapp: nobody is excluded by them yet."
-            )
         if self.missing.scale_items is not None:
             remarks.append(
                 "`missing.scale_items` is recorded, and not applied by this version of labapp: a "

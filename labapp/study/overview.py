@@ -25,6 +25,7 @@ from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design import Declared
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
+from labapp.study.exclusion_checks import exclusion_faults
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
@@ -265,6 +266,7 @@ def check_all(
         errors += _texts(loaded, plans)
         if whole:
             errors += _nobody_counts(loaded, plans)
+        errors += exclusion_faults(loaded, plans)
     return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
 
 

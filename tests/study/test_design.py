@@ -137,7 +137,6 @@ def test_what_is_not_applied_yet_is_told(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(OWN)
     told = overview.notices(loading.load(path))
-    assert any("`exclude` (attention, too_fast) are recorded, and not applied" in n for n in told)
     assert any("`missing.scale_items` is recorded, and not applied" in n for n in told)
     assert not Declared().not_applied
 

@@ -72,6 +72,14 @@ class Item(Strict):
         """The ids of its options, of which one can be chosen; None where that is not so."""
         return None
 
+    def bounds(self) -> tuple[int, int] | None:
+        """The lowest and the highest number that can be answered; None where no number is."""
+        return self.numbers_rated()
+
+    def offered(self) -> tuple[str, ...]:
+        """The ids of the options that can be chosen; none where there are none."""
+        return ()
+
     @property
     def withheld(self) -> bool:
         """Whether a de-identified copy leaves its answers out."""
@@ -275,6 +283,9 @@ class Slider(Item):
         start = min(max(int(accuracy + 0.5), self.low), self.high)
         return max(self.low, (start - 10) // 10 * 10), self.high, start
 
+    def bounds(self) -> tuple[int, int]:
+        return self.low, self.high
+
     @property
     def about_accuracy(self) -> bool:
         return self.about is not None
@@ -357,6 +368,9 @@ class _Choosing(Item):
             raise ValueError("one option to describe at most")
         return options
 
+    def offered(self) -> tuple[str, ...]:
+        return tuple(option.id for option in self.options)
+
     several: ClassVar[bool] = False
     """Whether more than one can be chosen."""
 
@@ -417,7 +431,7 @@ class Choice(_Choosing):
     kind: Literal["choice"]
 
     def one_of(self) -> tuple[str, ...]:
-        return tuple(option.id for option in self.options)
+        return self.offered()
 
     def column(self, where: str) -> Column:
         levels = {option.id: option.text for option in self.options}

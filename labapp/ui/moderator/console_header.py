@@ -264,7 +264,7 @@ class ConsoleHeader(QFrame):
             return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
         if ended:
             if how == "completed" and state.not_counted:
-                why = ", ".join(tr(wording.NOT_COUNTED[rule]) for rule in state.not_counted)
+                why = ", ".join(map(wording.not_counted, state.not_counted))
                 return tr("■ complete, does not count: {why}", why=why), "warn"
             if how == "completed":
                 return tr("✓ complete"), "good"

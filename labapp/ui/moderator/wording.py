@@ -69,6 +69,13 @@ NOT_COUNTED = {
     "withdrawn": N_("the participant withdrew"),
 }
 """Why a session that came to its end does not count in the analysis, by the study's rule."""
+
+
+def not_counted(rule: str) -> str:
+    """Why a session does not count; a rule of the study's own by its name."""
+    return tr(NOT_COUNTED[rule]) if rule in NOT_COUNTED else tr("rule {rule}", rule=rule)
+
+
 WITHDRAWN = {
     "keep": N_("■ withdrawn, the data are kept"),
     "delete": N_("■ withdrawn, the data are deleted at closing"),

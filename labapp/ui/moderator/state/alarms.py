@@ -73,6 +73,12 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "microphone_failed": ("alarm", N_("Microphone failed")),
     "consent_not_stored": ("alarm", N_("Consent not stored")),
     "program_error": ("alarm", N_("Program error")),
+    "exclusion_undecided": (
+        "warn",
+        N_(
+            "Whether a rule of the study excludes the participant is not known yet; analyze says it"
+        ),
+    ),
     "decoder_slow": ("warn", N_("Pictures follow the dials slowly")),
 }
 """Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
