@@ -14,7 +14,6 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
-from labapp.planning.power import ALL
 from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
@@ -176,24 +175,29 @@ def _durations(waits: Sequence[Waiting]) -> ReportFigure:
 def _power(powers: GroupPower, name: str) -> ReportFigure:
     """Power over the number of participants: a row a metric, a column a level."""
     metrics = list(dict.fromkeys(test.metric for test in powers.tests))
-    figure, grid = kit.panels(2 * len(metrics), 2, 1.9, more_in=0.7, sharex=True, sharey=True)
-    for row, (axes, metric) in enumerate(
-        zip(zip(grid[::2], grid[1::2], strict=True), metrics, strict=True)
-    ):
-        tests = [test for test in powers.tests if test.metric == metric]
-        for place, (ax, level) in enumerate(zip(axes, powers.levels, strict=True)):
+    levels = powers.group.levels
+    across = len(levels)
+    figure, grid = kit.panels(
+        across * len(metrics), across, 1.9, more_in=0.7, sharex=True, sharey=True
+    )
+    for row, metric in enumerate(metrics):
+        axes = grid[across * row : across * (row + 1)]
+        own = [test for test in powers.tests if test.metric == metric]
+        for place, (ax, level) in enumerate(zip(axes, levels, strict=True)):
             for goal in GOALS:
                 ax.axhline(goal * 100, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)))
-            for at, test in enumerate(tests):
-                style = _style(at, tests) | {"markevery": (row, 4)}
+            for at, test in enumerate(own):
+                if place and not test.planned.corrected:
+                    continue
+                style = _style(at, own) | {"markevery": (row, 4)}
                 label = short(test.test, powers.group.models)
-                if len(tests) > len(kit.LINES) and at > 0:
-                    label = f"each of {len(tests) - 1} pairs of models" if at == 1 else "_"
+                if len(own) > len(kit.LINES) and at > 0:
+                    label = f"each of {len(own) - 1} other tests" if at == 1 else "_"
                 ax.plot(SIZES, test.power[:, place] * 100, label=label, **style)
             ax.set_xscale("log")
             ax.set_xlim(SIZES[0], SIZES[-1])
             ax.set_ylim(0, 102)
-            ax.set_title(f"{tests[0].title}, level {level:.2g}", fontsize=9)
+            ax.set_title(f"{own[0].title}, level {level:.2g}", fontsize=9)
             ax.xaxis.set_major_locator(FixedLocator([3, 5, 10, 20, 50, 100, 200]))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -203,26 +207,28 @@ def _power(powers: GroupPower, name: str) -> ReportFigure:
         handles, labels, loc="outside upper left", ncols=min(4, len(labels)), frameon=False,
         fontsize=8,
     )  # fmt: skip
-    each = "participants" if powers.group.within else "participants of each model"
-    figure.supxlabel(each, fontsize=9)
+    figure.supxlabel(powers.group.each, fontsize=9)
     figure.supylabel("power, %", fontsize=9)
-    kind = "paired" if powers.group.within else "independent"
+    beside = (
+        f", on the left at .05, on the right at .05 / {powers.group.n_tests} "
+        f"({powers.group.correction})"
+        if across > 1
+        else " at .05"
+    )
     return ReportFigure(
         name,
         figure,
         f"Power by number of participants: {powers.group.name}",
-        f"{powers.group.name}: analysis of variance over all models and {kind} t tests, on the "
-        f"left at .05, on the right at .05 / {powers.n_tests} (Bonferroni over the tests that an "
-        "analysis of this study makes). Dashed: 80 % and 90 %.",
+        f"{powers.group.name}: {powers.group.words}{beside}. Dashed: 80 % and 90 %.",
     )
 
 
 def _style(at: int, tests: Sequence[TestPower]) -> dict[str, Any]:
-    """Of one test's line; many pairs of models are thin lines without a name."""
+    """Of one test's line; of many tests all but the first are thin lines without a name."""
     if len(tests) > len(kit.LINES) and at > 0:
         return {"color": ACCENT, "alpha": 0.45, "linewidth": 0.8}
     line, mark = kit.LINES[at]
-    color = INK if tests[at].test == ALL else ACCENT
+    color = ACCENT if tests[at].planned.is_contrast else INK
     return {
         "linestyle": line, "marker": mark, "markersize": 4.5, "color": color, "linewidth": 1.3
     }  # fmt: skip

@@ -9,14 +9,12 @@ from math import ceil, isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.analysis.task_report import ComparedModels, reports
-from labapp.planning.normal import Effect, effects
 from labapp.planning.people import People, weights
-from labapp.planning.power import Pool, curves
+from labapp.planning.pools import LEVEL, PlannedGroup
+from labapp.planning.power import Effect, PlannedTest, Pool, curves, effects
 
 SIZES = (3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 50, 60, 80, 100, 150, 200)
 GOALS = (0.8, 0.9)
-LEVEL = 0.05
 DRAWS = 1000
 POOLS, POOL_DRAWS = 100, 200
 """Pools of simulated participants that are drawn from the pool for an interval, and studies drawn
@@ -42,28 +40,30 @@ class TestPower:
 
     Attributes
     ----------
-    power : shape (sizes, levels), the levels being .05 and Bonferroni's.
-    needs : (level, goal) -> Need.
+    power : shape (sizes, levels), the levels being those of its group.
+    needs : (level, goal) -> Need; of a test that is not corrected at the first level alone.
     effect : of the mixture, for the check by normal theory.
     """
 
     metric: str
     title: str
-    test: str
+    planned: PlannedTest
     power: Floats
     needs: Mapping[tuple[float, float], Need]
     effect: Effect
     pool: Pool
 
+    @property
+    def test(self) -> str:
+        """Its name."""
+        return self.planned.name
+
 
 @dataclass(frozen=True)
 class GroupPower:
-    """The power to tell models of a group apart. levels: .05, and .05 over the number of tests that
-    an analysis of these sessions makes (n_tests)."""
+    """The power of the tests that are planned together."""
 
-    group: ComparedModels
-    n_tests: int
-    levels: tuple[float, float]
+    group: PlannedGroup
     tests: tuple[TestPower, ...]
 
 
@@ -91,54 +91,21 @@ def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
     return float(ceil(sizes[at - 1] + part * (sizes[at] - sizes[at - 1]) - 1e-9))
 
 
-def group_powers(people: People, seed: int) -> list[GroupPower]:
-    """Each group of models that the study compares, of the participants who count."""
-    counted = people.tables.included()
-    groups = [group for report in reports() for group in report.compared(counted)]
-    n_tests = sum(group.n_tests for group in groups)
-    levels = (LEVEL, LEVEL / max(n_tests, 1))
-    powers = []
-    for group in groups:
-        tests = [
-            test
-            for pool, title in pools(group, people)
-            for test in _tests(pool, title, people, group, levels, seed)
-        ]
-        powers.append(GroupPower(group, n_tests, levels, tuple(tests)))
-    return powers
+def group_powers(groups: Sequence[PlannedGroup], people: People, seed: int) -> list[GroupPower]:
+    """The power of what is planned."""
+    return [
+        GroupPower(
+            group,
+            tuple(test for pool in group.pools for test in _tests(pool, people, group, seed)),
+        )
+        for group in groups
+    ]
 
 
-def pools(group: ComparedModels, people: People) -> list[tuple[Pool, str]]:
-    """A pool for each metric that can tell models apart, with its title."""
-    if len(group.models) < 2:
-        return []
-    result = []
-    for metric, title in group.measured.items():
-        participants, values = _wide(group, metric)
-        weights = people.weights(participants)
-        result.append((Pool(metric, group.models, group.within, values, weights), title))
-    return result
-
-
-def _wide(group: ComparedModels, metric: str) -> tuple[list[str], Floats]:
-    table = group.values.pivot_table(
-        index="participant", columns="model", values=metric, dropna=False
-    ).reindex(columns=list(group.models))
-    table = table.dropna(how="all")
-    return [str(name) for name in table.index], table.to_numpy(np.float64)
-
-
-def _tests(
-    pool: Pool,
-    title: str,
-    people: People,
-    group: ComparedModels,
-    levels: tuple[float, float],
-    seed: int,
-) -> list[TestPower]:
+def _tests(pool: Pool, people: People, group: PlannedGroup, seed: int) -> list[TestPower]:
+    levels = group.levels
     power = curves(pool, SIZES, levels, DRAWS, seed)
-    names, _ = _wide(group, pool.metric)
-    spread = _other_pools(pool, names, people, levels, seed)
+    spread = _other_pools(pool, people, levels, seed)
     powers = []
     for at, (test, effect) in enumerate(zip(pool.tests, effects(pool), strict=True)):
         needs = {
@@ -148,7 +115,9 @@ def _tests(
             )
             for place, level in enumerate(levels)
             for goal in GOALS
+            if place == 0 or test.corrected
         }
+        title = group.titles[pool.metric]
         powers.append(TestPower(pool.metric, title, test, power[:, :, at], needs, effect, pool))
     return powers
 
@@ -158,29 +127,22 @@ def _need(n: float, others: Sequence[float]) -> Need:
     return Need(*(int(size) if isfinite(size) else None for size in (n, float(low), float(high))))
 
 
-def _other_pools(
-    pool: Pool, names: Sequence[str], people: People, levels: tuple[float, float], seed: int
-) -> list[Floats]:
-    """Power from other simulated participants: as many of each strategy (of each model, where each
-    meets one) drawn from those there are."""
+def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int) -> list[Floats]:
+    """Power from other simulated participants: as many of each strategy (in each group, where
+    there are several) drawn from those there are."""
     rng = np.random.default_rng([seed, 1])
-    strategies = np.array([people.strategies[name] for name in names])
-    met = np.array([_met(pool, row) for row in pool.values])
+    strategies = np.array([people.strategies[name] for name in pool.people])
     powers = []
     for number in range(POOLS):
-        times = np.zeros(len(names))
+        times = np.zeros(len(strategies))
         for strategy in np.unique(strategies):
-            for cell in np.unique(met):
-                own = np.flatnonzero((strategies == strategy) & (met == cell))
+            for group in np.unique(pool.groups):
+                own = np.flatnonzero((strategies == strategy) & (pool.groups == group))
                 if own.size:
                     times[own] = rng.multinomial(own.size, np.full(own.size, 1 / own.size))
         drawn = pool.reweighted(pool.weights * times)
         powers.append(curves(drawn, SIZES, levels, POOL_DRAWS, seed + number + 2))
     return powers
-
-
-def _met(pool: Pool, row: Floats) -> int:
-    return -1 if pool.within else int(np.flatnonzero(np.isfinite(row))[0])
 
 
 def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[Scenario]:
@@ -216,7 +178,7 @@ def _scenario(
     other = replace(people, shares=dict(shares))
     # As it is, the mixture has its numbers already, and from more draws.
     same = shares == people.shares
-    needs = _known(powers) if same else _needed(shares, people, powers, seed)
+    needs = _as_planned(powers) if same else _needed(shares, people, powers, seed)
     completion = {rate.model: rate.mean for rate in completions(other) if rate.strategy is None}
     return Scenario(name, dict(shares), completion, needs)
 
@@ -224,7 +186,7 @@ def _scenario(
 Needs = dict[tuple[str, str], int | None]
 
 
-def _known(powers: Sequence[GroupPower]) -> Needs:
+def _as_planned(powers: Sequence[GroupPower]) -> Needs:
     return {
         _key(power, test.metric, test.test): test.needs[LEVEL, GOALS[0]].n
         for power in powers
@@ -239,12 +201,11 @@ def _needed(
     for group_power in powers:
         for metric in dict.fromkeys(test.metric for test in group_power.tests):
             pool = next(test.pool for test in group_power.tests if test.metric == metric)
-            names, _ = _wide(group_power.group, metric)
-            drawn = pool.reweighted(weights([people.strategies[n] for n in names], shares))
+            drawn = pool.reweighted(weights([people.strategies[n] for n in pool.people], shares))
             power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
             for at, test in enumerate(pool.tests):
                 n = smallest(SIZES, power[:, 0, at], GOALS[0])
-                needs[_key(group_power, metric, test)] = int(n) if isfinite(n) else None
+                needs[_key(group_power, metric, test.name)] = int(n) if isfinite(n) else None
     return needs
 
 

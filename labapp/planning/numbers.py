@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.planning.needs import GOALS, SIZES
-from labapp.planning.normal import power_of
 from labapp.planning.people import BEST
 from labapp.planning.plan import Plan
+from labapp.planning.power import normal_power
 from labapp.planning.thresholds import TRIES, UNDERSTANDS
 from labapp.planning.waiting import quantile
 
@@ -21,7 +21,7 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
     """Rows by table: the recommendations, then what they rest on.
 
     Alignments and shares are 0-1, times in seconds; strategy `mixture`: each strategy by its share;
-    n_participants: of the study, or of each model where a participant meets one.
+    n_participants: of those whom the column `counts` names: all, or of each model or group.
     """
     return {
         "thresholds": _thresholds(plan),
@@ -125,7 +125,7 @@ def _needs(plan: Plan) -> list[Row]:
     return [
         {
             "group": powers.group.name,
-            "design": design(powers.group.within),
+            "counts": powers.group.each,
             "metric": test.metric,
             "test": test.test,
             "effect": test.effect.name,
@@ -143,10 +143,6 @@ def _needs(plan: Plan) -> list[Row]:
     ]
 
 
-def design(within: bool) -> str:
-    return "paired" if within else "independent"
-
-
 def _power(plan: Plan) -> list[Row]:
     return [
         {
@@ -156,11 +152,12 @@ def _power(plan: Plan) -> list[Row]:
             "level": level,
             "n_participants": n,
             "power": float(test.power[at, place]),
-            "power_by_normal_theory": power_of(test.pool, test.effect, n, level),
+            "power_by_normal_theory": normal_power(test.planned, test.pool, n, level),
         }
         for powers in plan.powers
         for test in powers.tests
-        for place, level in enumerate(powers.levels)
+        for place, level in enumerate(powers.group.levels)
+        if place == 0 or test.planned.corrected
         for at, n in enumerate(SIZES)
     ]
 

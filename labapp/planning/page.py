@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from labapp import __version__
 from labapp.planning import said, thresholds, waiting
 from labapp.planning.needs import GOALS, SIZES, GroupPower
-from labapp.planning.normal import power_of
-from labapp.planning.numbers import design
 from labapp.planning.plan import Plan
+from labapp.planning.power import normal_power
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, Threshold
 from labapp.report.drawing import ReportFigure
 from labapp.report.formats import clock, count, decimal
@@ -43,7 +42,7 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
         ],
         completion_columns=("Completion rate, %", "mixture", *plan.shares),
         completions=list(_completions(plan)),
-        most=SIZES[-1],
+        not_planned=[(left.name, left.group or said.NONE, left.why) for left in plan.not_planned],
         powers=[
             _power(powers, "power" if len(plan.powers) == 1 else f"power-{number}")
             for number, powers in enumerate(plan.powers, start=1)
@@ -123,16 +122,15 @@ def _completions(plan: Plan) -> Iterator[Row]:
 
 def _power(powers: GroupPower, figure: str) -> dict[str, object]:
     """What the page has of one group; the check is at the first level, .05."""
-    pairs = [(level, goal) for level in powers.levels for goal in GOALS]
+    group = powers.group
+    pairs = [(level, goal) for level in group.levels for goal in GOALS]
     heads = [two_lines(f"{said.percent(goal)} power", f"p < {level:.2g}") for level, goal in pairs]
     needs, check = [], []
     for test in powers.tests:
         effect = test.effect
         size = said.NONE if effect.value is None else f"{effect.name} = {decimal(effect.value, 2)}"
-        needs.append(
-            (test.title, test.test, size, *(said.need(test.needs[pair]) for pair in pairs))
-        )
-        normal = (power_of(test.pool, effect, n, powers.levels[0]) for n in CHECKED_AT)
+        needs.append((test.title, test.test, size, *(said.need_at(test, pair) for pair in pairs)))
+        normal = (normal_power(test.planned, test.pool, n, group.levels[0]) for n in CHECKED_AT)
         resampled = (float(test.power[SIZES.index(n), 0]) for n in CHECKED_AT)
         cells = (
             two_lines(decimal(power * 100, 0), said.percent(theory))
@@ -140,15 +138,12 @@ def _power(powers: GroupPower, figure: str) -> dict[str, object]:
         )
         check.append((test.title, test.test, *cells))
     return {
-        "name": powers.group.name,
+        "name": group.name,
         "figure": figure,
         "columns": ("Metric", "Test", two_lines("Effect", "simulated"), *heads),
         "numeric": range(2, 3 + len(heads)),
         "needs": needs,
-        "who": "Participants" if powers.group.within else "Participants of each model",
-        "design": design(powers.group.within),
-        "level": f"{powers.levels[1]:.2g}",
-        "n_tests": powers.n_tests,
+        "caption": said.needed(group),
         "check_columns": ("Metric", "Test", *(f"n = {n}" for n in CHECKED_AT)),
         "check": check,
     }

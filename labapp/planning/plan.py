@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from labapp.analysis.calibration import Suggestion
+from labapp.analysis.design.sources import LeftOut
 from labapp.errors import UsageError
 from labapp.planning import pairs, thresholds, waiting
 from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
 from labapp.planning.pairs import Pairs
 from labapp.planning.people import People, out_of_reach, simulate_people
+from labapp.planning.pools import planned_groups
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
 from labapp.representations.card import dataset_of
@@ -45,6 +49,7 @@ class Plan:
     shares : of the strategies in the mixture.
     open : those for whom the target was out of reach.
     people : those who took part in the study as it is.
+    not_planned : outcomes that are analysed and not planned, and why.
     """
 
     loaded: LoadedStudy
@@ -60,7 +65,15 @@ class Plan:
     lengths: Sequence[Length]
     completions: Sequence[Completion]
     powers: Sequence[GroupPower]
+    not_planned: Sequence[LeftOut]
     scenarios: Sequence[Scenario]
+
+    @property
+    def counted(self) -> float:
+        """Share of the simulated sessions that count, each strategy by its share of the mixture."""
+        sessions = self.people.tables.participants
+        weights = self.people.weights(list(sessions["participant"]))
+        return float(weights @ sessions["included"].to_numpy(np.float64))
 
     @property
     def open_participants(self) -> int:
@@ -141,7 +154,8 @@ def plan(
             else people
         )
     progress(0.8, "computing power")
-    powers = group_powers(people, used)
+    groups, not_planned = planned_groups(people)
+    powers = group_powers(groups, people, used)
     progress(0.95, "trying other mixtures")
     others = scenarios(people, powers, used)
     progress(1.0, "done")
@@ -159,6 +173,7 @@ def plan(
         waiting.lengths(people),
         waiting.completions(people),
         powers,
+        not_planned,
         others,
     )
 
@@ -173,8 +188,9 @@ def check_plannable(loaded: LoadedStudy) -> None:
             "Their answers about explanations and masked pictures, and their marks in a "
             "calibration, are set beforehand.",
             safe="Nothing was simulated.",
-            todo=f"These can be planned: {', '.join(able)}. Sessions of a calibration are given "
-            "with --calibration to the plan of the study that they are for.",
+            todo="The declared contrasts of any study are planned by --contrasts. By simulation "
+            f"these can be: {', '.join(able)}. Sessions of a calibration are given with "
+            "--calibration to the plan of the study that they are for.",
         )
 
 

@@ -1,24 +1,64 @@
-"""Power of the paper's tests by resampling simulated participants (paper 000, section 6).
+"""Power of the tests of an analysis by resampling simulated participants.
 
-So many participants are drawn from the simulated ones, each strategy by its share, and the test is
-made; power is the share of such studies in which p is below the level. All tests are functions of
-sums over the participants drawn, so that the draws are counts and the sums matrix products.
+So many participants of each group are drawn from the simulated ones, each strategy by its share,
+and the test is made; power is the share of such studies in which p is below the level. Every test
+is of means of groups of participants' weighted sums of cells: t of a contrast, F of a term (type
+III), two one-sided tests of equivalence. All are functions of sums over the participants drawn, so
+that the draws are counts and the sums matrix products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
+
+from labapp.analysis.design.contrasts import EQUIVALENT, GREATER, LESS, Direction
 
 Floats = NDArray[np.float64]
-ALL = "all models"
+Whole = NDArray[np.intp]
 TINY = 1e-18
 """Variances below this part of the square of the values are rounding."""
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """A test that is planned.
+
+    Attributes
+    ----------
+    name : as tables have it.
+    cells : shape (cells, d), what is made of the values of a participant: for a contrast one column
+        of weights, for an F orthonormal ones.
+    groups : shape (q, groups), each row the weights of the groups' means; the error is that within
+        all groups.
+    apart : only groups with a weight are in it, as in t tests of two groups among several.
+    bound : of a test of equivalence the smallest effect, in the unit of the values, or with
+        `standardised` in standard deviations.
+    corrected : whether its p is corrected for several tests.
+    """
+
+    name: str
+    cells: Floats
+    groups: Floats
+    direction: Direction = "two-sided"
+    apart: bool = False
+    bound: float | None = None
+    standardised: bool = False
+    corrected: bool = True
+
+    @property
+    def is_contrast(self) -> bool:
+        """Whether it is a t."""
+        return bool(self.cells.shape[1] == 1 and self.groups.shape[0] == 1)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """The cells that a participant must have."""
+        return np.asarray((self.cells != 0).any(axis=1))
 
 
 @dataclass(frozen=True)
@@ -27,36 +67,51 @@ class Pool:
 
     Attributes
     ----------
-    models : of k.
-    values : shape (m, k), NaN where a participant did not meet a model.
-    within : each met all of them.
-    weights : shape (m,), probability of each to be drawn; where each met one model, they are made
-        to add up to 1 for each model.
+    tests : that are made of them.
+    values : shape (m, cells), NaN where a participant has none.
+    groups : shape (m,), the number of each participant's group.
+    weights : shape (m,), probability of each to be drawn among those of the group, in proportion.
+    people : shape (m,), their labels.
     """
 
     metric: str
-    models: tuple[str, ...]
-    within: bool
+    tests: tuple[PlannedTest, ...]
     values: Floats
+    groups: Whole
     weights: Floats
+    people: tuple[str, ...] = ()
 
     @property
-    def tests(self) -> tuple[str, ...]:
-        """The analysis of variance, where it is not the t test again, then each pair of models."""
-        pairs = [f"{first} – {other}" for first, other in combinations(self.models, 2)]
-        return tuple([ALL, *pairs] if len(self.models) > 2 else pairs)
+    def n_groups(self) -> int:
+        return self.tests[0].groups.shape[1] if self.tests else 1
 
     def reweighted(self, weights: Floats) -> Pool:
-        return Pool(self.metric, self.models, self.within, self.values, weights)
+        """The same people in other shares."""
+        return replace(self, weights=weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The standardised effect of a test in the mixture: d_z of what participants met, d between
+    groups of them, Cohen's f of a term (of the error without their own differences where it is
+    within participants). None where nothing varies."""
+
+    test: str
+    name: str
+    value: float | None
 
 
 def p_values(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
     """p of each test in `draws` studies, shape (draws, tests); NaN where there is no test (a sample
-    that does not vary). n: participants where each meets all models, else of each model."""
-    if not pool.weights.sum() > 0:
-        return np.full((draws, len(pool.tests)), np.nan)
+    that does not vary, a group without anybody). n: participants of each group."""
+    counts: list[tuple[Whole, Floats]] = []
+    for group in range(pool.n_groups):
+        own = np.flatnonzero(pool.groups == group)
+        if not pool.weights[own].sum() > 0:
+            return np.full((draws, len(pool.tests)), np.nan)
+        counts.append((own, _counts(pool.weights[own], n, draws, rng)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _within(pool, n, draws, rng) if pool.within else _between(pool, n, draws, rng)
+        return np.stack([_p(test, pool.values, counts) for test in pool.tests], axis=1)
 
 
 def power(pool: Pool, n: int, levels: Sequence[float], draws: int, seed: int) -> Floats:
@@ -83,68 +138,124 @@ def _counts(weights: Floats, n: int, draws: int, rng: np.random.Generator) -> Fl
     return counted.reshape(draws, len(weights)).astype(np.float64)
 
 
-def _within(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
-    counts = _counts(pool.weights, n, draws, rng)
-    columns: list[Floats] = []
-    if len(pool.models) > 2:
-        columns.append(_repeated(pool.values, counts))
-    for first, other in combinations(range(len(pool.models)), 2):
-        difference = pool.values[:, first] - pool.values[:, other]
-        finite = np.isfinite(difference)
-        d = np.where(finite, difference, 0.0)
-        size = counts @ finite.astype(np.float64)
-        mean = counts @ d / size
-        variance = (counts @ np.square(d) - size * np.square(mean)) / (size - 1)
-        variance[variance <= TINY * max(1.0, float(np.square(d).max()))] = np.nan
-        t = mean / np.sqrt(variance / size)
-        columns.append(np.asarray(2 * special.stdtr(size - 1, -np.abs(t))))
-    return np.stack(columns, axis=1)
+def _sides(test: PlannedTest) -> tuple[list[int], Floats]:
+    """The groups that are in a test, and their weights."""
+    if not test.apart:
+        return list(range(test.groups.shape[1])), test.groups
+    named = [int(at) for at in np.flatnonzero((test.groups != 0).any(axis=0))]
+    return named, test.groups[:, named]
 
 
-def _repeated(values: Floats, counts: Floats) -> Floats:
-    """p of the repeated-measures analysis of variance of each study, of those with all values."""
-    complete = np.isfinite(values).all(axis=1)
-    x, c = values[complete], counts[:, complete]
-    k = x.shape[1]
-    n = c.sum(axis=1)
-    means = c @ x / n[:, None]
-    grand = means.mean(axis=1)
-    people = k * (c @ np.square(x.mean(axis=1)) - n * np.square(grand))
-    total = c @ np.square(x).sum(axis=1) - n * k * np.square(grand)
-    conditions = n * np.square(means - grand[:, None]).sum(axis=1)
-    error = total - people - conditions
-    error[error <= TINY * np.maximum(1.0, c @ np.square(x).sum(axis=1))] = np.nan
-    df = (k - 1) * (n - 1)
-    return np.asarray(special.fdtrc(k - 1, df, (conditions / (k - 1)) / (error / df)))
+def _p(test: PlannedTest, values: Floats, counts: Sequence[tuple[Whole, Floats]]) -> Floats:
+    used = test.used
+    scores = values[:, used] @ test.cells[used]
+    there = np.asarray(np.isfinite(scores).all(axis=1))
+    named, weights = _sides(test)
+    sizes, means, squares, rounding = [], [], [], 0.0
+    for group in named:
+        own, count = counts[group]
+        own_there = there[own]
+        x, c = scores[own][own_there], count[:, own_there]
+        # From their middle, so that values that are all the same leave no rounding.
+        middle = x.mean(axis=0) if len(x) else np.zeros(x.shape[1])
+        apart = x - middle
+        size = c.sum(axis=1)
+        mean = c @ apart / size[:, None]
+        sizes.append(size)
+        means.append(mean + middle)
+        squares.append((c @ np.square(apart)).sum(axis=1) - size * np.square(mean).sum(axis=1))
+        rounding = max(rounding, TINY * max(1.0, float(np.square(x).max(initial=0.0))))
+    q, d = weights.shape[0], test.cells.shape[1]
+    total = np.sum(sizes, axis=0)
+    df = d * (total - len(named))
+    error = np.sum(squares, axis=0)
+    error = np.where((error <= rounding * np.maximum(total, 1)) | (df < 1), np.nan, error)
+    difference = np.einsum("qg,gsd->sqd", weights, np.stack(means))
+    spread = np.einsum("qg,gs,rg->sqr", weights, 1 / np.stack(sizes), weights)
+    if test.is_contrast:
+        return _p_of_contrast(test, difference[:, 0, 0], error / df, spread[:, 0, 0], df)
+    usable = np.isfinite(spread.sum(axis=(1, 2)) + error)
+    solved = np.full_like(difference, np.nan)
+    solved[usable] = np.linalg.solve(spread[usable], difference[usable])
+    explained = (difference * solved).sum(axis=(1, 2))
+    return np.asarray(special.fdtrc(q * d, df, explained / (q * d) / (error / df)))
 
 
-def _between(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
-    size: list[Floats] = []
-    mean: list[Floats] = []
-    squares: list[Floats] = []
-    for at in range(len(pool.models)):
-        finite = np.isfinite(pool.values[:, at]) & (pool.weights > 0)
-        if not finite.any():
-            return np.full((draws, len(pool.tests)), np.nan)
-        x = pool.values[finite, at]
-        counts = _counts(pool.weights[finite], n, draws, rng)
-        size.append(np.full(draws, float(n)))
-        mean.append(np.asarray(counts @ x / n))
-        squares.append(np.asarray(counts @ np.square(x) - n * np.square(mean[-1])))
-    sizes, means, within = (np.stack(some) for some in (size, mean, squares))
-    rounding = TINY * max(1.0, float(np.nanmax(np.square(pool.values))))
-    columns = []
-    k = len(pool.models)
-    if k > 2:
-        conditions = (sizes * np.square(means - means.mean(axis=0))).sum(axis=0)
-        columns.append(_f(conditions, within.sum(axis=0), k - 1, k * (n - 1), rounding))
-    for first, other in combinations(range(k), 2):
-        conditions = n / 2 * np.square(means[first] - means[other])
-        columns.append(_f(conditions, within[first] + within[other], 1, 2 * (n - 1), rounding))
-    return np.stack(columns, axis=1)
+def _p_of_contrast(
+    test: PlannedTest, value: Floats, variance: Floats, scale: Floats, df: Floats
+) -> Floats:
+    error = np.sqrt(variance * scale)
+    if test.direction == EQUIVALENT:
+        room = (test.bound or 0.0) * (np.sqrt(variance) if test.standardised else 1.0)
+        above, below = (value + room) / error, (value - room) / error
+        return np.asarray(
+            np.maximum(special.stdtr(df, -above), special.stdtr(df, below)), np.float64
+        )
+    t = value / error
+    if test.direction == GREATER:
+        return np.asarray(special.stdtr(df, -t))
+    if test.direction == LESS:
+        return np.asarray(special.stdtr(df, t))
+    return np.asarray(2 * special.stdtr(df, -np.abs(t)))
 
 
-def _f(conditions: Floats, error: Floats, df: int, df_error: int, rounding: float) -> Floats:
-    """p of F; with two conditions that of t squared, the pooled-variance t test."""
-    variance = np.where(error <= rounding, np.nan, error)
-    return np.asarray(special.fdtrc(df, df_error, (conditions / df) / (variance / df_error)))
+def effects(pool: Pool) -> list[Effect]:
+    """Of each test of a pool, in its order."""
+    return [_effect(test, pool) for test in pool.tests]
+
+
+def _effect(test: PlannedTest, pool: Pool) -> Effect:
+    named, weights = _sides(test)
+    within = len(named) == 1 or bool(np.ptp(weights) == 0)
+    name = ("d_z" if within else "d") if test.is_contrast else "f"
+    moments = _moments(test, pool)
+    if moments is None:
+        return Effect(test.name, name, None)
+    means, variance = moments
+    if test.is_contrast:
+        return Effect(test.name, name, float((weights @ means).item()) / variance**0.5)
+    explained = _explained(weights, means)
+    cells = int(test.used.sum()) * len(named)
+    return Effect(test.name, name, (explained / cells / variance) ** 0.5)
+
+
+def _moments(test: PlannedTest, pool: Pool) -> tuple[Floats, float] | None:
+    """Means of the groups, shape (groups, d), and the variance within them; None without one."""
+    used = test.used
+    scores = pool.values[:, used] @ test.cells[used]
+    means, squares = [], []
+    for group in _sides(test)[0]:
+        own = (pool.groups == group) & np.isfinite(scores).all(axis=1) & (pool.weights > 0)
+        if not own.any():
+            return None
+        w = pool.weights[own] / pool.weights[own].sum()
+        means.append(w @ scores[own])
+        squares.append(float((w @ np.square(scores[own] - means[-1])).mean()))
+    variance = float(np.mean(squares))
+    return (np.stack(means), variance) if variance > TINY else None
+
+
+def _explained(weights: Floats, means: Floats) -> float:
+    """Sum of squares of a term with one participant in each group."""
+    difference = weights @ means
+    return float((difference * np.linalg.solve(weights @ weights.T, difference)).sum())
+
+
+def normal_power(test: PlannedTest, pool: Pool, n: int, level: float) -> float | None:
+    """Power by normal theory of the mixture's effect with n participants in each group: a check on
+    the resampling. Resampled people are no normal sample (completion rates take few values), so
+    that the two agree in tendency, not to the last per cent. None where nothing varies, and for
+    tests of equivalence."""
+    moments = _moments(test, pool)
+    if moments is None or test.direction == EQUIVALENT:
+        return None
+    means, variance = moments
+    named, weights = _sides(test)
+    q, d = weights.shape[0], test.cells.shape[1]
+    df = d * (n - 1) * len(named)
+    shift = n * _explained(weights, means) / variance
+    if test.direction in (GREATER, LESS):
+        t = float(np.sign((weights @ means).item()) * shift**0.5)
+        t = t if test.direction == GREATER else -t
+        return float(stats.nct.sf(stats.t.ppf(1 - level, df), df, t))
+    return float(stats.ncf.sf(stats.f.isf(level, q * d, df), q * d, df, shift))

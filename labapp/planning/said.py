@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labapp.planning.needs import SIZES, Need
+from labapp.planning.needs import SIZES, Need, TestPower
 from labapp.planning.plan import Plan
+from labapp.planning.pools import PlannedGroup
 from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
 from labapp.report.formats import clock, count, decimal
@@ -116,6 +117,35 @@ def need(need: Need) -> str:
     if need.low is None:
         return need_of(need.n)
     return f"{need_of(need.n)} ({need.low}–{need_of(need.high)})"
+
+
+def need_at(test: TestPower, pair: tuple[float, float]) -> str:
+    """The number at a level and goal; nothing of a test that is not corrected."""
+    return need(test.needs[pair]) if pair in test.needs else NONE
+
+
+def needed(group: PlannedGroup) -> str:
+    """What the numbers of participants are."""
+    text = (
+        f"{group.each[:1].upper()}{group.each[1:]} needed: {group.words}. In brackets the interval "
+        "that holds 95 % of what other simulated people of the same kind would give. More than "
+        f"{SIZES[-1]} were not looked at."
+    )
+    if len(group.levels) == 1:
+        return text
+    level = f"p < {group.levels[1]:.2g}"
+    return f"{text} {level} is .05 over {group.n_tests} tests ({group.correction})."
+
+
+def counted(plan: Plan) -> str:
+    """How many of the simulated sessions count, and what that means for the numbers."""
+    told = "Numbers count participants who are included and have what a test needs."
+    if plan.counted > 0.9995:
+        return f"{told} All simulated sessions count; of people some will not, so recruit more."
+    return (
+        f"{told} {percent(plan.counted, 1)} of the simulated sessions count, so recruit "
+        f"{decimal(1 / max(plan.counted, 1e-9), 2)} times as many; of people more may drop out."
+    )
 
 
 def simulated(plan: Plan) -> str:

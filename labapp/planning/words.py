@@ -10,8 +10,9 @@ from rich.table import Table
 
 from labapp.console import marked
 from labapp.planning import said
-from labapp.planning.needs import GOALS, LEVEL, GroupPower
+from labapp.planning.needs import GOALS, GroupPower
 from labapp.planning.plan import Plan
+from labapp.planning.pools import LEVEL
 
 
 def show(plan: Plan, console: Console) -> None:
@@ -70,10 +71,10 @@ def _completion(plan: Plan) -> Table:
 
 
 def _needs(powers: GroupPower) -> Table:
-    """At .05 and at Bonferroni's level, for both goals."""
+    """At .05 and at the level of the correction, for both goals."""
     table = Table("test", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[0].no_wrap = True
-    for level in powers.levels:
+    for level in powers.group.levels:
         for goal in GOALS:
             table.add_column(
                 f"{said.percent(goal)}\np < {level:.2g}", justify="right", no_wrap=True
@@ -84,21 +85,29 @@ def _needs(powers: GroupPower) -> Table:
         table.add_row(f"[bold]{marked(own[0].title)}[/bold]")
         for test in own:
             cells = [
-                said.need(need) if at == (LEVEL, GOALS[0]) else said.need_of(need.n)
-                for at, need in test.needs.items()
+                said.need_at(test, (level, goal))
+                if (level, goal) == (LEVEL, GOALS[0])
+                else said.need_of(test.needs[level, goal].n)
+                if (level, goal) in test.needs
+                else said.NONE
+                for level in powers.group.levels
+                for goal in GOALS
             ]
             table.add_row(marked(said.short(test.test, models)), *cells)
-    each = "participants" if powers.group.within else "participants of each model"
-    table.caption = f"{each}; in brackets 95 % of what other people of that kind give"
+    table.caption = f"{powers.group.each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
     return table
 
 
 def _scenarios(plan: Plan) -> Table:
-    """Completion by model, and participants for 80 % at .05 by the first test of each group."""
+    """Completion by model, and participants for 80 % at .05 by the first contrast of each."""
     table = _table("mixture")
     models = list(plan.scenarios[0].completion)
-    tests = [(powers, powers.tests[0]) for powers in plan.powers if powers.tests]
+    tests = [
+        (powers, next((t for t in powers.tests if t.planned.corrected), powers.tests[0]))
+        for powers in plan.powers
+        if powers.tests
+    ]
     for model in models:
         table.add_column(said.short(model, models), justify="right")
     marks = ["n"] if len(tests) == 1 else [f"n{at}" for at in range(1, len(tests) + 1)]

@@ -7,9 +7,15 @@ import math
 import numpy as np
 import pytest
 
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.analyses import analyse
 from labapp.planning import needs
-from labapp.planning.needs import Need, group_powers, more, scenarios, smallest
-from labapp.planning.people import weights
+from labapp.planning.needs import GroupPower, group_powers, more, scenarios, smallest
+from labapp.planning.people import People, weights
+from labapp.planning.pools import planned_groups
+from labapp.planning.power import _p
+from tests.analysis.design.studies import study
+from tests.analysis.design.test_analyses import AGAINST, DESIGN
 from tests.planning.people import cohort
 
 
@@ -19,6 +25,10 @@ def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needs, "POOLS", 20)
     monkeypatch.setattr(needs, "POOL_DRAWS", 50)
     monkeypatch.setattr(needs, "SCENARIO_DRAWS", 200)
+
+
+def planned(people: People) -> list[GroupPower]:
+    return group_powers(planned_groups(people)[0], people, 1)
 
 
 def test_the_smallest_number_lies_between_the_sizes_that_were_looked_at() -> None:
@@ -46,13 +56,12 @@ def test_more_of_one_strategy_is_less_of_the_others() -> None:
 
 def test_a_large_difference_needs_few_and_none_needs_more_than_anybody() -> None:
     people = cohort({"understanding": (0.2, 0.8), "random": (0.3, 0.7)})
-    (found,) = group_powers(people, 1)
-    assert found.group.within
-    assert found.n_tests == 2, "F and t of the one metric that varies"
+    (found,) = planned(people)
+    assert (found.group.each, found.group.n_tests) == ("participants", 1), "one pair an outcome"
     completion = found.tests[0]
     assert (completion.metric, completion.test) == (
         "completion_rate",
-        "sinelines/ae – sinelines/gt",
+        "sinelines/ae − sinelines/gt",
     )
     needed = completion.needs[0.05, 0.8]
     assert needed.n is not None
@@ -61,8 +70,8 @@ def test_a_large_difference_needs_few_and_none_needs_more_than_anybody() -> None
     assert needed.high is not None
     assert needed.low <= needed.n <= needed.high
     assert completion.needs[0.05, 0.9].n >= needed.n
-    same = [test for test in found.tests if test.metric == "response_time_s"]
-    assert [test.needs[0.05, 0.8] for test in same] == [Need(None, None, None)]
+    (left,) = [left for left in planned_groups(people)[1] if left.name == "response_time_s"]
+    assert "no variation" in left.why
 
 
 def test_other_shares_have_other_needs() -> None:
@@ -70,13 +79,13 @@ def test_other_shares_have_other_needs() -> None:
         {"understanding": (0.1, 0.9), "random": (0.5, 0.5)},
         shares={"understanding": 0.5, "random": 0.5},
     )
-    powers = group_powers(people, 1)
+    powers = planned(people)
     found = {one.name: one for one in scenarios(people, powers, 1)}
     assert list(found) == [
         "as assumed", "all alike", "more understanding", "more random",
         "only understanding", "only random",
     ]  # fmt: skip
-    key = (f"{powers[0].group.name}: completion_rate", "sinelines/ae – sinelines/gt")
+    key = (f"{powers[0].group.name}: completion_rate", "sinelines/ae − sinelines/gt")
     assumed = next(one for one in powers[0].tests if one.metric == "completion_rate")
     assert found["as assumed"].needs[key] == assumed.needs[0.05, 0.8].n, "one number, twice"
     few, some = found["only understanding"].needs[key], found["as assumed"].needs[key]
@@ -88,3 +97,46 @@ def test_other_shares_have_other_needs() -> None:
     rates = found["only understanding"].completion
     assert rates["sinelines/gt"] > 0.7 > 0.3 > rates["sinelines/ae"]
     assert found["all alike"].completion == pytest.approx(found["as assumed"].completion)
+
+
+def test_what_is_planned_is_what_the_study_declares() -> None:
+    """Three models of two data sets and a factor between participants: one comparison, with the
+    declared contrasts, their direction and the level of their family."""
+    tables = study(DESIGN, n=16)
+    who = sorted(tables.participants["participant"])
+    people = People(
+        tables, dict.fromkeys(who, "understanding"), tables.trials, {"understanding": 1}
+    )
+    groups, _ = planned_groups(people)
+    (group,) = groups
+    assert group.name == "reconstruction: between hint; within model"
+    assert (group.each, group.levels) == ("participants in each group of hint", (0.05, 0.025))
+    completion, response = group.pools
+    assert [test.name for test in completion.tests] == [
+        "F, hint", "F, model", "F, hint × model", AGAINST["name"], "hint",
+    ]  # fmt: skip
+    assert group.titles["response_time_s"].endswith("log")
+    against = completion.tests[3]
+    assert (against.direction, against.bound, against.corrected) == ("less", 0.2, True)
+    assert not completion.tests[0].corrected
+    # Everybody once: the study that was simulated.
+    analysis = analyse(tables.included(), declared_of(tables, "own")).analyses[0]
+    counts = [
+        (own := np.flatnonzero(completion.groups == at), np.ones((1, own.size))) for at in range(2)
+    ]
+    expected = [line.test.p for line in analysis.main.lines] + [c.p for c in analysis.compared]
+    ours = [float(_p(test, completion.values, counts)[0]) for test in completion.tests]
+    assert ours == pytest.approx(expected, rel=1e-9)
+    assert response.values.max() < 6, "the log of seconds"
+
+
+def test_a_study_with_a_profile_is_planned_with_the_papers_tests_alone() -> None:
+    tables = study(n=8, models=("sinelines/ae", "sinelines/vae", "sinelines/gt"))
+    tables.participants["replicates_paper"] = "000"
+    tables.participants["replicates_study"] = "synthetic-crowd"
+    who = sorted(tables.participants["participant"])
+    people = People(tables, dict.fromkeys(who, "random"), tables.trials, {"random": 1})
+    groups, left_out = planned_groups(people)
+    assert [group.name for group in groups] == ["reconstruction, sinelines"]
+    assert "paper" in groups[0].words
+    assert left_out == []

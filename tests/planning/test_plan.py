@@ -120,7 +120,7 @@ def test_a_plan_from_the_command_line(
         assert solved == (row["outcome"] == "solved"), "until the target ends it"
     reached = [row for row in rows(out / "alignments.csv") if row["what"] == "best reached"]
     assert len(reached) == 8, "two of each strategy, two models"
-    assert {row["design"] for row in rows(out / "needs.csv")} == {"paired"}
+    assert {row["counts"] for row in rows(out / "needs.csv")} == {"participants"}
     before = (out / "plan.html").stat().st_mtime_ns
     status, _, err = labapp(*arguments, *dask)
     assert status == 1

@@ -114,13 +114,17 @@ class StudyAnalyses:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def analyse(counted: Tables, declaration: Declaration, first: int = 1) -> StudyAnalyses:
+def analyse(
+    counted: Tables, declaration: Declaration, first: int = 1, *, by_trials: bool = True
+) -> StudyAnalyses:
     """Every outcome of a study. counted: its rows of sessions that count; first: the number of the
-    first analysis."""
+    first analysis; by_trials: with the models of trials."""
     outcomes = outcomes_of(counted, declaration)
     result = StudyAnalyses(declaration.study, declaration, left_out=list(outcomes.left_out))
     for outcome in outcomes.analysed:
-        analysis = _analysis(outcome, declaration, first + len(result.analyses))
+        analysis = _analysis(
+            outcome, declaration, first + len(result.analyses), by_trials=by_trials
+        )
         if isinstance(analysis, LeftOut):
             result.left_out.append(analysis)
         else:
@@ -158,7 +162,9 @@ def transformed(values: Floats, transform: str) -> Floats:
     return np.where(np.isfinite(made), made, np.nan)
 
 
-def _analysis(outcome: Outcome, declaration: Declaration, number: int) -> Analysis | LeftOut:
+def _analysis(
+    outcome: Outcome, declaration: Declaration, number: int, *, by_trials: bool
+) -> Analysis | LeftOut:
     plan = declaration.analysis
     transform = plan.transform.get(outcome.name, "")
     frame, remarks = outcome.frame, list(outcome.remarks)
@@ -212,7 +218,8 @@ def _analysis(outcome: Outcome, declaration: Declaration, number: int) -> Analys
     compared = [contrasts.compare(means, each, layout.factors) for each in comparisons]
     equivalences, compared, more = _equivalences(compared, outcome, declaration, means, transform)
     remarks += more
-    beside += _of_trials(trials, layout, outcome, remarks)
+    if by_trials:
+        beside += _of_trials(trials, layout, outcome, remarks)
     return Analysis(
         number, outcome, transform, frame, trials, tuple(_cells(data)), main,
         tuple(_means(means, layout)), tuple(compared), tuple(equivalences), tuple(beside),

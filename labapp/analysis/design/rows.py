@@ -123,7 +123,8 @@ def _of(analysis: Analysis, family: str) -> Iterator[Row]:
     for model in analysis.beside:
         yield from _model(model, SENSITIVITY)
     for name, term, test in analysis.checks:
-        named = test.test if name in test.test else f"{name}: {test.test}"
+        named = next((a for a, b in ((name, test.test), (test.test, name)) if b in a), "")
+        named = named or f"{name}: {test.test}"
         yield (
             {"kind": CHECK, "factors": term_name(term) or None}
             | outcome_row(test)

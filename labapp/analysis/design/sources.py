@@ -19,6 +19,7 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
+from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION
 
 PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
@@ -364,7 +365,7 @@ def _assigned(counted: Tables) -> pd.DataFrame:
         plain = {
             str(name): str(value)
             for name, value in fields.items()
-            if isinstance(value, str | int | float) and not isinstance(value, bool)
+            if type(value) in (str, int, float) and name not in RESERVED
         }
         rows.append({"participant": participant, **plain})
     frame = pd.DataFrame(rows, columns=None if rows else ["participant"])

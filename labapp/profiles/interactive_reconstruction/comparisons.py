@@ -37,13 +37,12 @@ SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
 _SAME = 1e-9
 
 
-def comparisons(group: Group, *, tested: bool | None = None) -> tuple[Compared, ...]:
-    """Every metric with a value, in the order of the report; nothing is corrected here. tested:
-    with the paper's tests; if not given, where the study declares the paper's analysis."""
-    tests = group.follows if tested is None else tested
+def comparisons(group: Group) -> tuple[Compared, ...]:
+    """Every metric with a value, in the order of the report, with the paper's tests where the study
+    declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
     return tuple(
-        _compared(group, metric, _repeats(group.values, metric), tests) for metric in known
+        _compared(group, metric, _repeats(group.values, metric), group.follows) for metric in known
     )
 
 

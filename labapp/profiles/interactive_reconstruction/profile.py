@@ -124,6 +124,8 @@ class InteractiveReconstruction(Profile[Comparisons]):
     def compared(self, counted: Tables) -> Sequence[ComparedModels]:
         groups = []
         for group in groups_of(counted):
+            if not group.follows:
+                continue
             metrics = {metric.column: metric for metric in metrics_of(group.task)}
             done = [name for name in DONE if name in metrics and name in group.values]
             groups.append(
@@ -133,7 +135,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
                     group.within,
                     group.values,
                     {name: metrics[name].title for name in done},
-                    sum(len(comparison.tests) for comparison in comparisons(group, tested=True)),
+                    sum(len(comparison.tests) for comparison in comparisons(group)),
                 )
             )
         return groups

@@ -169,7 +169,9 @@ def test_skipped_questions_can_be_left_out() -> None:
 def test_a_study_without_a_design_is_analysed_by_what_was_assigned() -> None:
     tables = study()
     hints = ["with", "without"] * 6
-    tables.participants["assignment"] = [f'{{"hint": "{hint}", "seed": 3}}' for hint in hints]
+    tables.participants["assignment"] = [
+        f'{{"hint": "{hint}", "number": {at % 3}}}' for at, hint in enumerate(hints)
+    ]
     analysis = of(analysed(tables), "completion_rate")
     assert {factor.name for factor in analysis.outcome.layout.between} == {"factor_hint"}
     assert [f.name for f in analysis.outcome.layout.within] == ["model"]
