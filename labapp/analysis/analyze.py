@@ -11,6 +11,7 @@ from pathlib import Path
 
 from labapp import access, leftovers
 from labapp.analysis.folding.workers import SAFE
+from labapp.analysis.language import chosen
 from labapp.analysis.registration import Registration
 from labapp.analysis.report import report
 from labapp.analysis.snapshots import Snapshots, recorded
@@ -25,7 +26,9 @@ from labapp.analysis.writing import (
     write_small,
 )
 from labapp.analysis.writing_snapshots import write_snapshots
+from labapp.figure_style import USUAL_LOOK, Look, looking
 from labapp.parallel.processes import processes
+from labapp.report.language import speaking
 
 REPORT = "report.html"
 FIGURES = "figures"
@@ -45,6 +48,8 @@ def analyze(
     registrations: Sequence[Path] = (),
     workers: int | None = None,
     dask: str | None = None,
+    look: Look = USUAL_LOOK,
+    language: str | None = None,
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
     the figures as files, and the names of dials as a sheet for raters.
@@ -54,8 +59,9 @@ def analyze(
     data be kept; pilot: trial runs, and nothing else, which are left out otherwise. ratings: sheets
     that raters filled in. registrations: of studies, with which the report compares what was done.
     workers: processes that read the sessions, None for as many as are worth it; dask: address of a
-    Dask scheduler whose workers do it instead. All files appear at the end, the report last: an
-    analysis that was broken off leaves none.
+    Dask scheduler whose workers do it instead. look: of the figures; language: of the report, by
+    default that of the studies. All files appear at the end, the report last: an analysis that was
+    broken off leaves none.
 
     Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
@@ -75,11 +81,19 @@ def analyze(
     tables = load(
         list(paths), part(0.0, 0.5), withdrawn=withdrawn, pilot=pilot, workers=workers, dask=dask
     )
+    translation, remark = chosen(tables, language)
     findings = Findings.find(tables.included(), ratings, registered)
     try:
-        with staged(out, REPORT) as folder, _beside(tables, workers) as executor:
+        with (
+            staged(out, REPORT) as folder,
+            _beside(tables, workers) as executor,
+            looking(look),
+            speaking(translation),
+        ):
             large = executor.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
-            text = report(tables, progress=part(0.5, 0.8), findings=findings)
+            text = report(
+                tables, progress=part(0.5, 0.8), findings=findings, remarks=filter(None, [remark])
+            )
             if progress is not None:
                 progress(0.8, "writing tables")
             write_small(tables, folder, findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -66,9 +66,11 @@ def report(
     made: datetime | None = None,
     progress: Progress | None = None,
     findings: Findings | None = None,
+    remarks: Iterable[str] = (),
 ) -> str:
     """The page as text. made: the time printed on it (now, if not given); findings: what the
-    sessions that count say, where that is known already."""
+    sessions that count say, where that is known already; remarks: more of what the reader should
+    know, beside those of the tables."""
     made = made or datetime.now(UTC)
     if findings is None:
         findings = Findings.find(tables.included())
@@ -91,12 +93,17 @@ def report(
     parts.append(definitions([*DEFINITIONS.items(), *brought]))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = joined(_header(tables, title, studies, made, chapters))
+    header = joined(_header(tables, title, studies, made, chapters, remarks))
     return page(title, header, joined(parts), _footer(tables))
 
 
 def _header(
-    tables: Tables, title: str, studies: list[str], made: datetime, chapters: list[tuple[str, str]]
+    tables: Tables,
+    title: str,
+    studies: list[str],
+    made: datetime,
+    chapters: list[tuple[str, str]],
+    remarks: Iterable[str],
 ) -> Iterator[Html]:
     sessions = tables.participants
     people = sessions.groupby(["study", "participant"]).ngroups
@@ -113,7 +120,7 @@ def _header(
             "part, not a person.",
             "note",
         )
-    for remark in (*tables.remarks, *left_out()):
+    for remark in (*remarks, *tables.remarks, *left_out()):
         yield paragraph(remark, "note")
     targets = [(f"s{number}", study) for number, study in enumerate(studies, start=1)]
     if len(studies) > IN_TITLE:

@@ -19,12 +19,17 @@ from labapp.cli.options import (
     Blind,
     Dask,
     Data,
+    FigureFont,
+    FigureSize,
+    FigureWidth,
     Format,
     Json,
     Mixture,
     Out,
+    Palette,
     Private,
     Ratings,
+    ReportLanguage,
     Screen,
     Seed,
     Simulate,
@@ -273,6 +278,11 @@ def analyze(
             "given several times.",
         ),
     ] = None,
+    figure_width: FigureWidth = None,
+    figure_font: FigureFont = None,
+    figure_size: FigureSize = None,
+    palette: Palette = None,
+    language: ReportLanguage = None,
     data: Data = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -282,8 +292,10 @@ def analyze(
     Example: labapp analyze bundle --out results
     """
     from labapp.analysis.analyze import analyze as write_analysis
+    from labapp.report.look import look_of
 
     one_place(workers, dask)
+    look = look_of(figure_width, figure_font, figure_size, palette)
     with stoppable(), progress_bar() as progress:
         report = write_analysis(
             [session_path(p, data) for p in paths],
@@ -295,6 +307,8 @@ def analyze(
             registrations=registration or (),
             workers=workers,
             dask=dask,
+            look=look,
+            language=language,
         )
     say(f"report: {report}")
 

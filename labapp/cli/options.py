@@ -58,6 +58,32 @@ Ratings = Annotated[
         help="labels_to_rate.csv of an earlier analysis, filled in; give it once for each rater.",
     ),
 ]
+FigureWidth = Annotated[
+    str | None,
+    typer.Option(
+        "--figure-width", metavar="LENGTH", help="Of every figure, in in, cm, mm or pt: 3.33in."
+    ),
+]
+FigureFont = Annotated[
+    str | None,
+    typer.Option("--figure-font", metavar="NAME", help="Font of the figures; must be installed."),
+]
+FigureSize = Annotated[
+    str | None,
+    typer.Option(
+        "--figure-size", metavar="LENGTH", help="Size of the figures' text: 8pt. By the width."
+    ),
+]
+ReportLanguage = Annotated[
+    str | None,
+    typer.Option("--language", metavar="CODE", help="Of the report. Default: the study's."),
+]
+Palette = Annotated[
+    str | None,
+    typer.Option(
+        "--palette", metavar="NAME", help="Colours of the figures: labapp, okabe-ito or greys."
+    ),
+]
 Simulate = Annotated[
     str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
 ]

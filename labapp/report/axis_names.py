@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from labapp.figure_style import HAIRLINE
+from labapp.figure_style import HAIRLINE, USUAL_FONT, look, points_of
 from labapp.report.drawing import model_names
 
 SMALL = 7.5
@@ -24,8 +24,8 @@ THIN = "\N{THIN SPACE}"
 
 
 def width_in(text: str) -> float:
-    """Width of the longest line of a text in the size `SMALL`, in inches."""
-    font = FontProperties(family="DejaVu Sans", size=SMALL)  # comes with matplotlib
+    """Width of the longest line of a text in the size that `SMALL` has here, in inches."""
+    font = FontProperties(family=[look().font, USUAL_FONT], size=points_of(SMALL))
     lines = text.split("\n")
     return (
         max(text_to_path.get_text_width_height_descent(line, font, False)[0] for line in lines) / 72
@@ -102,4 +102,6 @@ def below(ax: Axes, labels: Sequence[str], *, upright: bool) -> None:
     """Set the labels of the x axis, at 0, 1 …; upright ones end at the axis."""
     turned = 90 if upright else 0
     alike = "right" if upright else "center"
-    ax.set_xticks(range(len(labels)), labels, rotation=turned, multialignment=alike, fontsize=SMALL)
+    ax.set_xticks(
+        range(len(labels)), labels, rotation=turned, multialignment=alike, fontsize=points_of(SMALL)
+    )

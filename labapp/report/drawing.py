@@ -17,11 +17,12 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from labapp.figure_style import STYLE
+from labapp.figure_style import style
+from labapp.report.finishing import finish
 from labapp.report.formats import count
+from labapp.report.language import say
 from labapp.report.page import Html, figure
 
-WIDTH_IN = 10.0
 DPI = 200
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
@@ -83,6 +84,7 @@ def svg_of(figure: Figure, name: str) -> str:
 
 def svg_text(figure: Figure) -> str:
     """The figure as an `<svg>` element."""
+    finish(figure)
     stream = io.StringIO()
     figure.savefig(
         stream,
@@ -122,7 +124,7 @@ class ReportFigure:
     @cached_property
     def svg(self) -> str:
         """The figure as an `<svg>` element, drawn once for page and file."""
-        with mpl.rc_context(STYLE):
+        with mpl.rc_context(style()):
             text = svg_text(self.figure)
         self.figure.set_layout_engine("none")  # laid out already; a second time takes as long
         return text
@@ -135,7 +137,7 @@ class ReportFigure:
     def told(self) -> str:
         """What the figure shows, of whom, and how to read it: the text that stands beside the
         file."""
-        return f"**{self.figure.get_label() or self.label}.** {self.caption}"
+        return f"**{say(str(self.figure.get_label() or self.label))}.** {say(self.caption)}"
 
     def save(self, folder: Path) -> list[Path]:
         """Save the figure as SVG, PNG and PDF. Raises FileExistsError: files are never
@@ -146,9 +148,9 @@ class ReportFigure:
         with vector.open("x", encoding="utf-8") as text:
             text.write(f"{DECLARATION}{self.svg}")
         FigureCanvasAgg(self.figure)
-        with mpl.rc_context(STYLE), picture.open("xb") as file:
+        with mpl.rc_context(style()), picture.open("xb") as file:
             self.figure.savefig(file, format="png", dpi=DPI)
-        with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), printed.open("xb") as file:
+        with mpl.rc_context({**style(), "pdf.fonttype": 42}), printed.open("xb") as file:
             undated = {"CreationDate": None, "Producer": None, "Creator": None}
             self.figure.savefig(file, format="pdf", metadata=undated)
         return [vector, picture, printed]

@@ -19,8 +19,15 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY
-from labapp.report.drawing import WIDTH_IN
+from labapp.figure_style import (
+    ACCENT,
+    HAIRLINE,
+    INK,
+    SECONDARY,
+    figure_width,
+    panels_across,
+    points_of,
+)
 
 Values = NDArray[np.float64]
 
@@ -62,7 +69,7 @@ def panels(
     across: int,
     height_in: float | Sequence[float],
     *,
-    width_in: float = WIDTH_IN,
+    width_in: float | None = None,
     more_in: float = 0.0,
     between: float | None = None,
     **shared: Any,
@@ -72,22 +79,34 @@ def panels(
     Parameters
     ----------
     count, across : int
-        Number of panels, and of panels in a row; unused places of the grid are hidden.
+        Number of panels, and of panels in a row of a figure of 10 inches; a narrower one has fewer
+        in a row. Unused places of the grid are hidden.
     height_in : float or sequence of float
-        Height of all rows, or of each row, in inches.
-    width_in, more_in : float
-        Width of the figure, and its height besides that of its rows, in inches.
+        Height of all rows, or of each row with so many panels, in inches.
+    width_in : float, optional
+        Width of a figure that has its own, in inches; it has as many panels in a row as asked.
+    more_in : float
+        Height of the figure besides that of its rows, in inches.
     between : float, optional
         Space between rows, as a share of a panel's height.
     shared
-        `sharex`, `sharey` and other keywords of `Figure.subplots`.
+        `sharex`, `sharey` and other keywords of `Figure.subplots`; `width_ratios` are of a figure
+        with all panels in a row.
     """
-    rows = -(-count // across)
-    heights = [height_in] * rows if isinstance(height_in, float | int) else list(height_in)
+    columns = across if width_in is not None else panels_across(across)
+    rows = -(-count // columns)
+    if isinstance(height_in, float | int):
+        heights = [float(height_in)] * rows
+    else:
+        of_panels = [height_in[place // across] for place in range(count)]
+        heights = [max(of_panels[row * columns : (row + 1) * columns]) for row in range(rows)]
     figure = Figure(
-        figsize=(width_in, sum(heights) + more_in), layout=ConstrainedLayoutEngine(hspace=between)
+        figsize=(width_in or figure_width(), sum(heights) + more_in),
+        layout=ConstrainedLayoutEngine(hspace=between),
     )
-    every = figure.subplots(rows, across, squeeze=False, height_ratios=heights, **shared)
+    if columns != across:
+        shared.pop("width_ratios", None)
+    every = figure.subplots(rows, columns, squeeze=False, height_ratios=heights, **shared)
     return figure, hide_unused(list(every.flat), count)
 
 
@@ -230,7 +249,7 @@ def label_line(ax: Axes, x: float, words: str, *, right: bool = True) -> None:
         textcoords="offset points",
         ha="left" if right else "right",
         va="top",
-        fontsize=8,
+        fontsize=points_of(8),
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0, "alpha": 0.8},
     )
 
@@ -282,7 +301,7 @@ def heat_map(
 
 
 def _write(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
-    ax.text(x, y, words, ha="center", va="center", color=colour, fontsize=7)
+    ax.text(x, y, words, ha="center", va="center", color=colour, fontsize=points_of(7))
 
 
 def _luminance(colour: Any) -> float:

@@ -12,6 +12,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from labapp.report.language import said, say, spoken
+
 if TYPE_CHECKING:  # slow to load, and needed for pages alone
     from jinja2 import Environment
 
@@ -30,7 +32,7 @@ class Html(str):
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
 
     return Environment(
         autoescape=True,
@@ -38,7 +40,14 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=pass_context(_written),
     )
+
+
+def _written(context: object, value: object) -> object:
+    """What a template writes, in the language that is spoken. With the context, so that nothing is
+    worked out once for all languages."""
+    return said(value)
 
 
 def _source(name: str) -> str:
@@ -68,7 +77,7 @@ def text(value: object) -> Html:
     """A value as HTML."""
     from markupsafe import escape
 
-    return value if isinstance(value, Html) else Html(escape(str(value)))
+    return value if isinstance(value, Html) else Html(escape(say(str(value))))
 
 
 def two_lines(first: object, second: object) -> Html:
@@ -150,4 +159,11 @@ def navigation(pairs: Iterable[tuple[str, str]]) -> Html:
 
 def page(title: str, header: Html, body: Html, footer: Html) -> Html:
     """The whole document, UTF-8."""
-    return render("labapp.report:page.html", title=title, header=header, body=body, footer=footer)
+    return render(
+        "labapp.report:page.html",
+        language=spoken(),
+        title=title,
+        header=header,
+        body=body,
+        footer=footer,
+    )

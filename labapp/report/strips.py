@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from labapp.figure_style import STYLE
+from labapp.figure_style import style
 from labapp.report import kit
 from labapp.report.drawing import Drawing, model_names, svg_of
 
@@ -44,7 +44,7 @@ def strip_panels(
 
     models: ids of the strips; name: prefix of the ids in the page; across: panels in a row.
     """
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure, axes = kit.panels(len(measured), across, 2.3)
         for ax, panel in zip(axes, measured, strict=True):
             counts = kit.strips(ax, panel.values, joined=True)

@@ -14,14 +14,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from string import Formatter
-from typing import Any
 
-from labapp import resources
-from labapp.documents import parse_yaml
-from labapp.errors import LabappError, SetupError
+from labapp import resources, translations
 from labapp.messages import Message
-from labapp.reading import files
+from labapp.translations import fields
 
 ENGLISH = "en"
 VARIABLE = "LABAPP_LANGUAGE"
@@ -67,37 +63,8 @@ def spoken() -> str:
 
 def load(path: Path) -> dict[str, str]:
     """The checked translations of a file. Raises SetupError naming the sentence."""
-    try:
-        words: dict[str, Any] = parse_yaml(path, files.content(path)).value
-    except OSError as error:
-        raise _unusable(path, f"{error.strerror}.") from error
-    except LabappError as error:
-        raise _unusable(path, error.what) from error
-    for english, word in words.items():
-        if not isinstance(word, str) or not word.strip():
-            raise _unusable(path, f"{english!r}: {word!r} is no text; put it in quotes.")
-        try:
-            same = fields(english) == fields(word)
-        except ValueError as error:
-            raise _unusable(
-                path, f"{english!r}: {error}; write a brace as {{{{ or }}}}."
-            ) from error
-        if not same:
-            wanted = ", ".join(sorted(fields(english))) or "none"
-            raise _unusable(path, f"{english!r}: its translation must name these values: {wanted}.")
-    return words
-
-
-def _unusable(path: Path, why: str) -> SetupError:
-    return SetupError(
-        f"The words of the moderator's windows in {path} cannot be used. {why}",
-        todo=f"Correct the file, or set {VARIABLE}={ENGLISH}.",
-    )
-
-
-def fields(text: str) -> set[str]:
-    """Names of the values in a text. Raises ValueError for a single brace."""
-    return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+    todo = f"Correct the file, or set {VARIABLE}={ENGLISH}."
+    return translations.load(path, "the moderator's windows", todo)
 
 
 def tr(text: str, /, **values: object) -> str:

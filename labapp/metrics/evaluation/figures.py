@@ -19,7 +19,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from labapp.figure_style import ACCENT, SECONDARY, STYLE
+from labapp.figure_style import PALETTES, SECONDARY, STYLE, USUAL_PALETTE
 from labapp.metrics.evaluation.scores import OF_CONCEPTS, MetricOutcome
 from labapp.metrics.registry import METRICS
 from labapp.metrics.score import Score
@@ -27,7 +27,9 @@ from labapp.report import kit
 
 Float64 = NDArray[np.float64]
 
-SHADES = LinearSegmentedColormap.from_list("shades", ["#FFFFFF", ACCENT, "#0B2A66"])
+SHADES = LinearSegmentedColormap.from_list(
+    "shades", ["#FFFFFF", PALETTES[USUAL_PALETTE].accent, "#0B2A66"]
+)
 NOTHING = "#F0F2F4"
 DPI = 144
 CELL_IN = (0.52, 0.34)

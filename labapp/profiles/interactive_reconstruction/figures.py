@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib as mpl
 
 from labapp.analysis.columns import Metric
-from labapp.figure_style import STYLE
+from labapp.figure_style import style
 from labapp.profiles.interactive_reconstruction.drawings import (
     BOXES,
     CHANGES,
@@ -60,7 +60,7 @@ def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
         return None
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         return _DRAW[kind](results)
 
 

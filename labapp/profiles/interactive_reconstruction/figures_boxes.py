@@ -10,7 +10,7 @@ from matplotlib.ticker import StrMethodFormatter
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
-from labapp.figure_style import INK
+from labapp.figure_style import INK, points_of
 from labapp.profiles.interactive_reconstruction.panels import (
     Block,
     headed_by,
@@ -71,7 +71,7 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     bottom = low - margin if metric.limits is not None or low < 0 else low
     ax.set_ylim(bottom, bottom + (high + margin - bottom) / top)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
+    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     ax.spines["left"].set_bounds(bottom, high + margin)
     return top
@@ -123,7 +123,7 @@ def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height:
             transform=beside,
             ha="center",
             va="baseline",
-            fontsize=8,
+            fontsize=points_of(8),
         )
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from labapp.analysis.by_task import unit
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
-from labapp.figure_style import ACCENT, INK, SECONDARY
+from labapp.figure_style import ACCENT, INK, SECONDARY, points_of
 from labapp.profiles.interactive_reconstruction.panels import Block, headed_by, laid_out, layout_of
 from labapp.profiles.interactive_reconstruction.results import Compared, Group
 from labapp.report import axis_names, kit
@@ -91,7 +91,7 @@ def _panel(ax: Axes, block: Block, values: Sequence[Values], metric: Metric, roo
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
     ax.yaxis.set_major_formatter(FuncFormatter(_signed))
-    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
+    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
     kit.grid(ax)
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from labapp.figure_style import ACCENT, INK
+from labapp.figure_style import ACCENT, INK, figure_width, panels_across, points_of
 from labapp.profiles.interactive_reconstruction.panels import NAME_IN, headed_by, subfigures, titled
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.report import axis_names, kit
-from labapp.report.drawing import WIDTH_IN, ReportFigure, model_names
+from labapp.report.drawing import ReportFigure, model_names
 
 ROW_IN = 0.2
 """Height of a dial's row."""
@@ -69,18 +69,18 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
     heights = []
     for group, dials_found in shown:
         dials = max(len(dial) for dial in dials_found)
-        rows = -(-len(group.models) // ACROSS)
+        rows = -(-len(group.models) // panels_across(ACROSS))
         heights.append((ROW_IN * dials + SIDE_IN) * rows + NAME_IN * (len(shown) > 1))
     names = [group.name.partition(", ")[2] for group, _ in shown]
     figure, parts = subfigures(names, heights)
     for part, (group, dials_found) in zip(parts, shown, strict=True):
-        across = min(len(group.models), ACROSS)
+        across = min(len(group.models), panels_across(ACROSS))
         rows = -(-len(group.models) // across)
         grid = kit.hide_unused(
             list(part.subplots(rows, across, squeeze=False).flat), len(group.models)
         )
         dials = max(len(dial) for dial in dials_found)
-        room = WIDTH_IN / across - SIDE_IN
+        room = figure_width() / across - SIDE_IN
         for ax, model, own in zip(grid, model_names(group.models), dials_found, strict=False):
             _panel(ax, axis_names.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
@@ -122,8 +122,8 @@ def _panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     ax.set_ylim(dials - 0.5, -0.5)
     ax.set_xlim(-1, 101)
     ax.set_xticks([0, 25, 50, 75, 100])
-    ax.set_xlabel("% correct", fontsize=8)
-    ax.tick_params(labelsize=axis_names.SMALL)
+    ax.set_xlabel("% correct", fontsize=points_of(8))
+    ax.tick_params(labelsize=points_of(axis_names.SMALL))
 
 
 def _dial(share: Share) -> str:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from labapp.analysis.inference import Values
-from labapp.figure_style import INK
+from labapp.figure_style import INK, colours, points_of
 from labapp.profiles.interactive_reconstruction.figures_boxes import stars_told
 from labapp.profiles.interactive_reconstruction.panels import (
     Block,
@@ -25,10 +25,6 @@ from labapp.report.drawing import ReportFigure, model_names
 
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
-COLOURS = LinearSegmentedColormap.from_list(
-    "labapp-differences", ["#0B3C8C", "#6F9AD9", "#FFFFFF", "#F6CE94", "#E8962E"]
-)
-"""Dark blue, white, light orange: the ends differ in grey too, and to the colour-blind."""
 EMPTY = "#F4F5F6"
 GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
@@ -92,7 +88,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
     kit.heat_map(
         ax,
         values,
-        COLOURS,
+        LinearSegmentedColormap.from_list("differences", colours().differences),
         (-largest, largest),
         lambda value: short(value, compared.metric.decimals, sign=True),
         lambda row, column: stars[row][column],
@@ -107,7 +103,7 @@ def _frame(ax: Axes, block: Block, layout: Layout) -> None:
     columns = axis_names.names_of(models, layout.room, counted=False)
     axis_names.below(ax, columns.labels, upright=columns.upright)
     ax.set_yticks(range(len(models)), _rows(block))
-    ax.tick_params(length=0, labelsize=axis_names.SMALL)
+    ax.tick_params(length=0, labelsize=points_of(axis_names.SMALL))
     for spine in ax.spines.values():
         spine.set_visible(False)
     for at in range(1, len(models)):
@@ -120,9 +116,9 @@ def _caption(blocks: Sequence[Block]) -> str:
     pairs = [pair for block in blocks for comparison in block.compared for pair in comparison.pairs]
     sentences = [
         (
-            "Mean difference, row minus column, in the metric's unit (k: thousands). Orange and +: "
-            "the row has more; blue and −: it has less; the deeper, the larger beside others of "
-            "its panel."
+            "Mean difference, row minus column, in the metric's unit (k: thousands). "
+            f"{colours().more} and +: the row has more; {colours().less} and −: it has less; the "
+            "deeper, the larger beside others of its panel."
         ),
         stars_told(pairs),
     ]

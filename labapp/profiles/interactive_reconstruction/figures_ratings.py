@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
-from labapp.figure_style import INK
+from labapp.figure_style import INK, points_of
 from labapp.profiles.interactive_reconstruction.panels import (
     Block,
     headed_by,
@@ -100,7 +100,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
         kit.diamond(ax, place + BESIDE, middle)
     axis_names.names_below(ax, block.group.models, [own.size for own in values], block.edges, room)
     ax.set_yticks(value_ticks(metric, low, high))
-    ax.tick_params(axis="y", labelsize=axis_names.SMALL)
+    ax.tick_params(axis="y", labelsize=points_of(axis_names.SMALL))
     kit.grid(ax)
 
 

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
 from labapp.analysis.columns import Metric
-from labapp.figure_style import SECONDARY
+from labapp.figure_style import SECONDARY, figure_width, panels_across, points_of
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
 from labapp.report import axis_names, kit
-from labapp.report.drawing import WIDTH_IN, add_heading
+from labapp.report.drawing import add_heading
 from labapp.report.formats import decimal
 
 FEW = 4
@@ -54,7 +54,7 @@ class Layout:
     @property
     def width(self) -> float:
         """Inches of an axis."""
-        return WIDTH_IN / self.columns - self.beside
+        return figure_width() / self.columns - self.beside
 
     @property
     def room(self) -> float:
@@ -121,6 +121,7 @@ def layout_of(
         fitted = [axis_names.names_of(block.group.models, whole.room) for block in blocks]
         if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
+    across = [columns for columns in across if columns <= panels_across(across[0])]
     layouts = [Layout(columns, models, beside) for columns in across]
     return next((layout for layout in layouts if layout.room >= least), layouts[-1])
 
@@ -148,24 +149,24 @@ def laid_out(
 
 def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
     """A figure in parts below each other, named where there are several."""
-    figure = Figure(figsize=(WIDTH_IN, sum(heights) + NAME_IN), layout="constrained")
+    figure = Figure(figsize=(figure_width(), sum(heights) + NAME_IN), layout="constrained")
     parts = figure.subfigures(len(titles), 1, squeeze=False, height_ratios=heights)[:, 0]
     if len(titles) > 1:
         for part, name in zip(parts, titles, strict=True):
-            part.suptitle(name, x=0.01, ha="left", fontsize=10, fontweight="bold")
+            part.suptitle(name, x=0.01, ha="left", fontsize=points_of(10), fontweight="bold")
     return figure, list(parts)
 
 
 def titled(ax: Axes, title: str, unit: str) -> None:
     """A panel's title, and its unit in a smaller line below."""
-    ax.set_title(title, fontsize=9, pad=15)
+    ax.set_title(title, fontsize=points_of(9), pad=15)
     ax.annotate(
         unit,
         xy=(0, 1),
         xycoords="axes fraction",
         xytext=(0, 4.5),
         textcoords="offset points",
-        fontsize=7,
+        fontsize=points_of(7),
         color=SECONDARY,
         annotation_clip=False,
     )

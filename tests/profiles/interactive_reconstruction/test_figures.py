@@ -15,10 +15,12 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
+from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
+from labapp.figure_style import PALETTES
 from labapp.profiles.interactive_reconstruction import panels
 from labapp.profiles.interactive_reconstruction.figures import (
     BOXES,
@@ -33,7 +35,6 @@ from labapp.profiles.interactive_reconstruction.figures import (
 from labapp.profiles.interactive_reconstruction.figures_boxes import levels
 from labapp.profiles.interactive_reconstruction.figures_changes import changes
 from labapp.profiles.interactive_reconstruction.figures_dimensions import shares
-from labapp.profiles.interactive_reconstruction.figures_pairs import COLOURS
 from labapp.profiles.interactive_reconstruction.results import Found
 from labapp.report import axis_names
 from labapp.report.drawing import ReportFigure, with_ids
@@ -220,10 +221,10 @@ def test_heat_maps_are_row_minus_column_with_stars() -> None:
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first model is on top"
 
 
-def test_ends_of_the_colours_differ_in_grey() -> None:
-    luminance = [
-        float(np.dot(COLOURS(end)[:3], (0.2126, 0.7152, 0.0722))) for end in (0.0, 0.5, 1.0)
-    ]
+@pytest.mark.parametrize("palette", PALETTES)
+def test_ends_of_the_colours_differ_in_grey(palette: str) -> None:
+    colours = PALETTES[palette].differences[::2]
+    luminance = [float(np.dot(to_rgb(colour), (0.2126, 0.7152, 0.0722))) for colour in colours]
     assert luminance[0] < 0.3 < 0.55 < luminance[2] < luminance[1]
 
 

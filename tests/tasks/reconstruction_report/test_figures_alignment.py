@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from labapp.analysis import load
+from labapp.figure_style import FULL_IN, PALETTES, USUAL_PALETTE
 from labapp.tasks.reconstruction.report import figures_alignment as figures
 from tests.helpers.journals import golden_session
 
@@ -33,7 +35,7 @@ def drawn(trials: pd.DataFrame, snapshots: pd.DataFrame) -> Figure:
 
 def lines(figure: Figure, color: str) -> list[np.ndarray]:
     """What was drawn in a colour, in inches."""
-    rgb = tuple(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    rgb = to_rgb(PALETTES[USUAL_PALETTE].cycle[int(color[1:])])
     return [
         line
         for one in figure.axes[0].collections
@@ -48,7 +50,7 @@ def test_a_line_ends_where_question_and_alignment_do(session: Session) -> None:
     figure = drawn(trials, snapshots)
     series = lines(figure, figures.ACCENT)
     assert len(series) == len(trials) == 6
-    width = (figures.WIDTH_IN - figures.LEFT_IN - figures.BESIDE_IN - figures.GAP_IN) / 2
+    width = (FULL_IN - figures.LEFT_IN - figures.BESIDE_IN - figures.GAP_IN) / 2
     tall = figures.ROW_IN - figures.BETWEEN_IN
     rows = trials.sort_values(["stage_number", "trial"]).to_dict("records")
     for number, (trial, line) in enumerate(zip(rows, series, strict=True)):
@@ -66,7 +68,7 @@ def test_a_line_ends_where_question_and_alignment_do(session: Session) -> None:
 def test_target_and_times_stand_where_they_belong(session: Session) -> None:
     trials, snapshots = session
     figure = drawn(trials, snapshots)
-    width = (figures.WIDTH_IN - figures.LEFT_IN - figures.BESIDE_IN - figures.GAP_IN) / 2
+    width = (FULL_IN - figures.LEFT_IN - figures.BESIDE_IN - figures.GAP_IN) / 2
     tall, top = figures.ROW_IN - figures.BETWEEN_IN, figure.get_figheight() - figures.TITLE_IN
     wide = [line for line in lines(figure, figures.SECONDARY) if np.ptp(line[:, 1]) == 0]
     targets = [line[0, 1] for line in wide if np.ptp(line[:, 0]) == pytest.approx(width)]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from labapp.analysis.inference import Values, mean, sd, values_of
 from labapp.analysis.tables import Tables
-from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.figure_style import ACCENT, INK, SECONDARY, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.judging.report import published as paper
@@ -49,7 +49,7 @@ def plates(counted: Tables, groups: Sequence[Group]) -> list[ReportFigure]:
         lambda: trade_offs(counted, groups),
         lambda: understanding(counted, groups),
     )
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         return [plate for make in makers if (plate := make()) is not None]
 
 
@@ -148,7 +148,7 @@ def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     ax.set_xlabel("rank of the prototype by the model's similarity, 1 the most similar")
     ax.set_ylabel("mean rating")
     kit.grid(ax)
-    ax.legend(frameon=False, loc="upper right", fontsize=8)
+    ax.legend(frameon=False, loc="upper right", fontsize=points_of(8))
     caption = (
         "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
     )
@@ -223,7 +223,7 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     kit.columns(ax, ["low", "medium", "high"])
     ax.set_ylim(48, 102)
     kit.grid(ax)
-    ax.set_title(_folded(group.name), fontsize=8)
+    ax.set_title(_folded(group.name), fontsize=points_of(8))
     ax.set_xlabel(f"risk, n = {values[0].size}")
 
 

@@ -17,12 +17,20 @@ from numpy.typing import NDArray
 
 from labapp.analysis.calibration import Suggestion
 from labapp.analysis.task_records import Row
-from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
+from labapp.figure_style import (
+    ACCENT,
+    INK,
+    SECONDARY,
+    figure_width,
+    panels_across,
+    points_of,
+    style,
+)
 from labapp.report import kit
-from labapp.report.drawing import WIDTH_IN, Drawing, svg_of
+from labapp.report.drawing import Drawing, svg_of
 
 COLUMNS = 7
-"""Panels side by side."""
+"""Panels side by side in a figure of 10 inches."""
 ROW_IN, BETWEEN_IN, TITLE_IN, BELOW_IN = 1.5, 0.52, 0.24, 0.2
 """A row of small panels; what lies between two rows, of it the titles; and below the last row."""
 LEFT_IN, BESIDE_IN, GAP_IN = 0.75, 0.12, 0.18
@@ -40,16 +48,17 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
     session. trials, snapshots: that session's rows. The time axis is the same within a stage."""
     series = dict(list(snapshots.groupby(["stage", "trial", "attempt"])))
     rows: list[tuple[list[Row], float]] = []
+    across = panels_across(COLUMNS)
     for _, stage in trials.groupby("stage_number", sort=True):
         ordered = stage.sort_values(["trial", "attempt"]).to_dict("records")
         panels = [{str(column): value for column, value in row.items()} for row in ordered]
         longest = max(1.0, *stage["duration_s"].fillna(0.0))
-        rows += [(panels[at : at + COLUMNS], longest) for at in range(0, len(panels), COLUMNS)]
+        rows += [(panels[at : at + across], longest) for at in range(0, len(panels), across)]
     columns = max(len(panels) for panels, _ in rows)
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         height = BELOW_IN + ROW_IN * len(rows)
-        figure = Figure(figsize=(WIDTH_IN, height))
-        sheet = _Sheet(figure, (WIDTH_IN - LEFT_IN - BESIDE_IN + GAP_IN) / columns - GAP_IN)
+        figure = Figure(figsize=(figure_width(), height))
+        sheet = _Sheet(figure, (figure_width() - LEFT_IN - BESIDE_IN + GAP_IN) / columns - GAP_IN)
         for number, (panels, longest) in enumerate(rows):
             bottom = height - TITLE_IN - ROW_IN * number - sheet.height
             for column, trial in enumerate(panels):
@@ -58,7 +67,9 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
                 sheet.panel(left, bottom, trial, series.get(key), longest)
             sheet.scale(bottom, f"{panels[0]['model']}\nalignment, %")
         sheet.draw()
-        figure.supxlabel("seconds since the pictures appeared", fontsize=9, y=0.06 / height)
+        figure.supxlabel(
+            "seconds since the pictures appeared", fontsize=points_of(9), y=0.06 / height
+        )
         return Drawing(svg_of(figure, name), "Alignment over time, a panel for each question")
 
 
@@ -130,7 +141,7 @@ class _Sheet:
             self._ax.plot(*np.transpose(ends), mark, color=INK, markersize=5, zorder=3)
 
     def _write(self, x: float, y: float, text: str, *, ha: str, va: str) -> None:
-        self._ax.text(x, y, text, ha=ha, va=va, fontsize=8, color=INK)
+        self._ax.text(x, y, text, ha=ha, va=va, fontsize=points_of(8), color=INK)
 
 
 def _thinned(t: _Line, values: _Line) -> NDArray[np.intp]:
@@ -150,7 +161,7 @@ def _thinned(t: _Line, values: _Line) -> NDArray[np.intp]:
 def marks(suggestions: Sequence[Suggestion], name: str) -> Drawing:
     """The alignments marked far away and close enough, a strip a data set, with the alignment that
     separates them best."""
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure, axes = kit.panels(len(suggestions), 1, 1.3, more_in=0.5)
         for ax, result in zip(axes, suggestions, strict=True):
             if (best := result.separation) is not None:
@@ -169,7 +180,7 @@ def marks(suggestions: Sequence[Suggestion], name: str) -> Drawing:
             ax.set_ylim(-0.6, 1.6)
             ax.set_xlim(-1, 101)
             ax.tick_params(axis="y", length=0)
-        figure.supxlabel("alignment, %", fontsize=9)
+        figure.supxlabel("alignment, %", fontsize=points_of(9))
         names = ", ".join(suggestion.dataset for suggestion in suggestions)
         return Drawing(
             svg_of(figure, name), f"Alignments marked far away and close enough: {names}"

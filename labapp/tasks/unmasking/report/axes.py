@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
 
-from labapp.figure_style import ACCENT, INK, SECONDARY
+from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of
 from labapp.report import kit
 
 SHOWN = "pixels shown, % (logarithmic)"
@@ -41,11 +41,11 @@ class Look:
 LOOKS = (
     Look(INK, "-", "o"),
     Look(ACCENT, "--", "s"),
-    Look("#C77B1E", ":", "^"),
+    Look(SERIES[0], ":", "^"),
     Look(SECONDARY, "-.", "D", hollow=True),
-    Look("#7A3E9D", "-", "v", hollow=True),
-    Look("#1A7F37", "--", "P"),
-    Look("#CF222E", ":", "X"),
+    Look(SERIES[1], "-", "v", hollow=True),
+    Look(SERIES[2], "--", "P"),
+    Look(SERIES[3], ":", "X"),
 )
 """By place of the method in the stimulus set; with more than seven they begin again."""
 
@@ -174,9 +174,9 @@ def legend(figure: Figure, ax: Axes) -> None:
             handles,
             labels,
             loc="outside lower center",
-            ncols=min(len(labels), 4),
+            ncols=min(len(labels), panels_across(4)),
             frameon=False,
-            fontsize=8.5,
+            fontsize=points_of(8.5),
             handlelength=3.2,
         )
 
@@ -196,6 +196,6 @@ def nothing(ax: Axes, text: str) -> None:
         ha="center",
         va="center",
         color=SECONDARY,
-        fontsize=9,
+        fontsize=points_of(9),
         wrap=True,
     )

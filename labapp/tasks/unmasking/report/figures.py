@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from labapp.figure_style import INK, STYLE
+from labapp.figure_style import INK, panels_across, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes, figures_fits, figures_model
@@ -22,8 +22,8 @@ from labapp.tasks.unmasking.report.words import AT_EACH_MASK, INTERVAL, timed_of
 
 BAR = 0.68
 """Width of a bar, as a share of the least distance between two masks."""
-ROW = 7.5
-"""Between the numbers above the bars, in percent of the axis."""
+ROW, UPRIGHT_ROW = 7.5, 15.0
+"""Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
 
 def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
@@ -40,7 +40,7 @@ def plates(result: Found, prefix: str = "unmasking") -> list[ReportFigure]:
         figures_fits.psychometric,
         figures_fits.thresholds,
     )
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         return [plate for make in makers if (plate := make(result, prefix)) is not None]
 
 
@@ -81,14 +81,25 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
         linewidth=0.8,
     )
     kit.vertical_interval(ax, shown, counts["low"].to_numpy(float) * 100, counts["high"] * 100, INK)
-    ax.set_ylim(-2, 100 + 2.4 * ROW)
+    upright = panels_across(2) < 2
+    row = UPRIGHT_ROW if upright else ROW
+    ax.set_ylim(-2, 100 + 2.4 * row)
     ax.set_yticks(
-        [*range(0, 101, 20), 100 + ROW, 100 + 2 * ROW],
+        [*range(0, 101, 20), 100 + row, 100 + 2 * row],
         [*map(str, range(0, 101, 20)), "label, n", "“I don't know”, n"],
     )
-    for height, column in ((ROW, "labels"), (2 * ROW, "dont_know")):
+    for height, column in ((row, "labels"), (2 * row, "dont_know")):
         for at, n in zip(shown, counts[column], strict=True):
-            ax.text(at, 100 + height, f"{n:,}", ha="center", va="center", fontsize=8.5)
+            turned = 90 if upright else 0
+            ax.text(
+                at,
+                100 + height,
+                f"{n:,}",
+                ha="center",
+                va="center",
+                rotation=turned,
+                fontsize=points_of(7.5 if upright else 8.5),
+            )
 
 
 def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:

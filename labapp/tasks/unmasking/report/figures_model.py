@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from labapp.figure_style import INK, SECONDARY
+from labapp.figure_style import INK, SECONDARY, points_of
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
@@ -105,11 +105,13 @@ def _overall(ax: Axes, result: Found) -> None:
         at = np.arange(len(methods)) + shift
         kit.vertical_interval(ax, at, own["low"], own["high"], look.colour)
         axes.marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
-    kit.columns(ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=8)
+    kit.columns(
+        ax, [axes.folded(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8)
+    )
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
     _best_on_top(ax, result)
-    ax.legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 0.0))
+    ax.legend(frameon=False, fontsize=points_of(7.5), loc="lower center", bbox_to_anchor=(0.5, 0.0))
 
 
 def _best_on_top(ax: Axes, result: Found) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from labapp.figure_style import SECONDARY
+from labapp.figure_style import SECONDARY, points_of
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
@@ -27,7 +27,7 @@ def plate_of(
         f"{label} · {result.group.name}: {of or of_people(result.group)}",
         x=0.01,
         ha="left",
-        fontsize=8.5,
+        fontsize=points_of(8.5),
         fontweight="normal",
         color=SECONDARY,
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, STYLE
+from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
@@ -36,7 +36,7 @@ def of_study(study: str, result: Found) -> list[ReportFigure]:
 
 def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> ReportFigure:
     dials = max(len(model.dials) for model, _ in models)
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         height = 0.85 + 0.26 * dials
         figure, axes = kit.panels(len(models), SIDE_BY_SIDE, height, more_in=0.25)
         for ax, (model, effects) in zip(axes, models, strict=True):
@@ -87,7 +87,7 @@ def _panel(ax: Axes, model: Model, effects: Effects, result: Found) -> None:
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
-            fontsize=8,
+            fontsize=points_of(8),
             color=SECONDARY if faint else INK,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
         )
