@@ -140,19 +140,21 @@ def plan(
 
 
 def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) -> None:
-    from labapp.planning import declared_contrasts, files
+    from labapp.planning import contrasts_page, declared_contrasts, files
     from labapp.study import overview
 
+    loaded = overview.check(study)
+    path = None
     with files.created(out):
-        powers = declared_contrasts.plan_contrasts(overview.check(study), pilot)
+        powers = declared_contrasts.plan_contrasts(loaded, pilot)
         if out is not None:
-            files.write_contrasts(powers, out)
+            path = files.write_contrasts(loaded, powers, out)
     if json_:
-        say_json(declared_contrasts.summary(powers))
+        say_json(contrasts_page.summary(powers))
         return
-    for line in declared_contrasts.words(powers):
+    for line in contrasts_page.words(powers):
         say(line)
-    say("Curves, with a figure: --out DIR" if out is None else f"plan: {out}")
+    say("A page with curves: --out DIR" if path is None else f"plan: {path}")
 
 
 def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> None:

@@ -2,26 +2,33 @@
 
 The effect is the declared smallest one, never what a pilot study found: an effect that a small
 study found is most often too large. A pilot study tells how much participants vary, which an effect
-in the outcome's own unit needs; an effect in standard deviations needs none. Power is that of the
-t test of the contrast (noncentral t), with as many participants in each combination of the factors
-between them.
+in the outcome's own unit needs (an effect in standard deviations needs none), and how many of those
+who are recruited count and have every cell. Power is that of the t test of the contrast (noncentral
+t), with as many participants in each combination of the factors between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
 from labapp.analysis.declared import Declaration
-from labapp.analysis.design.analyses import VARIANCE, analyse
-from labapp.errors import UsageError
+from labapp.analysis.design.analyses import analyse
+from labapp.analysis.design.anova import variance
+from labapp.analysis.design.layout import wide
+from labapp.analysis.inference import Outcome
+from labapp.errors import RecordError, UsageError
 from labapp.study.design import AnalysisPlan, Contrast, Declared, Design, Hypothesis, SmallestEffect
 from labapp.study.loading import LoadedStudy
+
+if TYPE_CHECKING:
+    from labapp.analysis.tables import Tables
 
 LEVEL = 0.05
 GOALS = (0.8, 0.9)
@@ -29,7 +36,56 @@ MOST = 2000
 """More participants than that are not looked for."""
 UPPER = 0.8
 """Confidence of the upper limit of a pilot study's standard deviation (Browne, 1995)."""
-PILOT_TEXT = "of a pilot study"
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What a pilot study says of one contrast.
+
+    Attributes
+    ----------
+    sd, df : the standard deviation of what the contrast compares, in the unit of the tests, and its
+        degrees of freedom.
+    n : participants with every cell, from whom it is.
+    recruited, counted : participants who took part, and of these those who count.
+    """
+
+    sd: float
+    df: float
+    n: int
+    recruited: int
+    counted: int
+
+    def sd_at(self, share: float) -> float:
+        """The value that the true standard deviation is below with this confidence (normal
+        values)."""
+        return self.sd * sqrt(self.df / float(stats.chi2.ppf(1 - share, self.df)))
+
+    @property
+    def usable(self) -> float:
+        """Share of those recruited who count and have every cell."""
+        return self.n / self.recruited
+
+    @property
+    def usable_low(self) -> float:
+        """What the share is at least with 80 % confidence (Clopper and Pearson, 1934)."""
+        return float(stats.beta.ppf(1 - UPPER, self.n, self.recruited - self.n + 1))
+
+
+@dataclass(frozen=True)
+class Need:
+    """Participants with every cell, every group having as many; None where `MOST` are not enough.
+
+    Attributes
+    ----------
+    difference : for the test of a difference.
+    careful : the same where people vary as much as `UPPER` allows.
+    equivalence : for the test that a difference is smaller.
+    """
+
+    difference: int | None
+    careful: int | None
+    equivalence: int | None
 
 
 @dataclass(frozen=True)
@@ -38,31 +94,39 @@ class ContrastPower:
 
     Attributes
     ----------
-    effect : the smallest effect in standard deviations of what the contrast compares.
-    sd, sd_upper : these standard deviations in the unit of the tests, as a pilot study has them and
-        their upper 80 % limit; None where the effect is declared in standard deviations.
-    n_pilot : participants of the pilot study.
+    smallest : the declared smallest effect.
+    effect : the same in standard deviations of what the contrast compares.
+    pilot : None without a pilot study that has this contrast.
     level : two-sided share of false findings, with Bonferroni's correction over the family, with
         which Holm's starts.
-    sizes : numbers of participants, every cell having as many.
-    power, equivalence : by these, of the test of a difference where the effect is the smallest one,
-        and of the test of equivalence where there is none.
-    needs : by goal the smallest number for the test, then that for the upper limit, then that for
-        the test of equivalence; None where `MOST` are not enough.
+    groups : combinations of the factors between participants.
+    sizes : numbers of participants, every group having as many.
+    power, careful, equivalence : by these, of the test of a difference where the effect is the
+        smallest one, the same where people vary as much as `UPPER` allows, and of the test of
+        equivalence where there is no effect.
+    needs : by goal.
     """
 
     outcome: str
     contrast: str
     direction: str
+    smallest: SmallestEffect
     effect: float
-    sd: float | None
-    sd_upper: float | None
-    n_pilot: int | None
+    pilot: Pilot | None
     level: float
+    groups: int
     sizes: tuple[int, ...]
     power: tuple[float, ...]
+    careful: tuple[float, ...]
     equivalence: tuple[float, ...]
-    needs: dict[float, tuple[int | None, int | None, int | None]]
+    needs: dict[float, Need]
+
+    def recruit(self, n: int | None, *, careful: bool = False) -> int | None:
+        """How many to recruit so that n are left; None where that is not known."""
+        if n is None or self.pilot is None:
+            return None
+        share = self.pilot.usable_low if careful else self.pilot.usable
+        return -(-ceil(n / share - 1e-9) // self.groups) * self.groups
 
 
 def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastPower]:
@@ -80,39 +144,53 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
             safe="Nothing was planned.",
             todo="Declare analysis.smallest_effect: {OUTCOME: {contrast: NAME, raw: NUMBER}}.",
         )
-    spreads = _spreads(loaded, pilot) if pilot else {}
+    pilots = _pilots(loaded, pilot) if pilot else {}
     return [
-        _planned(outcome, smallest, plan, design, study.hypotheses, spreads)
+        _planned(outcome, smallest, plan, design, study.hypotheses, pilots)
         for outcome, smallest in plan.smallest_effect.items()
     ]
 
 
-def _spreads(
-    loaded: LoadedStudy, pilot: Sequence[Path]
-) -> dict[tuple[str, str], tuple[float, float, int]]:
-    """By outcome and contrast the standard deviation, its degrees of freedom, and participants."""
+def _sessions(paths: Sequence[Path]) -> Tables:
+    """Those of a pilot study: trial runs where there are any (`run --pilot`), else ordinary ones.
+    Who withdrew and let the data be kept is among those recruited."""
     from labapp.analysis import load
 
+    try:
+        return load(list(paths), pilot=True, withdrawn=True)
+    except RecordError:
+        return load(list(paths), withdrawn=True)
+
+
+def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str], Pilot]:
+    """By outcome and contrast what the pilot study says."""
     study = loaded.study
-    tables = load(list(pilot)).included().of_study(study.id)
-    if tables.participants.empty:
+    tables = _sessions(paths).of_study(study.id)
+    people = tables.participants
+    n_counted = people.loc[people["included"], "participant"].nunique()
+    if not n_counted:
         raise UsageError(
             f"The sessions given with --pilot hold none of {study.id} that counts.",
             safe="Nothing was planned.",
             todo="Give sessions or bundles of this study.",
         )
+    recruited = people.loc[people["outcome"] != "declined", "participant"].nunique()
     own = {name: getattr(study, name) for name in Declared.model_fields}
     # Raw effects are in the outcome's own unit, so its values are not transformed.
     plan = study.analysis.model_copy(update={"transform": {}})
     declaration = Declaration(study=study.id, **{**own, "analysis": plan})
     result = {}
-    for analysis in analyse(tables, declaration).analyses:
+    for analysis in analyse(tables.included(), declaration, by_trials=False).analyses:
+        # Also where some lack a cell: of those who have every one.
+        model = variance(wide(analysis.frame, analysis.outcome.layout).complete)
+        if isinstance(model, str):
+            continue
         for compared in analysis.compared:
-            estimate = compared.estimate
-            if estimate is None or estimate.df is None or analysis.main.name != VARIANCE:
+            estimate = model.estimate(compared.comparison.weights)
+            if isinstance(estimate, Outcome) or estimate.df is None:
                 continue
             key = analysis.outcome.name, compared.comparison.name
-            result[key] = estimate.spread, estimate.df, estimate.n
+            result[key] = Pilot(estimate.spread, estimate.df, estimate.n, recruited, n_counted)
     return result
 
 
@@ -122,24 +200,22 @@ def _planned(
     plan: AnalysisPlan,
     design: Design | None,
     hypotheses: Sequence[Hypothesis],
-    spreads: dict[tuple[str, str], tuple[float, float, int]],
+    pilots: dict[tuple[str, str], Pilot],
 ) -> ContrastPower:
     contrast = next(each for each in plan.contrasts if each.name == smallest.contrast)
-    sd, sd_upper, n_pilot = None, None, None
+    pilot = pilots.get((outcome, contrast.name))
     if smallest.raw is None:
-        effect = upper = smallest.standardised or 0.0
-    elif (found := spreads.get((outcome, contrast.name))) is None:
+        effect = careful = smallest.standardised or 0.0
+    elif pilot is None:
         raise UsageError(
             f"The smallest effect of {outcome} is in its own unit ({smallest.raw:g}), and how much "
             f"participants vary in “{contrast.name}” is not known.",
             safe="Nothing was planned.",
-            todo="Give sessions of a pilot study with --pilot in which everybody has every cell, "
-            "or declare the effect as `standardised`.",
+            todo="Give sessions of a pilot study with --pilot in which at least a few have every "
+            "cell, or declare the effect as `standardised`.",
         )
     else:
-        sd, df, n_pilot = found
-        sd_upper = sd * sqrt(df / float(stats.chi2.ppf(1 - UPPER, df)))
-        effect, upper = smallest.raw / sd, smallest.raw / sd_upper
+        effect, careful = smallest.raw / pilot.sd, smallest.raw / pilot.sd_at(UPPER)
     direction = next(
         (
             hypothesis.direction
@@ -155,15 +231,15 @@ def _planned(
     sizes = tuple(n for n in range(groups, MOST + 1, groups) if n - groups >= 1)
     one_sided = direction in ("greater", "less")
     curve = power(effect, sizes, groups, scale, level, one_sided=one_sided)
-    lower = power(upper, sizes, groups, scale, level, one_sided=one_sided)
+    lower = power(careful, sizes, groups, scale, level, one_sided=one_sided)
     equal = equivalence_power(effect, sizes, groups, scale)
     needs = {
-        goal: (_first(sizes, curve, goal), _first(sizes, lower, goal), _first(sizes, equal, goal))
+        goal: Need(*(_first(sizes, powers, goal) for powers in (curve, lower, equal)))
         for goal in GOALS
     }
     return ContrastPower(
-        outcome, contrast.name, direction, effect, sd, sd_upper, n_pilot, level, sizes,
-        tuple(curve), tuple(equal), needs,
+        outcome, contrast.name, direction, smallest, effect, pilot, level, groups, sizes,
+        tuple(curve), tuple(lower), tuple(equal), needs,
     )  # fmt: skip
 
 
@@ -226,97 +302,3 @@ def equivalence_power(
 
 def _first(sizes: Sequence[int], curve: Sequence[float], goal: float) -> int | None:
     return next((n for n, value in zip(sizes, curve, strict=True) if value >= goal), None)
-
-
-def words(powers: Sequence[ContrastPower]) -> Iterator[str]:
-    """A paragraph a contrast."""
-    for each in powers:
-        unit = (
-            f"{each.effect:.2f} standard deviations"
-            if each.sd is None
-            else f"{each.effect:.2f} standard deviations (sd {each.sd:.3g} of {each.n_pilot} "
-            f"participants {PILOT_TEXT}; at most {each.sd_upper or 0:.3g} with 80 % confidence)"
-        )
-        yield (
-            f"{each.outcome}, “{each.contrast}” ({each.direction}): the smallest effect is {unit}; "
-            f"level {each.level:.4g}."
-        )
-        for goal, (n, upper, equal) in each.needs.items():
-            careful = "" if each.sd is None else f"; {_n(upper)} if people vary as much as they may"
-            yield (
-                f"  For a power of {goal:.0%}: {_n(n)}{careful}; {_n(equal)} to show that a "
-                "difference is smaller."
-            )
-
-
-def _n(n: int | None) -> str:
-    return f"more than {MOST:,} participants" if n is None else f"{n} participants"
-
-
-def rows(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and number of participants, up to where all powers are 1."""
-    made: list[dict[str, object]] = []
-    for each in powers:
-        for n, difference, equal in zip(each.sizes, each.power, each.equivalence, strict=True):
-            made.append(
-                {
-                    "outcome": each.outcome,
-                    "contrast": each.contrast,
-                    "participants": n,
-                    "power": difference,
-                    "power_of_equivalence": equal,
-                }
-            )
-            if min(difference, equal) > 0.999:
-                break
-    return made
-
-
-def summary(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and goal, for programs."""
-    return [
-        {
-            "outcome": each.outcome,
-            "contrast": each.contrast,
-            "direction": each.direction,
-            "effect": each.effect,
-            "sd": each.sd,
-            "sd_upper": each.sd_upper,
-            "n_pilot": each.n_pilot,
-            "level": each.level,
-            "goal": goal,
-            "participants": n,
-            "participants_upper": upper,
-            "participants_equivalence": equal,
-        }
-        for each in powers
-        for goal, (n, upper, equal) in each.needs.items()
-    ]
-
-
-def draw(powers: Sequence[ContrastPower], out: Path) -> None:
-    """The curves as files called power, as the report saves its figures. Raises OSError."""
-    import matplotlib as mpl
-
-    from labapp.figure_style import ACCENT, SECONDARY, STYLE
-    from labapp.report import kit
-    from labapp.report.drawing import ReportFigure
-
-    with mpl.rc_context(STYLE):
-        figure, axes = kit.panels(len(powers), min(3, len(powers)), 2.6, more_in=0.5)
-        for ax, each in zip(axes, powers, strict=False):
-            whole = [n for n, p in zip(each.sizes, each.power, strict=True) if p < 0.999]
-            end = min(len(each.sizes), max(len(whole) + 2, 8))
-            ax.plot(each.sizes[:end], each.power[:end], color=ACCENT, label="difference")
-            ax.plot(
-                each.sizes[:end], each.equivalence[:end], color=SECONDARY, linestyle="--",
-                label="equivalence",
-            )  # fmt: skip
-            ax.axhline(GOALS[0], color=SECONDARY, linewidth=0.6, linestyle=":")
-            ax.set_ylim(0, 1.02)
-            ax.set_title(f"{each.outcome}\n{each.contrast}")
-            ax.set_xlabel("Participants")
-            ax.set_ylabel("Power")
-        axes[0].legend(frameon=False)
-    label = "Power of the declared contrasts by the number of participants"
-    ReportFigure("power", figure, label, label).save(out)

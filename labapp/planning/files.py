@@ -8,10 +8,10 @@ from pathlib import Path
 
 from labapp import access
 from labapp.errors import DataFolderError, ExportExists
-from labapp.planning import declared_contrasts
 from labapp.planning.declared_contrasts import ContrastPower
 from labapp.planning.numbers import tables
 from labapp.planning.plan import Plan
+from labapp.study.loading import LoadedStudy
 from labapp.text_tables import write_csv
 
 PAGE = "plan.html"
@@ -67,14 +67,23 @@ def write(plan: Plan, out: Path) -> Path:
     return path
 
 
-def write_contrasts(powers: Sequence[ContrastPower], out: Path) -> None:
-    """Write the plan of contrasts into a folder made by `created`. Raises DataFolderError."""
+def write_contrasts(loaded: LoadedStudy, powers: Sequence[ContrastPower], out: Path) -> Path:
+    """Write the plan of contrasts into a folder made by `created`; returns the page's path. Raises
+    DataFolderError."""
+    from labapp.planning import contrasts_page
+
+    figure = contrasts_page.plate(powers)
     try:
-        _write_rows(out / "contrasts.csv", declared_contrasts.summary(powers))
-        _write_rows(out / "power.csv", declared_contrasts.rows(powers))
-        declared_contrasts.draw(powers, out)
+        _write_rows(out / "contrasts.csv", contrasts_page.summary(powers))
+        _write_rows(out / "power.csv", contrasts_page.rows(powers))
+        (out / FIGURES).mkdir()
+        figure.save(out / FIGURES)
+        path = out / PAGE
+        with path.open("x", encoding="utf-8") as file:
+            file.write(contrasts_page.page(loaded, powers, figure))
     except OSError as error:
         raise _unwritable(out, error) from error
+    return path
 
 
 def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:

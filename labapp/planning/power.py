@@ -38,7 +38,7 @@ class PlannedTest:
     apart : only groups with a weight are in it, as in t tests of two groups among several.
     bound : of a test of equivalence the smallest effect, in the unit of the values, or with
         `standardised` in standard deviations.
-    corrected : whether its p is corrected for several tests.
+    corrected : whether its p is corrected for several tests: that of a term is not.
     """
 
     name: str
@@ -207,12 +207,13 @@ def effects(pool: Pool) -> list[Effect]:
 def _effect(test: PlannedTest, pool: Pool) -> Effect:
     named, weights = _sides(test)
     within = len(named) == 1 or bool(np.ptp(weights) == 0)
-    name = ("d_z" if within else "d") if test.is_contrast else "f"
+    contrast = test.is_contrast and test.corrected
+    name = ("d_z" if within else "d") if contrast else "f"
     moments = _moments(test, pool)
     if moments is None:
         return Effect(test.name, name, None)
     means, variance = moments
-    if test.is_contrast:
+    if contrast:
         return Effect(test.name, name, float((weights @ means).item()) / variance**0.5)
     explained = _explained(weights, means)
     cells = int(test.used.sum()) * len(named)

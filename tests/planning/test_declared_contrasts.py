@@ -9,9 +9,24 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
+from labapp.analysis.columns import table_columns
+from labapp.analysis.tables import Tables, typed
 from labapp.cli.main import main
-from labapp.planning.declared_contrasts import equivalence_power, power, scale_of
+from labapp.planning import contrasts_page, declared_contrasts
+from labapp.planning.declared_contrasts import (
+    _sessions,
+    equivalence_power,
+    plan_contrasts,
+    power,
+    scale_of,
+)
+from labapp.study import loading
 from labapp.study.design import Contrast, Design
+from labapp.study.loading import LoadedStudy
+from tests.analysis.design.studies import MODELS, cells, study
+from tests.analysis.design.test_analyses import DESIGN
+from tests.helpers.pages import problems
+from tests.session.sessions import opened
 
 STUDY = """
 id: own
@@ -90,10 +105,14 @@ def test_the_command_plans_an_effect_in_standard_deviations(
     assert run(monkeypatch, str(path), "--contrasts", "--out", str(out)) == 0
     told = capsys.readouterr().out
     # 34 differences (TTestPower), and as many in each of two groups, with one mean more.
-    assert "power of 80%: 34 participants" in told
+    assert "power of 80 %: 34 participants" in told
     assert {p.name for p in out.iterdir()} >= {
-        "contrasts.csv", "power.csv", "power.svg", "power.png",
+        "contrasts.csv", "power.csv", "plan.html", "figures",
     }  # fmt: skip
+    page = (out / "plan.html").read_text("utf-8")
+    assert page.count("<figure>") == 1
+    assert not problems(page)
+    assert "Without a pilot study" in page, "nothing is known of who drops out"
 
 
 @pytest.mark.parametrize(
@@ -109,3 +128,84 @@ def test_what_is_missing_is_said(
     assert run(monkeypatch, str(study_file(tmp_path, effect)), "--contrasts") != 0
     told = " ".join(capsys.readouterr().err.split())
     assert what in told
+
+
+OWN = """
+id: own
+title: Own
+version: 1
+recording: {{audio: "off"}}
+design: {{between: {{hint: ["with", "without"]}}, within: [model], assign: number}}
+analysis:
+  outcomes: {{primary: [completion_rate], secondary: [response_time_s]}}
+  transform: {{response_time_s: log}}
+  contrasts: [{{name: first, model: {{{a}: 1, {b}: -0.5, {c}: -0.5}}}}]
+  smallest_effect: {{response_time_s: {{contrast: first, raw: 4}}}}
+flow:
+  - stages: {{task: reconstruction, models: [{a}, {b}, {c}], trials: 5, skip: always}}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> LoadedStudy:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN.format(**dict(zip("abc", MODELS, strict=True))), encoding="utf-8")
+    return loading.load(str(path))
+
+
+def test_a_pilot_with_people_left_out_and_gaps_gives_variance_and_who_to_recruit(
+    own: LoadedStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of 20 are excluded and three more lack a model: 15 are left, and their spread counts."""
+    tables = study(DESIGN, n=20, gaps=3)
+    away = tables.participants["participant"].isin(["P19", "P20"])
+    frames = tables.small()
+    for name, frame in frames.items():
+        if "included" in frame and "participant" in frame:
+            out = frame["participant"].isin(["P19", "P20"])
+            frames[name] = frame.assign(included=frame["included"] & ~out)
+    assert away.sum() == 2
+    pilots = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    monkeypatch.setattr(declared_contrasts, "_sessions", lambda paths: pilots)
+    (planned,) = plan_contrasts(own, [Path("pilot")])
+    pilot = planned.pilot
+    assert pilot is not None
+    assert (pilot.recruited, pilot.counted, pilot.n, pilot.df) == (20, 18, 15, 13)
+    wide = cells(pilots.included(), "response_time_s").astype(float).dropna()
+    scores = wide[MODELS[0]] - wide[[MODELS[1], MODELS[2]]].mean(axis=1)
+    groups = [int(name[1:]) % 2 for name in wide.index]
+    parts = [scores[np.equal(groups, at)] for at in (0, 1)]
+    within = sum((part - part.mean()).pow(2).sum() for part in parts)
+    assert pilot.sd == pytest.approx(np.sqrt(within / 13)), "in seconds: nothing is transformed"
+    low, high = 13 * pilot.sd**2 / stats.chi2.ppf([0.975, 0.025], 13)
+    assert [pilot.sd_at(0.025), pilot.sd_at(0.975)] == pytest.approx(np.sqrt([low, high]))
+    need = planned.needs[0.8]
+    assert need.difference is not None
+    assert need.careful is not None
+    assert need.careful > need.difference
+    recruit = planned.recruit(need.difference)
+    assert recruit is not None
+    assert recruit % 2 == 0, "as many with and without a hint"
+    assert 0 <= recruit - need.difference / 0.75 < 2
+    careful = planned.recruit(need.careful, careful=True)
+    assert careful is not None
+    assert careful / need.careful > 20 / 15, "the share is not known exactly either"
+    interval = stats.binomtest(15, 20, alternative="greater").proportion_ci(0.8)
+    assert pilot.usable_low == pytest.approx(interval.low)
+    page = contrasts_page.page(own, [planned], contrasts_page.plate([planned]))
+    told = [
+        "20 participants recruited, 2 of them left out", "3 more without a value in some cell",
+        f"recruit {recruit}", "95 % interval",
+    ]  # fmt: skip
+    assert [text for text in told if text not in page] == []
+    (row, _) = contrasts_page.summary([planned])
+    assert (row["recruit"], row["n_pilot_recruited"], row["n_pilot"]) == (recruit, 20, 15)
+
+
+def test_trial_runs_are_a_pilot_study_and_so_are_ordinary_sessions(tmp_path: Path) -> None:
+    for pilot in (True, False):
+        session = opened(tmp_path / str(pilot), data=tmp_path / f"data-{pilot}", pilot=pilot)
+        session.begin()
+        session.close("interrupted")
+        tables = _sessions([session.folder.path])
+        assert list(tables.participants["participant"]) == ["P01"]
