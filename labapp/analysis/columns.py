@@ -109,6 +109,16 @@ ANSWERS = (
     yes("about_person", "the questionnaire asks who the participant is"),
     text("item", "id of the item"),
     text("kind", "rating, slider, choice or written, or the name of a kind that a package brings"),
+    yes(
+        "asked",
+        "the item was asked; false where its conditions left it out as the questionnaire was "
+        "submitted: then no answer to it counts, and it is not one that was passed over",
+    ),
+    text(
+        "check",
+        "of an attention check whether it was passed or failed, once submitted; empty of other "
+        "items",
+    ),
     number("value", "the answer that counts, where it is a number"),
     yes("touched", "of a slider: it was moved or confirmed, not left where it stood"),
     text(

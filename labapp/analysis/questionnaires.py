@@ -16,26 +16,32 @@ from labapp.events import Event, Payload
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.plugins.part import Questionnaire
 from labapp.study.instruments.kinds import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
+
+PASSED, FAILED = "passed", "failed"
+"""What became of an attention check."""
 
 
 @dataclass(slots=True)
 class AnswerRecord:
     """One item as answered in one part. first and value are the first response and the one that
     counts; times are working seconds since the questionnaire was shown; changes counts the
-    responses after the first."""
+    responses after the first; asked is False of an item that its conditions left out as the
+    questionnaire was submitted: no value of it counts, and it may have no response."""
 
     part: str
     instrument: str
     item: str
     first: Any
     value: Any
-    first_s: float
-    last_s: float
+    first_s: float | None
+    last_s: float | None
     changes: int = 0
     instrument_version: int | None = None
     submitted_s: float | None = None
+    asked: bool = True
 
 
 @dataclass(slots=True)
@@ -45,7 +51,8 @@ class _Sheet:
 
 
 def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
-    """Every item that was answered, submitted or not, in the order of the first responses."""
+    """Every item that was answered, submitted or not, in the order of the first responses; behind
+    them the others that were not asked."""
     pauses = Pauses()
     sheets: dict[str, _Sheet] = {}
     for event, payload in events:
@@ -84,6 +91,13 @@ def _submit(sheet: _Sheet, part: str, payload: QuestionnaireSubmitted, at_s: flo
         answer.value = value
         answer.instrument_version = payload.instrument_version
         answer.submitted_s = at_s
+    for item in payload.not_asked:
+        left_out = sheet.answers.setdefault(
+            (payload.instrument, item),
+            AnswerRecord(part, payload.instrument, item, None, None, None, None),
+        )
+        left_out.value, left_out.asked = None, False
+        left_out.instrument_version = payload.instrument_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +132,8 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
             continue
         given = {answer.item: answer.value for answer in submitted[part_id]}
         if isinstance(scoring, str):
-            declarations[part_id], scores[part_id] = {}, as_answered(given)
+            rated = {item: value for item, value in given.items() if item not in asked.checks}
+            declarations[part_id], scores[part_id] = {}, as_answered(rated)
             continue
         declarations[part_id] = scoring
         values = {name: score.of(given) for name, score in scoring.items()}
@@ -220,6 +235,8 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "kind": form_of(answer.value, kind),
         "value": value,
         "value_text": value_text,
+        "asked": answer.asked,
+        "check": _passed(answer, cells.get(""), part),
         "touched": cells.get("touched"),
         "described": cells.get("described") or None,
         "first_value": first,
@@ -230,6 +247,13 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "submitted_s": answer.submitted_s,
         "submitted": answer.submitted_s is not None,
     }
+
+
+def _passed(answer: AnswerRecord, cell: Any, part: Questionnaire | None) -> str | None:
+    """Whether an attention check was passed; None of anything else, and before it is submitted."""
+    if part is None or answer.item not in part.checks or answer.submitted_s is None:
+        return None
+    return PASSED if cell in part.checks[answer.item] else FAILED
 
 
 def _number_or_text(cells: Row, answer: Any) -> tuple[float | None, str | None]:

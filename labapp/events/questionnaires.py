@@ -20,8 +20,18 @@ class ResponseChanged(Payload):
 
 @kind("questionnaire.submitted", durable=True)
 class QuestionnaireSubmitted(Payload):
-    """The participant left a questionnaire with these answers by item."""
+    """The participant left a questionnaire with these answers by item. not_asked: the items that
+    their conditions left out, in the order of the questionnaire; what was answered in one of them
+    before is not among the answers."""
 
     instrument: str
     instrument_version: int
     answers: dict[str, Any]
+    not_asked: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Without what most questionnaires have nothing of: as it always was."""
+        fields = super().as_dict()
+        if not self.not_asked:
+            del fields["not_asked"]
+        return fields

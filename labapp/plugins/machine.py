@@ -8,7 +8,7 @@ generator and its result goes into the event.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from labapp.events import Event, Payload, UnstampedEvent
@@ -16,7 +16,7 @@ from labapp.events.commands import Command
 from labapp.events.durations import Pauses
 
 S = TypeVar("S")
-
+Value = str | int | float | bool
 
 LATE_NS = 300_000_000
 """A picture that is due for so long and not on the screen is not coming: its window is covered,
@@ -87,6 +87,14 @@ class PartMachine(ABC, Generic[S]):
     def closing(self, state: S) -> Sequence[Payload]:
         """What is to be written down before the part is left for good or begins again."""
         return ()
+
+    def answers(self, state: S) -> Mapping[str, tuple[Value, ...]]:
+        """What later parts can depend on once it is over, by names that say where it is from."""
+        return {}
+
+    def told(self, state: S, answers: Mapping[str, tuple[Value, ...]]) -> S:
+        """The state at its beginning, with what the parts before it left in `answers`."""
+        return state
 
     def result(self, state: S) -> Any:
         """What texts behind the part may speak of, see `TaskType.values`; None for nothing."""

@@ -70,7 +70,8 @@ class Questionnaire(NamedTuple):
     instrument: its id; about: id of the part it asks about, None for the whole session; scoring:
     what it declares of its scores; per_stage: its items that are asked once for each stage, with
     the stage's number behind `_`; about_person: whether it asks who the participant is; kinds: by
-    item the kinds that packages bring.
+    item the kinds that packages bring; checks: its attention checks, by item the cells of the
+    answers that pass them.
     """
 
     instrument: str
@@ -79,6 +80,7 @@ class Questionnaire(NamedTuple):
     per_stage: tuple[str, ...]
     about_person: bool
     kinds: Mapping[str, str]
+    checks: Mapping[str, tuple[str | int | float | bool, ...]] = {}
 
 
 class Kept(Strict):

@@ -132,6 +132,8 @@ class SessionState:
     noted : by the seq of its event.
     blind : whether the console hides what is on the screen, None where the journal does not say.
     look : what the participant's window shows besides.
+    answers : what the parts so far left for those after them, see `PartMachine.answers`.
+    previewed : whether it is shown without a participant, who might not be asked all of it.
     """
 
     records: tuple[PartRecord, ...]
@@ -150,6 +152,8 @@ class SessionState:
     noted: Mapping[int, Annotation] = field(default_factory=dict)
     blind: bool | None = None
     look: Look = field(default_factory=Look)
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    previewed: bool = False
 
     @property
     def running(self) -> bool:
@@ -447,29 +451,25 @@ class SessionMachine:
             case SessionReopened():
                 state = replace(state, ended=None, end_seq=None, withdrawal="")
             case SkipRequested():
-                pending = PendingSkip(payload.what, event.t_ns + TAKE_BACK_NS)
-                state = replace(state, pending=pending)
+                state = replace(state, pending=PendingSkip(payload.what, event.t_ns + TAKE_BACK_NS))
             case BlindingSet():
                 state = replace(state, blind=payload.blind)
             case NoteAdded() | DeviationNoted():
                 state = _with_note(state, event.seq, Annotation(payload.text, payload.text, True))
-            case FlagAdded():
-                state = _with_note(
-                    state, event.seq, Annotation(payload.meaning, payload.meaning, False)
-                )
-            case Prompt():
-                state = _with_note(state, event.seq, Annotation(payload.text, payload.text, False))
+            case FlagAdded(meaning=text) | Prompt(text=text):
+                state = _with_note(state, event.seq, Annotation(text, text, False))
             case NoteCorrected() if (noted := state.noted.get(payload.seq)) is not None:
                 state = _with_note(state, payload.seq, replace(noted, now=payload.text))
             case PartStarted():
-                record = PartRecord(started_ns=event.t_ns)
                 task = self.tasks[payload.index]
+                begun = task.told(task.initial(state.pauses), state.answers)
+                begun = task.at_page(begun, 0) if state.previewed else begun
                 return replace(
                     state,
                     look=state.look.after(payload),
                     index=payload.index,
-                    records=_put(state.records, payload.index, record),
-                    part_state=task.apply(task.initial(state.pauses), event, payload),
+                    records=_put(state.records, payload.index, PartRecord(started_ns=event.t_ns)),
+                    part_state=task.apply(begun, event, payload),
                 )
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
@@ -482,6 +482,7 @@ class SessionMachine:
         if isinstance(payload, PartEnded):
             if (result := task.result(state.part_state)) is not None:
                 state = replace(state, result=Result(state.index, result))
+            state = replace(state, answers={**state.answers, **task.answers(state.part_state)})
             record = replace(
                 state.records[payload.index], ended_ns=event.t_ns, outcome=payload.outcome
             )

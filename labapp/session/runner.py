@@ -344,7 +344,7 @@ class Runner:
     def preview(self, before: SessionState, page: int = 0) -> None:
         """Go on with the next part behind a state, at a page of it: for previews, whose journal
         nobody reads."""
-        self.state = before
+        self.state = replace(before, previewed=True)
         self._renderer.sync(None, before)
         self._work()
         if page and self.state.running:

@@ -119,7 +119,7 @@ def _only_if(
                 _DECLARE,
             )
             continue
-        for value in wanted if isinstance(wanted, tuple) else (wanted,):
+        for value in conditions.listed(wanted):
             if value not in values[name]:
                 possible = ", ".join(dict.fromkeys(map(repr, values[name])))
                 yield StudyError.at(

@@ -147,10 +147,25 @@ def variants(assignment: Mapping[str, ByNumber | Cells]) -> Iterator[tuple[int, 
             yield number, tuple((names + names)[start : start + count])
 
 
-def matches(only_if: Mapping[str, Value | tuple[Value, ...]], scope: Mapping[str, Value]) -> bool:
-    """Whether an item of the flow is for participants with these variables."""
+OnlyIf = dict[str, tuple[Value, ...] | Value]
+"""By name the value, or the values, of which one must be there."""
+
+
+def listed(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
+    """One value, several or none, as several."""
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
+
+
+def matches(
+    only_if: Mapping[str, Value | tuple[Value, ...]],
+    scope: Mapping[str, Value | tuple[Value, ...]],
+) -> bool:
+    """Whether something is for participants with these variables; one that has several values, as
+    an answer of several options, matches by any of them."""
     return all(
-        scope.get(name) in (wanted if isinstance(wanted, tuple) else (wanted,))
+        any(value in listed(wanted) for value in listed(scope.get(name)))
         for name, wanted in only_if.items()
     )
 

@@ -13,6 +13,7 @@ from labapp.errors import LabappError, StudyError
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
 from labapp.study import checks, conditions
+from labapp.study.asking_checks import asking_faults
 from labapp.study.flow import items_of
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.files import QUESTIONNAIRES
@@ -90,6 +91,8 @@ def examine(
     named = _named_in(located, partial.left_out)
     reader.texts(named.texts)
     reader.instruments(named.instruments)
+    if checks.factors_known(partial) and not partial.left_out:
+        errors.extend(asking_faults(partial.model, reader.read_instruments()))
     loaded = LoadedStudy(
         partial.model,
         path,
@@ -278,6 +281,14 @@ class _Reader:
                 path = resolve(self.path, name)
                 shipped = path.parent.parent in asset_roots()
                 self.errors.append(self._no_words(instrument) if shipped else error)
+
+    def read_instruments(self) -> dict[str, tuple[Instrument, Path, bytes]]:
+        """The questionnaires that could be read, each with its file and what that holds."""
+        return {
+            name: (instrument, resolve(self.path, file), self.files[file])
+            for name, instrument in self.parsed.items()
+            for file in (f"instruments/{name}.yaml",)
+        }
 
     def _no_words(self, instrument: str) -> StudyError:
         """Of a shipped questionnaire that lacks the study's language: the file that is to be

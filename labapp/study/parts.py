@@ -11,6 +11,7 @@ from labapp.discovery import Catalogue
 from labapp.documents import Strict
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire
+from labapp.study.conditions import Value
 from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import OLD_NAMES, declared, once_a_stage
@@ -38,7 +39,7 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
-_RARE = ("kinds", "rules", "per_stage")
+_RARE = ("kinds", "rules", "per_stage", "variables", "checks")
 """What the row of a questionnaire says only where there is something to say."""
 
 
@@ -72,6 +73,8 @@ class QuestionnairePart(PlannedPart):
     kinds : by item the kinds that packages bring (`labapp.study.instruments.kinds`), so that the
         answers can be read without the instrument.
     rules : by score the rules that packages bring (`labapp.study.instruments.rules`).
+    variables : of the study's design or assignment, those on which it depends what is asked.
+    checks : its attention checks, by item the cells of the answers that pass them.
     above : a text above the questions, with what stands in it in braces in `values`, or in what the
         participant achieved.
     """
@@ -85,6 +88,8 @@ class QuestionnairePart(PlannedPart):
     about_person: bool = False
     kinds: dict[str, Brought] = Field(default_factory=dict)
     rules: dict[str, Brought] = Field(default_factory=dict)
+    variables: dict[str, Value] = Field(default_factory=dict)
+    checks: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
     above: str | None = None
     values: dict[str, str] = Field(default_factory=dict)
 
@@ -129,6 +134,7 @@ class QuestionnairePart(PlannedPart):
             self.per_stage,
             self.about_person,
             {item: kind.name for item, kind in self.kinds.items()},
+            self.checks,
         )
 
     def documents(self) -> Iterator[str]:

@@ -368,7 +368,8 @@ class Planner:
                 items, self.seed, self.study.id, self.participant, "items", instrument
             )
         as_listed = items == tuple(item.id for item in file.items)
-        document = None if above is None else self.text(above, self.flow[place][1])
+        scope = self.flow[place][1]
+        document = None if above is None else self.text(above, scope)
         return QuestionnairePart(
             id=part_id,
             title=file.title if document is None else self._heading(document) or file.title,
@@ -380,6 +381,8 @@ class Planner:
             about_person=file.about_person,
             kinds=_brought(ITEM_KINDS, file.kinds(items)),
             rules=_brought(RULES, file.rules),
+            variables={name: scope[name] for name in file.variables() if name in scope},
+            checks=file.checks(items),
             above=document,
             values=values,
         )

@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from labapp.documents import SLUG, Strict, parse_yaml, refusal
+from labapp.documents import SLUG, Problem, Strict, dotted, parse_yaml, refusal, refused
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
-from labapp.study.instruments.items import Item, Option
+from labapp.study.conditions import Value
+from labapp.study.instruments import asking
+from labapp.study.instruments.choosing import Option
 from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
@@ -147,7 +149,9 @@ class Instrument(Strict):
             lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
             return score.model_copy(update={"low": min(lows), "high": max(highs)})
         if score.chosen:
-            every = tuple(item.id for item in self.items if item.one_of() is not None)
+            every = tuple(
+                item.id for item in self.items if item.one_of() is not None and item.right is None
+            )
             among = score.among or every
             options = [option for item in among for option in self._options(name, item)]
             if score.chosen not in options:
@@ -269,14 +273,21 @@ class Instrument(Strict):
         size = self.per_page or len(self.items)
         return tuple(self.items[at : at + size] for at in range(0, len(self.items), size))
 
-    def missing(self, answers: Mapping[str, Any], page: int | None = None) -> tuple[Item, ...]:
-        """Required items without an answer, on one page or on all."""
-        items = self.items if page is None else self.pages[page]
-        return tuple(
-            item
-            for item in items
-            if item.required and not (item.id in answers and item.answered(answers[item.id]))
-        )
+    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.Asked:
+        """Which of its items are asked; see `labapp.study.instruments.asking`."""
+        return asking.asked(self.items, answers, known)
+
+    def variables(self) -> tuple[str, ...]:
+        """The variables of a study that its conditions name."""
+        own = {item.id for item in self.items}
+        names = dict.fromkeys(name for item in self.items for name in item.only_if)
+        return tuple(name for name in names if name not in own and not asking.is_outside(name))
+
+    def checks(self, item_ids: Sequence[str]) -> dict[str, tuple[Value, ...]]:
+        """Those of these items that are attention checks, with the cells of the answers that pass
+        them."""
+        items = ((item_id, self.item(item_id)) for item_id in item_ids)
+        return {item_id: item.right_cells() for item_id, item in items if item.right is not None}
 
     def given(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """The answers that say something, in the order in which they were given."""
@@ -319,12 +330,18 @@ class Instrument(Strict):
         """
         located = parse_yaml(path, content)
         try:
-            return cls.model_validate(
+            instrument = cls.model_validate(
                 located.value,
                 context={"language": language, "fallback": fallback, "fell_back": fell_back},
             )
         except ValidationError as error:
             raise refusal(path, located, error, "instrument", cls) from error
+        if problems := [
+            Problem(located.line(place), dotted(place), what)
+            for place, what in asking.faults(instrument)
+        ]:
+            raise refused(path, problems, "instrument")
+        return instrument
 
 
 def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:

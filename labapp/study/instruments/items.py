@@ -9,13 +9,14 @@ the chosen option that is described in one's own words. Ids do not depend on the
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from labapp.documents import WORD, Strict
 from labapp.plugins.bids import Column
+from labapp.study.conditions import OnlyIf, Value, listed
 from labapp.study.instruments.wording import SomeWords, Words
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class Item(Strict):
         and `_1`, `_2` … behind its id.
     identifying : whether its answers tell who somebody is, and are left out of de-identified
         copies. Where that is not said they are taken to tell it, unless they are ratings.
+    only_if : for whom it is asked: earlier items of the questionnaire by id, items of earlier
+        questionnaires as `questionnaire.item`, and variables of the study's design or assignment,
+        each with the answer or value, or the list of them, that it takes: `{used: often}`.
+    right : the answer, or the list of answers, that somebody gives who reads: the item is an
+        attention check, which is told as passed or failed and is in no score. Of `choices` all that
+        are to be chosen.
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset()
@@ -63,6 +70,25 @@ class Item(Strict):
     required: bool = True
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
+    only_if: OnlyIf = Field(default_factory=dict)
+    right: tuple[Value, ...] | Value | None = Field(default=None, alias="check")
+
+    def values(self, value: Any) -> tuple[Value, ...]:
+        """A stored answer as conditions name it; nothing where it says nothing."""
+        return (self.cells(value)[""],) if self.answered(value) else ()
+
+    @property
+    def several_values(self) -> bool:
+        """Whether an answer can have several of its possible values at once."""
+        return False
+
+    def answer_of(self, values: tuple[Value, ...]) -> Any:
+        """The answer, as stored, that is told by these values of `possible`."""
+        raise NotImplementedError
+
+    def right_cells(self) -> tuple[Value, ...]:
+        """What tables have of the answers that pass it as a check; nothing where it is none."""
+        return listed(self.right)
 
     def numbers_rated(self) -> tuple[int, int] | None:
         """The lowest and the highest number of a rating; None for any other item."""
@@ -79,6 +105,13 @@ class Item(Strict):
     def offered(self) -> tuple[str, ...]:
         """The ids of the options that can be chosen; none where there are none."""
         return ()
+
+    def possible(self) -> tuple[Value, ...] | None:
+        """What it can be answered with, as conditions and checks name it: numbers, or the ids of
+        options; None where that cannot be listed."""
+        if (bounds := self.bounds()) is not None:
+            return tuple(range(bounds[0], bounds[1] + 1))
+        return self.offered() or None
 
     @property
     def withheld(self) -> bool:
@@ -180,6 +213,9 @@ class Rating(Item):
 
     def numbers_rated(self) -> tuple[int, int]:
         return self.first, self.last
+
+    def answer_of(self, values: tuple[Value, ...]) -> Any:
+        return values[0]
 
     @property
     def ticks(self) -> bool:
@@ -286,6 +322,9 @@ class Slider(Item):
     def bounds(self) -> tuple[int, int]:
         return self.low, self.high
 
+    def answer_of(self, values: tuple[Value, ...]) -> Any:
+        return {"value": values[0], "touched": True}
+
     @property
     def about_accuracy(self) -> bool:
         return self.about is not None
@@ -319,136 +358,6 @@ class Slider(Item):
 
     def untouched(self) -> dict[str, Any]:
         return {"value": self.places()[2], "touched": False}
-
-
-class Option(Strict):
-    """One of the answers to choose from.
-
-    Attributes
-    ----------
-    id : its name in tables: small letters, digits and _; `yes` and `no` stand in quotes.
-    text : what the participant reads.
-    describe : whether it takes a text in one's own words.
-    alone : whether taking it takes the others away.
-    """
-
-    id: str = Field(pattern=WORD)
-    text: SomeWords
-    describe: bool = False
-    alone: bool = False
-
-
-def _with_shared_options(schema: dict[str, Any]) -> None:
-    """In a file an option may be the id of one that the instrument shares."""
-    options = schema["properties"]["options"]
-    options["items"] = {"anyOf": [options["items"], {"type": "string"}]}
-
-
-class _Choosing(Item):
-    """What asks to choose.
-
-    Attributes
-    ----------
-    options : the answers to choose from, or the id of options that the questionnaire shares.
-    """
-
-    own_words = frozenset({"chosen"})
-    more: ClassVar[Mapping[str, str]] = {"described": "In their own words"}
-    model_config = ConfigDict(json_schema_extra=_with_shared_options)
-
-    options: tuple[Option, ...] = Field(min_length=2, max_length=40)
-
-    @field_validator("options")
-    @classmethod
-    def _distinct(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
-        ids = [option.id for option in options]
-        if len(set(ids)) != len(ids):
-            raise ValueError("options with different ids")
-        if sum(option.describe for option in options) > 1:
-            raise ValueError("one option to describe at most")
-        return options
-
-    def offered(self) -> tuple[str, ...]:
-        return tuple(option.id for option in self.options)
-
-    several: ClassVar[bool] = False
-    """Whether more than one can be chosen."""
-
-    @property
-    def title(self) -> str:
-        return self.name or self.text or " / ".join(option.text for option in self.options)
-
-    def check(self, value: Any) -> dict[str, Any]:
-        """The options in their order, and the description where one of them takes one. A tuple,
-        as events give lists back: a session folded again is then equal to the live one."""
-        if not isinstance(value, Mapping) or set(value) - {"chosen", "described"}:
-            raise ValueError(f"{self.id}: {value!r} is not a choice")
-        wanted, described = value.get("chosen"), value.get("described", "")
-        known = {option.id: option for option in self.options}
-        if (
-            not isinstance(wanted, Sequence)
-            or isinstance(wanted, str)
-            or any(not isinstance(option, str) or option not in known for option in wanted)
-        ):
-            raise ValueError(f"{self.id}: {wanted!r} are not among {', '.join(known)}")
-        chosen = [option for option in self.options if option.id in wanted]
-        if len(chosen) > 1 and (not self.several or any(option.alone for option in chosen)):
-            raise ValueError(f"{self.id}: {wanted!r} do not go together")
-        checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
-        if any(option.describe for option in chosen):
-            checked["described"] = kept_text(described, DESCRIBED_LONGEST, lines=False)
-        return checked
-
-    def answered(self, value: Any) -> bool:
-        return value is not None and bool(value["chosen"])
-
-    def said(self, value: Any) -> str:
-        words = {option.id: option.text for option in self.options}
-        listed = ", ".join(words[option] for option in value["chosen"])
-        return f"{listed}: {value['described']}" if value.get("described") else listed
-
-    @classmethod
-    def cells(cls, value: Any) -> dict[str, Any]:
-        """The options as one cell."""
-        described = {"described": value["described"]} if "described" in value else {}
-        return {"": ";".join(value["chosen"]), **described}
-
-    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
-        first = self.options[int(rng.integers(len(self.options)))]
-        chosen = [first]
-        if self.several and not first.alone and rng.random() < 0.3:
-            others = [option for option in self.options if option is not first and not option.alone]
-            chosen += others[: int(rng.integers(len(others) + 1))]
-        value: dict[str, Any] = {"chosen": [option.id for option in chosen]}
-        if any(option.describe for option in chosen):
-            value["described"] = REMARK
-        return self.check(value)
-
-
-class Choice(_Choosing):
-    """One of several options."""
-
-    kind: Literal["choice"]
-
-    def one_of(self) -> tuple[str, ...]:
-        return self.offered()
-
-    def column(self, where: str) -> Column:
-        levels = {option.id: option.text for option in self.options}
-        return Column("", f"{self.title} ({where})", levels=levels)
-
-
-class Choices(_Choosing):
-    """Any number of several options."""
-
-    several: ClassVar[bool] = True
-
-    kind: Literal["choices"]
-
-    def column(self, where: str) -> Column:
-        levels = ", ".join(f"{option.id} = {option.text}" for option in self.options)
-        words = f"{self.title} ({where}; all that were chosen, with ; between them; {levels})"
-        return Column("", words)
 
 
 class Written(Item):

@@ -11,7 +11,8 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from labapp.discovery import Catalogue
 from labapp.plugins.open_union import OpenUnion
-from labapp.study.instruments.items import Choice, Choices, Item, Scale, Slider, Statement, Written
+from labapp.study.instruments.choosing import Choice, Choices
+from labapp.study.instruments.items import Item, Scale, Slider, Statement, Written
 
 
 @dataclass(frozen=True, slots=True)

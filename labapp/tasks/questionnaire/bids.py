@@ -22,5 +22,5 @@ COURSE = (
 )
 KEPT_TEXT = {
     ResponseChanged.kind: ("instrument", "item"),
-    QuestionnaireSubmitted.kind: ("instrument",),
+    QuestionnaireSubmitted.kind: ("instrument", "not_asked"),
 }

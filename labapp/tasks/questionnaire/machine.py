@@ -1,5 +1,5 @@
 """A questionnaire: every change of an answer is an event. A page, or the questionnaire, can be left
-only with its required answers."""
+only with its required answers; what its conditions leave out is not asked."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labapp.events import Event, Payload, UnstampedEvent
-from labapp.events.commands import Back, Command, Next, SkipStage
+from labapp.events.commands import Back, Begin, Command, Next, SkipStage
 from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PageTurned, PartEnded
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.plugins.machine import PartMachine
-from labapp.study.instruments import Instrument
+from labapp.plugins.machine import PartMachine, Value
+from labapp.study.instruments import Instrument, Item
+from labapp.study.instruments.asking import Asked, own_name
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireState:
-    """page counts from 0."""
+    """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
+    before this one; whole: all is shown, whatever is asked, for a preview."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
     outcome: str | None = None
+    earlier: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,50 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def initial(self, pauses: Pauses) -> QuestionnaireState:
         return QuestionnaireState()
 
+    def told(
+        self, state: QuestionnaireState, answers: Mapping[str, tuple[Value, ...]]
+    ) -> QuestionnaireState:
+        """It begins at the first page of which something is asked."""
+        named = {name for item in self.instrument.items for name in item.only_if}
+        earlier = {name: values for name, values in answers.items() if name in named}
+        state = replace(state, earlier=earlier)
+        return replace(state, page=next(iter(self.pages_asked(state)), 0))
+
+    def answers(self, state: QuestionnaireState) -> Mapping[str, tuple[Value, ...]]:
+        """What was submitted; nothing of a questionnaire that was skipped."""
+        if state.outcome != "completed":
+            return {}
+        ids = self.asked(state).ids
+        return {
+            own_name(self.instrument.id, item.id): item.values(state.answers.get(item.id))
+            if item.id in ids
+            else ()
+            for item in self.instrument.items
+        }
+
+    def asked(self, state: QuestionnaireState) -> Asked:
+        """Which items are asked."""
+        asked = self.instrument.asked(state.answers, {**self.part.variables, **state.earlier})
+        if state.whole:
+            return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
+        return asked
+
+    def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
+        """The pages of which something is asked, from 0."""
+        ids = self.asked(state).ids
+        pages = enumerate(self.instrument.pages)
+        return tuple(number for number, page in pages if any(item.id in ids for item in page))
+
+    def missing(self, state: QuestionnaireState, page: int | None = None) -> tuple[Item, ...]:
+        """Required items that are asked and have no answer, on one page or on all."""
+        ids = self.asked(state).ids
+        items = self.instrument.items if page is None else self.instrument.pages[page]
+        return tuple(
+            item
+            for item in items
+            if item.required and item.id in ids and not item.answered(state.answers.get(item.id))
+        )
+
     def page_count(self) -> int:
         return len(self.instrument.pages)
 
@@ -49,12 +97,18 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         return state.page
 
     def at_page(self, state: QuestionnaireState, page: int) -> QuestionnaireState:
-        return replace(state, page=page)
+        """Of a page that is not reached with these answers, all is shown."""
+        state = replace(state, page=page, whole=False)
+        return replace(state, whole=page not in self.pages_asked(state))
 
     def place(self, state: QuestionnaireState) -> str:
-        missing = self.instrument.missing(state.answers, state.page)
+        missing = self.missing(state, state.page)
         items = ", ".join(repr(item.id) for item in missing)
         return f"page {state.page + 1}" + (f": no answer to {items}" if missing else "")
+
+    def wants_begin(self, state: QuestionnaireState) -> bool:
+        """A questionnaire of which nothing is asked is over at once."""
+        return state.outcome is None and not self.asked(state).ids
 
     def decide(
         self, state: QuestionnaireState, command: Command, now_ns: int
@@ -68,30 +122,39 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                     checked = self.instrument.item(item).check(value)
                 except (KeyError, ValueError):
                     return ()
-                if state.answers.get(item) == checked:
+                if state.answers.get(item) == checked or item not in self.asked(state).ids:
                     return ()
                 return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
-            case Next() if state.page + 1 < len(self.instrument.pages):
-                if self.instrument.missing(state.answers, state.page):
-                    return ()
-                return (UnstampedEvent(PageTurned(state.page + 1), stage),)
-            case Next() if not self.instrument.missing(state.answers):
-                return (
-                    UnstampedEvent(
-                        QuestionnaireSubmitted(
-                            self.instrument.id,
-                            self.instrument.version,
-                            self.instrument.untouched() | self.instrument.given(state.answers),
-                        ),
-                        stage,
-                    ),
-                    UnstampedEvent(PartEnded(self.index, "completed"), stage),
-                )
-            case Back() if state.page > 0:
-                return (UnstampedEvent(PageTurned(state.page - 1), stage),)
+            case Next():
+                return self._next(state)
+            case Begin() if self.wants_begin(state):
+                return self._submit(state)
+            case Back():
+                before = [page for page in self.pages_asked(state) if page < state.page]
+                return (UnstampedEvent(PageTurned(before[-1]), stage),) if before else ()
             case SkipStage():
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
+
+    def _next(self, state: QuestionnaireState) -> Sequence[UnstampedEvent]:
+        behind = [page for page in self.pages_asked(state) if page > state.page]
+        if self.missing(state, state.page if behind else None):
+            return ()
+        if behind:
+            return (UnstampedEvent(PageTurned(behind[0]), self.part.id),)
+        return self._submit(state)
+
+    def _submit(self, state: QuestionnaireState) -> Sequence[UnstampedEvent]:
+        instrument, ids = self.instrument, self.asked(state).ids
+        given = instrument.untouched() | instrument.given(state.answers)
+        submitted = QuestionnaireSubmitted(
+            instrument.id,
+            instrument.version,
+            {item: value for item, value in given.items() if item in ids},
+            tuple(item.id for item in instrument.items if item.id not in ids),
+        )
+        ended = PartEnded(self.index, "completed")
+        return tuple(UnstampedEvent(payload, self.part.id) for payload in (submitted, ended))
 
     def apply(
         self, state: QuestionnaireState, event: Event, payload: Payload

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from labapp.plugins.machine import PartMachine
-from labapp.study.instruments import Instrument, Item, Rating
+from labapp.study.instruments import Item, Rating
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.ui.language import tr
@@ -34,21 +34,22 @@ class QuestionnaireWords(PartWords[QuestionnairePart]):
         task = session.task
         assert isinstance(task, QuestionnaireTask)
         yield Fact(part.title, "strong")
-        for line in sheet_lines(task.instrument, session.part_state):
+        for line in sheet_lines(task, session.part_state):
             yield Fact(line, "secondary")
 
 
 SAID_CHARACTERS = 60
 
 
-def sheet_lines(instrument: Instrument, sheet: QuestionnaireState) -> list[str]:
-    """The page on the screen, a line an item, under a line that says how far it is."""
-    pages = instrument.pages
-    items = pages[sheet.page]
-    done = sum(item.answered(sheet.answers.get(item.id)) for item in instrument.items)
-    head = tr("Answered: {done} of {all}", done=done, all=len(instrument.items))
+def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]:
+    """What is asked on the page on the screen, under a line that says how far it is."""
+    ids, pages = task.asked(sheet).ids, task.pages_asked(sheet)
+    asked = [item for item in task.instrument.items if item.id in ids]
+    items = [item for item in task.instrument.pages[sheet.page] if item.id in ids]
+    done = sum(item.answered(sheet.answers.get(item.id)) for item in asked)
+    head = tr("Answered: {done} of {all}", done=done, all=len(asked))
     if len(pages) > 1:
-        place = tr("page {number} of {all}", number=sheet.page + 1, all=len(pages))
+        place = tr("page {number} of {all}", number=pages.index(sheet.page) + 1, all=len(pages))
         head = f"{head} · {place}"
     lines = [head]
     if any(item.withheld for item in items):

@@ -15,6 +15,7 @@ import numpy as np
 from labapp.events.commands import Next
 from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.simulation.experience import Experience
+from labapp.study.conditions import listed
 from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
@@ -22,6 +23,9 @@ from labapp.tasks.questionnaire.machine import QuestionnaireState, Questionnaire
 
 PASSED_OVER = 0.2
 """Share of the optional items left out."""
+READS = 0.95
+"""Share of the attention checks that are answered by somebody who reads (ours); the others are
+answered at random."""
 LEANING_SD = 0.15
 """How differently people answer after the same experience, as a share of the scale (ours; published
 ratings vary by 0.9 to 1.8 points of seven within a model)."""
@@ -64,8 +68,11 @@ class Respondent(Actor[QuestionnairePart]):
         participant, state = self.participant, cast(QuestionnaireState, self.state)
         runner = participant.runner
         task = cast(QuestionnaireTask, runner.machine.tasks[runner.state.index])
-        missing = {item.id for item in task.instrument.missing(state.answers, state.page)}
+        missing = {item.id for item in task.missing(state, state.page)}
+        asked = task.asked(state).ids
         for item in task.instrument.pages[state.page]:
+            if item.id not in asked:
+                continue
             answered = item.id in state.answers and item.id not in missing
             if answered or item.id in self._left_out:
                 continue
@@ -96,4 +103,6 @@ def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -
     """
     if not item.always_answered and not item.required and rng.random() < PASSED_OVER:
         return None
+    if item.right is not None and rng.random() < READS:
+        return item.answer_of(listed(item.right))
     return item.simulate(rng, leaning)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 from math import ceil
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -27,6 +28,13 @@ LONG_TEXT = 420
 """A text of more characters is set in two columns."""
 
 
+class _Row(NamedTuple):
+    """Widgets that are shown where one of some items is asked."""
+
+    items: list[str]
+    widgets: list[QWidget]
+
+
 class Page(QScrollArea):
     """Scrolls where its items do not fit; shipped instruments do (a test holds them to it).
 
@@ -47,6 +55,7 @@ class Page(QScrollArea):
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
+        self._rows: list[_Row] = []
         self._words, self._palette = words, palette
         self._slides = any(isinstance(item, Slider) for item in items)
         self.setWidgetResizable(True)
@@ -68,6 +77,23 @@ class Page(QScrollArea):
             self._group(list(some), table=table is not None)
         self._column.addStretch(2)
         self.setWidget(inside)
+
+    def asked(self) -> list[ItemView]:
+        """The items that are shown."""
+        return [view for view in self.views if not view.isHidden()]
+
+    def show_asked(self, ids: Collection[str], awaited: Collection[str]) -> None:
+        """Show these items. awaited: others for which room is kept."""
+        for row in self._rows:
+            shown = any(item in ids for item in row.items)
+            kept = any(item in awaited for item in row.items)
+            for widget in row.widgets:
+                policy = widget.sizePolicy()
+                if policy.retainSizeWhenHidden() is not kept:
+                    policy.setRetainSizeWhenHidden(kept)
+                    widget.setSizePolicy(policy)
+                if widget.isHidden() is shown:
+                    widget.setVisible(shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The statements of a table as wide as the words over its columns leave room for."""
@@ -124,10 +150,12 @@ class Page(QScrollArea):
 
     def _group(self, items: list[Item], *, table: bool) -> None:
         first_group = not self.views
+        ids = [item.id for item in items]
         if table and isinstance(items[0], Statement):
-            if not first_group:
-                self._column.addSpacing(theme.SPACE_S)
-            row = QHBoxLayout()
+            over = QWidget()
+            self._rows.append(_Row(ids, [over]))
+            row = QHBoxLayout(over)
+            row.setContentsMargins(0, 0 if first_group else theme.SPACE_S, 0, theme.SPACE_XS)
             row.setSpacing(theme.SPACE_XXL)
             first = items[0]
             heads = AnchorRow(first.points, first.anchors(), self._palette, over=True)
@@ -137,10 +165,13 @@ class Page(QScrollArea):
             row.addWidget(heads, 1)
             in_column: list[QWidget] = [corner]
             self._tables.append((heads, in_column))
-            self._column.addLayout(row)
-            self._column.addSpacing(theme.SPACE_XS)
+            self._column.addWidget(over)
         if table or first_group:  # else the line that ends the group before begins this one
-            self._column.addWidget(_hairline())
+            line = _hairline()
+            self._rows.append(
+                _Row([item.id for item in self.items] if first_group else ids, [line])
+            )
+            self._column.addWidget(line)
         for item in items:
             view = view_of(item, self._words, self._palette)
             if self._slides and view.words is not None:
@@ -148,8 +179,10 @@ class Page(QScrollArea):
             if table and view.words is not None:
                 in_column.append(view.words)
             self.views.append(view)
+            line = _hairline()
+            self._rows.append(_Row([item.id], [view, line]))
             self._column.addWidget(view)
-            self._column.addWidget(_hairline())
+            self._column.addWidget(line)
 
 
 def halves(text: str) -> list[str]:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QWidget
 
 from labapp.events.commands import Back, Command, Next
+from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import QuestionnaireTask
 from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Screen, stage_words
@@ -23,9 +25,9 @@ MOST_NAMED, NAMED_CHARACTERS = 3, 84
 class QuestionnaireScreen(Screen):
     def __init__(self, session: SessionView, part: QuestionnairePart) -> None:
         super().__init__(session, part)
-        self._instrument = session.loaded.instruments[part.instrument].realised(
-            part.items, part.values
-        )
+        task = session.source.machine.tasks[session.parts.index(part)]
+        assert isinstance(task, QuestionnaireTask)
+        self._task, self._instrument = task, task.instrument
         self._stage = stage_words(session, part)
         self._page: int = self.state.page
         self.stack = PageStack()
@@ -46,34 +48,46 @@ class QuestionnaireScreen(Screen):
             self.pages.append(page)
             self.stack.addWidget(page)
         self.items = [view for page in self.pages for view in page.views]
+        self._show_asked()
         self.stack.setCurrentIndex(self._page)
         self.column().addWidget(self.stack)
 
     def render_state(self) -> None:
         state = self.state
+        self._show_asked()
         if state.page != self._page:
             self._page, self.reminded = state.page, False
             self.stack.setCurrentIndex(state.page)
             self.wish = "content"
-        missing = {item.id for item in self._instrument.missing(state.answers, state.page)}
+        missing = {item.id for item in self._missing()}
         for view in self.items:
             hidden = view.item.withheld and self.session.withholds
             view.show_value(None if hidden else state.answers.get(view.item.id))
             view.mark_missing(self.reminded and view.item.id in missing)
 
+    def _show_asked(self) -> None:
+        """Show what is asked, and keep room for what an answer on the same page would add."""
+        asked = self._task.asked(self.state)
+        for page in self.pages:
+            page.show_asked(asked.ids, asked.awaited(page.items))
+
+    def _missing(self) -> tuple[Item, ...]:
+        return self._task.missing(self.state, self.state.page)
+
     def head(self) -> Head:
-        pages = len(self.pages)
-        if pages == 1:
+        pages = self._task.pages_asked(self.state)
+        if len(pages) < 2:
             return Head(self._stage)
-        number = self.state.page + 1
-        words = self.session.words("page_of", number=number, of=pages)
-        return Head(self._stage, words, number, pages)
+        number = pages.index(self.state.page) + 1
+        words = self.session.words("page_of", number=number, of=len(pages))
+        return Head(self._stage, words, number, len(pages))
 
     def foot(self) -> Foot:
         words = self.session.words
-        missing = self._instrument.missing(self.state.answers, self.state.page)
+        missing = self._missing()
+        first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
-            left=words("back") if self.state.page else "",
+            left=words("back") if self.state.page > first else "",
             right=words("continue"),
             ready=not missing,
             note=self._missing_words([item.title for item in missing]),
@@ -98,7 +112,7 @@ class QuestionnaireScreen(Screen):
 
     def right(self) -> None:
         self._keep()
-        missing = self._instrument.missing(self.state.answers, self.state.page)
+        missing = self._missing()
         if not missing:
             self.send(Next())
             return
@@ -111,15 +125,16 @@ class QuestionnaireScreen(Screen):
 
     def pending_commands(self) -> Sequence[Command]:
         """What was typed a moment ago."""
-        given = [(view.item.id, view.uncommitted()) for view in self.pages[self._page].views]
+        given = [(view.item.id, view.uncommitted()) for view in self.pages[self._page].asked()]
         return [Answer(item, value) for item, value in given if value is not None]
 
     def _keep(self) -> None:
         for answer in self.pending_commands():
             self.send(answer)
 
-    def entrance(self) -> QWidget:
-        return self.pages[self._page].views[0].entrance()
+    def entrance(self) -> QWidget | None:
+        views = self.pages[self._page].asked()
+        return views[0].entrance() if views else None
 
 
 def above(session: SessionView, part: QuestionnairePart) -> str:

@@ -1,0 +1,176 @@
+"""Which items of a questionnaire are asked, and what of its conditions and checks cannot be meant.
+
+An item with `only_if` is asked where each name in it has one of its values: an item before it in
+the same questionnaire by its id, an item of an earlier questionnaire as `questionnaire.item`, or a
+variable of the study. What was answered in an item that is not asked does not count, also where it
+decides whether another one is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from labapp.documents import Path_
+from labapp.study.conditions import Value, listed, matches
+from labapp.study.instruments.items import Item
+
+if TYPE_CHECKING:
+    from labapp.study.instruments.instrument import Instrument
+
+Known = Mapping[str, Value | tuple[Value, ...]]
+"""What conditions can name: variables of the study, and answers as `Item.values` has them."""
+
+
+class Asked(NamedTuple):
+    """The ids of the items that are asked; known: with the answers to them."""
+
+    ids: frozenset[str]
+    known: Known
+
+    def awaited(self, page: Sequence[Item]) -> frozenset[str]:
+        """The items of a page that are not asked, and may be after another answer on the same page:
+        room is kept for them, so that nothing moves under the hand."""
+        here = {item.id for item in page}
+        ids: set[str] = set()
+        for item in page:
+            inside = item.only_if.keys() & here
+            outside = {name: item.only_if[name] for name in item.only_if if name not in inside}
+            reached = bool(inside) and inside <= self.ids | ids
+            if item.id not in self.ids and reached and matches(outside, self.known):
+                ids.add(item.id)
+        return frozenset(ids)
+
+
+def asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> Asked:
+    """Which items are asked.
+
+    items: in their order; answers: as stored, also those to items that are not asked any more;
+    known: variables, and answers in earlier questionnaires.
+    """
+    scope = dict(known)
+    ids = set()
+    for item in items:
+        if matches(item.only_if, scope):
+            ids.add(item.id)
+            scope[item.id] = item.values(answers.get(item.id))
+    return Asked(frozenset(ids), scope)
+
+
+def own_name(instrument: str, item: str) -> str:
+    """What conditions of later questionnaires call an item."""
+    return f"{instrument}.{item}"
+
+
+def is_outside(name: str) -> bool:
+    """Whether a condition names an item of another questionnaire."""
+    return "." in name
+
+
+def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
+    """What can be told of the conditions and checks of a questionnaire without a study: where it
+    stands, and what is wrong."""
+    for index, item in enumerate(instrument.items):
+        for name, wanted in item.only_if.items():
+            at: Path_ = ("items", index, "only_if", name)
+            for what in _impossible(instrument, index, name, listed(wanted)):
+                yield at, what
+        if item.right is not None:
+            for what in _no_check(instrument, item):
+                yield ("items", index, "check"), what
+
+
+def _impossible(
+    instrument: Instrument, index: int, name: str, wanted: tuple[Value, ...]
+) -> Iterator[str]:
+    """Why a condition that an item has never holds, or does not say what is meant."""
+    places = {item.id: place for place, item in enumerate(instrument.items)}
+    of, dot, own = name.partition(".")
+    if dot and of == instrument.id:
+        yield f"an item of the same questionnaire is named by its id alone: {own}"
+    elif (place := places.get(name)) is None:
+        return  # a variable, or an item of another questionnaire: a study says whether it is there
+    elif place >= index:
+        yield (
+            f"{name} is asked after it; name an item that stands above it"
+            if place > index
+            else "it depends on itself; name an item that stands above it"
+        )
+    elif instrument.order == "shuffled":
+        yield (
+            f"{name} may be asked after it, for the items are shuffled: say `order: fixed`, or ask "
+            "it in a questionnaire of its own, before this one"
+        )
+    else:
+        decider = instrument.items[place]
+        yield from never(name, decider, wanted)
+        before = requirements(instrument, place)
+        own = instrument.items[index].only_if
+        for other in sorted(before.keys() & own.keys()):
+            if not before[other] & frozenset(listed(own[other])):
+                yield (
+                    f"{name} is asked only where {other} is "
+                    f"{_either(tuple(before[other]))}, and this item only where it is "
+                    f"{_either(listed(own[other]))}: it is never asked"
+                )
+
+
+def never(name: str, decider: Item, wanted: tuple[Value, ...]) -> Iterator[str]:
+    """Why an item never has the answers that a condition names."""
+    if decider.repeat is not None:
+        yield f"{name} is asked once for each stage; name an item that is asked once"
+    elif (possible := decider.possible()) is None:
+        yield f"what {name} is answered cannot be listed; name a rating, a slider or a choice"
+    elif not wanted:
+        yield "no value, so that it never holds"
+    for value in wanted if decider.repeat is None else ():
+        if possible is not None and not among(value, possible):
+            yield f"{name} is never {value!r}; it is one of: {_listed(possible)}"
+
+
+def among(value: Value, possible: tuple[Value, ...]) -> bool:
+    """Whether a value is one of those that are possible; true is no 1."""
+    return any(value == other and type(value) is type(other) for other in possible)
+
+
+def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Value]]:
+    """By name the values of which one must be there for an item to be asked, those for the items
+    that decide about it among them. Of what can have several values at once nothing follows."""
+    items = {item.id: place for place, item in enumerate(instrument.items)}
+    required: dict[str, frozenset[Value]] = {}
+    for name, wanted in instrument.items[index].only_if.items():
+        place = items.get(name)
+        several = place is not None and instrument.items[place].several_values
+        if not several and not is_outside(name):
+            required[name] = required.get(name, frozenset(listed(wanted))) & set(listed(wanted))
+        if place is not None and place < index:
+            for other, values in requirements(instrument, place).items():
+                required[other] = required.get(other, values) & values
+    return required
+
+
+def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
+    """Why an item cannot be the attention check that it is declared to be."""
+    possible = item.possible()
+    right = listed(item.right)
+    if possible is None or not right:
+        yield "an attention check needs a right answer: make it a rating, a slider or a choice"
+        return
+    for value in right:
+        if not among(value, possible):
+            yield f"{value!r} is no answer to it; it is one of: {_listed(possible)}"
+    if not item.required:
+        yield "an attention check must be answered: leave out `required: false`"
+    scores = instrument.scores if isinstance(instrument.scores, dict) else {}
+    for name, score in scores.items():
+        if item.id in score.needs:
+            yield f"an attention check is in no score, and it is in {name}; leave it out there"
+
+
+def _listed(values: tuple[Value, ...]) -> str:
+    shown = [repr(value) for value in values]
+    return ", ".join(shown if len(shown) <= 12 else [*shown[:3], "…", shown[-1]])
+
+
+def _either(values: tuple[Value, ...]) -> str:
+    return " or ".join(sorted(map(repr, values)))
