@@ -118,6 +118,7 @@ class Phenotypes:
                 into.columns[column.name] = column
                 row[column.name] = factors.between.get(column.name)
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
+            _left_out(into, row, asked, payload)
 
     def finished(self) -> list[Phenotype]:
         """A table an instrument, by their ids."""
@@ -177,6 +178,22 @@ def _collect(
             else:
                 described = Column("", f"{more[cell]}: {column.description}")
                 put(content, f"{name}_{cell}", described, item, cell)
+
+
+def _left_out(
+    into: _InstrumentAnswers,
+    row: dict[str, Any],
+    asked: _Occasion,
+    payload: QuestionnaireSubmitted,
+) -> None:
+    """Which items of one part were not asked, so that they are told from those passed over."""
+    if not payload.not_asked:
+        return
+    words = f"The items that their conditions left out {asked.words}, with ; between them."
+    wanted = f"{asked.prefix}_not_asked"
+    name = into.name(wanted, asked.session, asked.place, asked.turn, None)
+    row[name] = ";".join(payload.not_asked)
+    into.columns[name] = Column(name, words)
 
 
 def _known(instrument: Instrument | None, item: str) -> Item | None:

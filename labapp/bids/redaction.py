@@ -7,8 +7,10 @@ Anything else, also in kinds that do not exist yet, becomes `WITHHELD`.
 Answers to questionnaires go by what their items declare, `identifying: yes` or `no`, in the file
 of the instrument as the session used it. Where nothing is declared ratings are kept, and written
 answers, choices and numbers on a slider are not: a number may be an age, and a choice a gender.
-An answer to an item that is not known is not kept either. A withheld text becomes `WITHHELD`; any
-other withheld answer is dropped. What somebody wrote beside an option is always withheld.
+An answer to an item that is not known is not kept either, nor one to an item that is asked only
+after certain answers which are not kept, nor that it was not asked: it would tell them. A withheld
+text becomes `WITHHELD`; any other withheld answer is dropped. What somebody wrote beside an option
+is always withheld.
 
 Dates: every date of a participant is moved by the same number of days, which is kept in the lab's
 private folder and nowhere in the bundle. Times of day and all intervals stay as they were. The
@@ -39,7 +41,8 @@ from labapp.journal.layout import FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
-from labapp.study.instruments import Instrument
+from labapp.study.instruments import Instrument, Item
+from labapp.study.instruments.asking import withheld
 
 WITHHELD = "[withheld]"
 
@@ -151,25 +154,38 @@ def redact_payload(
         return {name: redact_environment(value) for name, value in payload.items()}
     kept = KEPT_TEXT.get(kind) or registry.kept_text().get(kind, frozenset())
     reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
-    instrument = instruments.get(str(payload.get("instrument")))
+    instrument = str(payload.get("instrument"))
     if kind == ResponseChanged.kind:
-        reduced["value"] = _answer(instrument, payload["item"], payload["value"])
+        reduced["value"] = _answer(instruments, instrument, payload["item"], payload["value"])
     elif kind == QuestionnaireSubmitted.kind and isinstance(payload["answers"], dict):
         answers = {
-            item: _answer(instrument, item, value) for item, value in payload["answers"].items()
+            item: _answer(instruments, instrument, item, value)
+            for item, value in payload["answers"].items()
         }
         reduced["answers"] = {item: value for item, value in answers.items() if value is not None}
+        left_out = reduced.pop("not_asked", ())
+        if told := [i for i in left_out if _shared(instruments, instrument, i) is not None]:
+            reduced["not_asked"] = told
     return reduced
 
 
-def _answer(instrument: Instrument | None, item: object, value: Any) -> Any:
+def _shared(instruments: Mapping[str, Instrument], instrument: str, item: object) -> Item | None:
+    """An item whose answers are kept; None for one that is withheld or not known."""
+    try:
+        if withheld(instruments, instrument, str(item)):
+            return None
+        return instruments[instrument].item(str(item))
+    except KeyError:
+        return None
+
+
+def _answer(
+    instruments: Mapping[str, Instrument], instrument: str, item: object, value: Any
+) -> Any:
     """An answer as it is kept, `WITHHELD` for a text, None for another one that is not kept; see
     `labapp.study.instruments.items` for its form."""
-    try:
-        known = None if instrument is None else instrument.item(str(item))
-    except KeyError:
-        known = None
-    if known is None or known.withheld:
+    known = _shared(instruments, instrument, item)
+    if known is None:
         return WITHHELD if isinstance(value, str) else None
     if "" in known.own_words:
         return value
@@ -210,7 +226,8 @@ AGREED_LIST = f"""\
 * dropped: answers chosen from a list or set on a slider, and the path of the pointer outside of
   trials, which leads to such answers. An item of a questionnaire that declares
   `identifying: no` in the study's files keeps its answers, one that declares `identifying: yes`
-  loses them whatever its kind; what was written beside an option is always withheld;
+  loses them whatever its kind, and so does an item that is asked only after certain answers to
+  such a one; what was written beside an option is always withheld;
 * moved: every date, by a number of days that is the same for all sessions of a participant and is
   not in this bundle. Times of day and intervals are true; the years are not. The sound card's own
   clock, in the time marks of the sound (`anchors`), begins at 0 in each file."""

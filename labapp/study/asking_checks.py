@@ -55,7 +55,7 @@ def _faults(
     before: tuple[str, ...],
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
-    own = {item.id for item in instrument.items}
+    own = [item.id for item in instrument.items]
     for index, item in enumerate(instrument.items):
         for name, wanted in item.only_if.items():
             at: Path_ = ("items", index, "only_if", name)

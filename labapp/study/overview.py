@@ -27,6 +27,7 @@ from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
 from labapp.study.exclusion_checks import exclusion_faults
 from labapp.study.flow import items_of
+from labapp.study.instruments.asking import withheld
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -65,10 +66,28 @@ def _undeclared(loaded: LoadedStudy) -> list[str]:
     return [warning] if items else []
 
 
+def _telling(loaded: LoadedStudy) -> list[str]:
+    """A remark on items that are asked only after certain answers that identify; at most one
+    line."""
+    items = [
+        f"{instrument.id}.{item.id}"
+        for instrument in loaded.instruments.values()
+        for item in instrument.items
+        if not item.withheld and withheld(loaded.instruments, instrument.id, item.id)
+    ]
+    warning = (
+        "De-identified copies leave out the answers to these items, too, which are asked only "
+        f"after certain answers that identify: {', '.join(items)}. That they were answered, and "
+        "when, stays in the journal of such a copy."
+    )
+    return [warning] if items else []
+
+
 def notices(loaded: LoadedStudy) -> list[str]:
     """Remarks to whoever made a study that is in order."""
     return [
         *_undeclared(loaded),
+        *_telling(loaded),
         *_unheard(loaded),
         *_in_another_language(loaded),
         *_not_known(loaded),

@@ -43,9 +43,10 @@ def opened(
     participant: str = "P01",
     study: str | Path = "quickstart",
     clock: Clock | None = None,
+    cells: tuple[str, ...] | None = None,
     **changes: Any,
 ) -> OpenSession:
-    """A new session; `begin()` shows its first screen."""
+    """A new session; `begin()` shows its first screen. cells: its condition."""
     used = clock or FakeClock()
     return opening.create(
         load(study),
@@ -53,6 +54,7 @@ def opened(
         surroundings(tmp_path, **changes),
         data=data or tmp_path / "data",
         make_clock=lambda start: used,
+        cells=cells,
     )
 
 

@@ -67,6 +67,24 @@ def is_outside(name: str) -> bool:
     return "." in name
 
 
+def withheld(instruments: Mapping[str, Instrument], instrument: str, item_id: str) -> bool:
+    """Whether a de-identified copy leaves out the answers to an item, and whether it was asked: its
+    answers tell who somebody is, or those that decide whether it is asked do. Raises KeyError for
+    an item that is not known."""
+    item = instruments[instrument].item(item_id)
+    if item.withheld:
+        return True
+    own = {other.id for other in instruments[instrument].items}
+    for name in item.only_if:
+        of, dot, alone = name.partition(".")
+        deciding = (of, alone) if dot else (instrument, name)
+        if not dot and name not in own:
+            continue  # a variable of the study
+        if deciding[0] not in instruments or withheld(instruments, *deciding):
+            return True
+    return False
+
+
 def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
     """What can be told of the conditions and checks of a questionnaire without a study: where it
     stands, and what is wrong."""
@@ -85,9 +103,9 @@ def _impossible(
 ) -> Iterator[str]:
     """Why a condition that an item has never holds, or does not say what is meant."""
     places = {item.id: place for place, item in enumerate(instrument.items)}
-    of, dot, own = name.partition(".")
+    of, dot, alone = name.partition(".")
     if dot and of == instrument.id:
-        yield f"an item of the same questionnaire is named by its id alone: {own}"
+        yield f"an item of the same questionnaire is named by its id alone: {alone}"
     elif (place := places.get(name)) is None:
         return  # a variable, or an item of another questionnaire: a study says whether it is there
     elif place >= index:

@@ -53,7 +53,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         named = {name for item in self.instrument.items for name in item.only_if}
         earlier = {name: values for name, values in answers.items() if name in named}
         state = replace(state, earlier=earlier)
-        return replace(state, page=next(iter(self.pages_asked(state)), 0))
+        return replace(state, page=next(iter(self._asked_pages(state)), 0))
 
     def answers(self, state: QuestionnaireState) -> Mapping[str, tuple[Value, ...]]:
         """What was submitted; nothing of a questionnaire that was skipped."""
@@ -75,10 +75,14 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         return asked
 
     def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
-        """The pages of which something is asked, from 0."""
+        """The pages of which something is asked, from 0, and the one on the screen: an answer
+        that comes as the page before it is left can change what is asked on it."""
+        return tuple(sorted({state.page, *self._asked_pages(state)}))
+
+    def _asked_pages(self, state: QuestionnaireState) -> list[int]:
         ids = self.asked(state).ids
         pages = enumerate(self.instrument.pages)
-        return tuple(number for number, page in pages if any(item.id in ids for item in page))
+        return [number for number, page in pages if any(item.id in ids for item in page)]
 
     def missing(self, state: QuestionnaireState, page: int | None = None) -> tuple[Item, ...]:
         """Required items that are asked and have no answer, on one page or on all."""
@@ -99,7 +103,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def at_page(self, state: QuestionnaireState, page: int) -> QuestionnaireState:
         """Of a page that is not reached with these answers, all is shown."""
         state = replace(state, page=page, whole=False)
-        return replace(state, whole=page not in self.pages_asked(state))
+        return replace(state, whole=page not in self._asked_pages(state))
 
     def place(self, state: QuestionnaireState) -> str:
         missing = self.missing(state, state.page)

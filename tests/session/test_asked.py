@@ -1,0 +1,151 @@
+"""Conditional items and attention checks in a session: killed in the middle, gone on with, and in
+tables and bundles."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import labapp.analysis
+from labapp.bids.export import export
+from labapp.bids.verify import verify
+from labapp.events import Source
+from labapp.events.commands import Next, Resume
+from labapp.session import opening
+from labapp.session.opening import OpenSession
+from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from tests.helpers.own_questionnaires import conditional_study
+from tests.session.sessions import opened, part_of, surroundings
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from labapp.events.commands import Next
+from labapp.tasks.questionnaire.commands import Answer
+from tests.session.sessions import opened
+session = opened(Path(sys.argv[1]), study=sys.argv[2], cells=("hint: with #1",))
+session.begin()
+print(session.folder.path, flush=True)
+send = session.runner.send
+send(Answer("tools", {"chosen": ["python", "matlab"]}))
+send(Answer("age", {"value": 70, "touched": True}))
+send(Next())
+for item, value in (("rely", 2), ("bad", 7), ("attention", 3), ("rely", 6)):
+    send(Answer(item, value))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def asked(session: OpenSession) -> set[str]:
+    runner = session.runner
+    task = runner.machine.tasks[runner.state.index]
+    assert isinstance(task, QuestionnaireTask)
+    return set(task.asked(runner.state.part_state).ids)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session that was killed after an answer was hidden, and gone on with."""
+    folder = tmp_path_factory.mktemp("asked")
+    study = conditional_study(folder / "study")
+    killed = subprocess.run(
+        [sys.executable, "-c", CHILD, str(folder), str(study)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    path = Path(killed.stdout.strip())
+    again = opening.resume(path, lambda loaded, models: surroundings(folder))
+    again.begin()
+    again.runner.send(Resume("on"), Source.MODERATOR)
+    assert part_of(again) == "questionnaire-2"
+    assert asked(again) == {"rely", "attention", "hinted", "code", "pension"}
+    send = again.runner.send
+    send(Next())
+    send(Answer("hinted", 5))
+    assert again.runner.state.part_state.page == 1
+    send(Answer("code", "models"))
+    send(Answer("pension", 4))
+    send(Next())
+    assert again.runner.state.ended == "completed"
+    again.close("over")
+    return path
+
+
+def table(path: Path) -> pd.DataFrame:
+    answers = labapp.analysis.load(path).answers
+    return answers[answers["instrument"] == "use"].set_index("item")
+
+
+def test_what_was_not_asked_is_told_from_what_was_passed_over(session: Path) -> None:
+    answers = table(session)
+    assert dict(answers["asked"]) == {
+        **dict.fromkeys(("rely", "attention", "hinted", "code", "pension"), True),
+        "bad": False,
+    }
+    bad = answers.loc["bad"]
+    assert pd.isna(bad["value"])
+    assert bad["first_value"] == 7, "it was answered before it was hidden"
+    assert not bad["submitted"]
+    scores = labapp.analysis.load(session).scores
+    assert scores.empty, "one of its items was not asked"
+
+
+def test_an_attention_check_is_told_as_passed_or_failed(session: Path) -> None:
+    answers = table(session)
+    assert answers.loc["attention", "check"] == "failed"
+    assert answers["check"].notna().sum() == 1
+
+
+def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:
+    one = opened(tmp_path, study=conditional_study(tmp_path / "study"), cells=("hint: without #1",))
+    one.begin()
+    one.runner.send(Answer("tools", {"chosen": ["none_"]}))
+    one.runner.send(Answer("age", {"value": 30, "touched": True}))
+    one.runner.send(Next())
+    assert asked(one) == {"rely", "attention"}
+    for item in ("rely", "attention"):
+        one.runner.send(Answer(item, 2))
+    one.runner.send(Answer("bad", 2))
+    one.runner.send(Next())
+    one.close("over")
+    answers = table(one.folder.path)
+    assert set(answers.index[~answers["asked"]]) == {"hinted", "code", "pension"}
+    assert answers.loc["attention", "check"] == "passed"
+    assert labapp.analysis.load(one.folder.path).scores["value"].tolist() == [4.0]
+
+
+def test_a_bundle_says_what_was_not_asked(session: Path, tmp_path: Path) -> None:
+    bundle = export([session], tmp_path / "bundle")
+    assert verify(bundle).ok
+    header, row = (
+        line.split("\t") for line in (bundle / "phenotype/use.tsv").read_text().splitlines()
+    )
+    cells = dict(zip(header, row, strict=True))
+    assert cells["ses_1_questionnaire_2_not_asked"] == "bad"
+    assert "ses_1_questionnaire_2_bad" not in cells
+    assert dict(table(bundle)["asked"]) == dict(table(session)["asked"])
+    sidecar = json.loads((bundle / "phenotype/use.json").read_text())
+    assert "left out" in sidecar["ses_1_questionnaire_2_not_asked"]["Description"]
+
+
+def test_what_follows_from_an_answer_that_identifies_is_withheld_with_it(
+    session: Path, tmp_path: Path
+) -> None:
+    """`pension` is asked of people of 70 alone."""
+    bundle = export([session], tmp_path / "bundle", deidentify=True)
+    assert verify(bundle).ok
+    answers = table(bundle)
+    kept = answers[answers["submitted"]]
+    assert set(kept.index) == {"rely", "attention", "hinted", "code"}
+    assert not answers.loc["bad", "asked"]
