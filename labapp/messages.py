@@ -35,6 +35,11 @@ FORMS: Mapping[str, str] = {
     "withdrawn_cleared": "Removed what a killed export had left: {paths}.",
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
     "withdrawn_others": "Other sessions of the participant: {folders}.",
+    "decided_excluded": "{folder}: excluded by hand. Its data stay; its place is free again.",
+    "decided_included": "{folder}: counts, by a decision by hand.",
+    "decided_over_rules": "It counts although it does not meet: {rules}.",
+    "decided_before": "Before, it was {verdict} by hand{why}. The former decision is kept.",
+    "decided_bundles": "Bundles made of it before say nothing of this: {paths}",
     "exports_unreadable": "{file} cannot be read ({error}): exports are not known",
     "exports_damaged": ("{file}, line {number}: damaged; what it says of an export is not known"),
 }

@@ -172,6 +172,12 @@ PARTICIPANTS = (
         "excluded_because",
         "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()),
     ),
+    text(
+        "decided_by_hand",
+        "excluded or included: what the researcher decided about the session, over the rules; "
+        "empty where nothing was",
+    ),
+    text("decision_reason", "the reason of that decision; empty in de-identified copies"),
     text("conditions", "the study's variables for this participant, drawn cells in their order"),
     yes("simulated", "a program took part, not a person"),
     text(

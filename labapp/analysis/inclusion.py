@@ -21,18 +21,21 @@ from labapp.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.events.undoing import SessionReopened
+from labapp.journal.decisions import Decision
 from labapp.plugins import registry
 from labapp.study.inclusion import Achieved, Tally, achieved, decide
 from labapp.study.rules import Inclusion
 
 WITHDRAWN = "withdrawn"
+BY_HAND = "by_hand"
 RULES = {
     "completed": "the session did not come to its end, or the moderator skipped a stage of it",
     "practice_correct": "a practice question was not answered correctly",
     "min_solved": "too few questions were solved",
     WITHDRAWN: "the participant withdrew",
+    BY_HAND: "the researcher excluded the session, with a reason",
 }
-"""The rules that a study can set, and what it means not to meet them."""
+"""Why a session may not count in any study, and what that means."""
 
 
 def rule_words(declared: Iterable[str]) -> dict[str, str]:
@@ -58,14 +61,25 @@ SLOT = "slot"
 class InclusionStatus:
     """Whether a session counts, what was achieved in it, and what was earned.
 
-    failed: names of the rules that are not met; payment: None in a study that pays nothing, and
-    where the session has no end.
+    failed: names of the rules that are not met, also where a decision by hand lets the session
+    count all the same; decision: that decision, None where there is none; payment: None in a study
+    that pays nothing, and where the session has no end.
     """
 
     included: bool
     failed: tuple[str, ...]
     achieved: Achieved
     payment: PaymentComputed | None
+    decision: Decision | None = None
+
+    def decided(self, decision: Decision | None) -> InclusionStatus:
+        """The same after a decision by hand, which stands over the rules. Who withdrew does not
+        count whatever was decided."""
+        if decision is None:
+            return self
+        failed = self.failed if decision.included else (*self.failed, BY_HAND)
+        included = decision.included and WITHDRAWN not in failed
+        return replace(self, included=included, failed=failed, decision=decision)
 
     def failing(self, rules: Iterable[str]) -> InclusionStatus:
         """The same where the session fails rules that the study itself declares."""
@@ -77,6 +91,8 @@ class InclusionStatus:
         return {
             "included": self.included,
             "excluded_because": ", ".join(self.failed) or None,
+            "decided_by_hand": None if self.decision is None else self.decision.verdict,
+            "decision_reason": None if self.decision is None else self.decision.reason or None,
             "n_solved": self.achieved.solved,
             "n_correct": self.achieved.correct,
             "n_photos": self.achieved.photos,

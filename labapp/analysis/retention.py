@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.analysis.inclusion import RULES, rule_words, variables
+from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
 from labapp.report.formats import count, decimal
 from labapp.report.listing import records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
@@ -34,6 +34,10 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
     if failed := _failed(recruited):
         listed = "; ".join(f"{name} ({words.get(name, name)}): {n}" for name, n in failed.items())
         yield paragraph(f"Not included, by the rules that were not met: {listed}.")
+    by_hand = [row for row in recruited if row["decided_by_hand"]]
+    if by_hand:
+        listed = "; ".join(map(_decision, by_hand))
+        yield paragraph(f"Decided by hand, over the rules: {listed}.")
     if len(recruited) < len(everybody):
         declined = len(everybody) - len(recruited)
         yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
@@ -66,13 +70,22 @@ def retention(participants: pd.DataFrame) -> Iterator[Html]:
         )
 
 
+def _decision(row: Row) -> str:
+    """What was decided about a session by hand, and why."""
+    who = f"{row['participant']} {row['decided_by_hand']}"
+    rules = [rule for rule in _rules(row) if rule != BY_HAND]
+    over = f", although it does not meet {', '.join(rules)}" if row["included"] and rules else ""
+    why = f" ({row['decision_reason']})" if row["decision_reason"] else ""
+    return f"{who}{over}{why}"
+
+
 def _percent(rows: Sequence[Row]) -> str:
     return decimal(100 * sum(row["included"] for row in rows) / len(rows), 0)
 
 
 def _failed(rows: Sequence[Row]) -> dict[str, int]:
     """How many sessions did not meet each rule, in the order of the rules."""
-    counts = Counter(name for row in rows for name in _rules(row))
+    counts = Counter(name for row in rows if not row["included"] for name in _rules(row))
     return {name: counts[name] for name in (*RULES, *sorted(counts.keys() - RULES)) if counts[name]}
 
 

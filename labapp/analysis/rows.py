@@ -52,6 +52,7 @@ from labapp.events.lifecycle import SegmentStarted, WindowFocus
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
 from labapp.events.undoing import SkipTakenBack
+from labapp.journal.decisions import Decision
 from labapp.plugins.part import TrialsPart
 from labapp.study.consent import USES
 
@@ -87,8 +88,10 @@ class SessionRecords:
         *,
         deidentified: bool = False,
         withdrawn: bool = False,
+        decision: Decision | None = None,
     ) -> SessionRecords:
-        """Fold all events of one session; withdrawn: see `fold_inclusion_status`.
+        """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
+        hand.
 
         Raises RecordError when its plan cannot be read, or when something happened in a part that
         its task does not know; SessionError for a kind of part that nobody knows.
@@ -117,7 +120,8 @@ class SessionRecords:
             Counter(skips_taken_back(events)),
         )
         failed = records.failed_rules()
-        return replace(records, inclusion_status=records.inclusion_status.failing(failed))
+        status = records.inclusion_status.failing(failed).decided(decision)
+        return replace(records, inclusion_status=status)
 
     def failed_rules(self) -> tuple[str, ...]:
         """The names of the study's own rules of exclusion that the session fails."""

@@ -171,6 +171,7 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
         "study": record.study,
         "state": record.state,
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
+        **({"decision": record.decision.to_json()} if record.decision else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": audio,

@@ -60,6 +60,12 @@ _SESSIONS = (
         levels={"true": "It counts.", "false": "It does not; see excluded_because."},
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
+    Column(
+        "decided_by_hand",
+        "What the researcher decided about the session, over the rules; n/a where nothing was.",
+        levels={"excluded": "It does not count.", "included": "It counts."},
+    ),
+    Column("decision_reason", "The reason of that decision; n/a in de-identified copies."),
     CONDITIONS,
     *(Column(name, "") for name in ACHIEVED),
     Column("payment", "What the session earned, base and bonus; n/a where nothing is paid."),
@@ -125,6 +131,7 @@ def session_line(record: Record) -> Mapping[str, object]:
     kinds = [pause.kind for pause in outline.pauses]
     factors = SessionFactors(planned, {})
     inclusion_status = _status(record)
+    decision = inclusion_status.decision
     paid = inclusion_status.payment
     return {
         "participant": planned.participant,
@@ -136,6 +143,8 @@ def session_line(record: Record) -> Mapping[str, object]:
         "reason": outline.reason,
         "included": inclusion_status.included,
         "excluded_because": ", ".join(inclusion_status.failed),
+        "decided_by_hand": None if decision is None else decision.verdict,
+        "decision_reason": None if decision is None else decision.reason or None,
         "conditions": conditions(planned.assignment),
         **factors.between,
         **{name: getattr(inclusion_status.achieved, name) for name in ACHIEVED},
@@ -162,10 +171,11 @@ def _status(record: Record) -> InclusionStatus:
     withdrawn = bool(record.withdrawn)
     if record.planned.declared.get("exclude"):
         events = list(payloads(record.rows))
-        return SessionRecords.of(events, "", withdrawn=withdrawn).inclusion_status
+        status = SessionRecords.of(events, "", withdrawn=withdrawn).inclusion_status
+        return status.decided(record.decision)
     wanted = inclusion_kinds()
     told = payloads([row for row in record.rows if row.kind in wanted])
-    return fold_inclusion_status(told, withdrawn=withdrawn)
+    return fold_inclusion_status(told, withdrawn=withdrawn).decided(record.decision)
 
 
 def by_participant(

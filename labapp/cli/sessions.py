@@ -25,10 +25,12 @@ from labapp.cli.options import (
 from labapp.console import say, say_json, say_line, shown
 from labapp.errors import UsageError
 
+_ALL = (
+    "Recorded sessions: list, show, verify, recover, exclude, include, withdraw, consent, resume."
+)
 sessions_app = typer.Typer(
-    help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume. "
-    "Example: labapp sessions list",
-    short_help="Recorded sessions: list, show, verify, recover, withdraw, consent, resume.",
+    help=f"{_ALL} Example: labapp sessions list",
+    short_help=_ALL,
     no_args_is_help=True,
 )
 
@@ -99,6 +101,46 @@ def sessions_recover(
     from labapp.session.recovery import recover
 
     for line in recover(session_path(session, data)).lines():
+        say(line)
+
+
+@sessions_app.command("exclude")
+def sessions_exclude(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; the report tells it.")] = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Leave a session out of the analysis, with the reason; its data stay as they are.
+
+    Example: labapp sessions exclude sub-P01_ses-1_20260102T030405Z --reason "fire alarm"
+    """
+    _decided(session, data, included=False, reason=reason, json_=json_)
+
+
+@sessions_app.command("include")
+def sessions_include(
+    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why, if you like.")] = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Count a session in the analysis: after `exclude`, or although a rule excludes it.
+
+    Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
+    """
+    _decided(session, data, included=True, reason=reason, json_=json_)
+
+
+def _decided(session: str, data: Path | None, *, included: bool, reason: str, json_: bool) -> None:
+    from labapp.session.deciding import decide_by_hand
+
+    path = session_path(session, data).absolute()
+    decision, lines = decide_by_hand(path, included, reason)
+    if json_:
+        say_json({"session": path.name, "decision": decision.verdict, "reason": decision.reason})
+        return
+    for line in lines:
         say(line)
 
 

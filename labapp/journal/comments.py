@@ -29,10 +29,10 @@ def comments(study: Path) -> dict[str, tuple[str, ...]]:
     cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
     result: dict[str, tuple[str, ...]] = {}
     try:
-        lines = _lines(study)
+        entries = lines(study)
     except OSError:
         return {}
-    for _, entry in lines:
+    for _, entry in entries:
         if entry is not None:
             name = entry["session"]
             result[name] = (*result.get(name, ()), entry["text"])
@@ -53,17 +53,18 @@ def add_comment(session: Path, text: str) -> None:
         ) from error
 
 
-def forget_comments(session: Path) -> int:
-    """Remove the remarks on a session; how many there were. Raises DataFolderError."""
-    path = session.parent / COMMENTS
-    draft = path.with_name(f".{COMMENTS}-{uuid.uuid4().hex}")
+def forget_comments(session: Path, log: str = COMMENTS) -> int:
+    """Remove the remarks on a session, or what another log of such lines says of it; how many there
+    were. Raises DataFolderError."""
+    path = session.parent / log
+    draft = path.with_name(f".{log}-{uuid.uuid4().hex}")
     try:
-        for killed in path.parent.glob(f".{COMMENTS}-*"):
+        for killed in path.parent.glob(f".{log}-*"):
             if session.name.encode() in files.content(killed, LARGEST):
                 killed.unlink()
-        lines = _lines(session.parent)
-        left = [line for line, entry in lines if not _is_of(session.name, line, entry)]
-        if len(left) == len(lines):
+        entries = lines(session.parent, log)
+        left = [line for line, entry in entries if not _is_of(session.name, line, entry)]
+        if len(left) == len(entries):
             return 0
         durable.write(draft, b"".join(line + b"\n" for line in left))
         draft.replace(path)
@@ -78,18 +79,18 @@ def forget_comments(session: Path) -> int:
             todo="See that you may read and write that file, and withdraw the session again; that "
             "goes on where it stopped.",
         ) from error
-    return len(lines) - len(left)
+    return len(entries) - len(left)
 
 
 def comment_problems(study: Path) -> list[str]:
     """What is wrong with the remarks on a study, a line each, for people."""
     path = study / COMMENTS
     try:
-        lines = _lines(study)
+        entries = lines(study)
     except OSError as error:
         return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
-    damaged = sum(entry is None for _, entry in lines)
-    return [f"{path}: {damaged} damaged, not shown, of {len(lines)} remarks"] if damaged else []
+    damaged = sum(entry is None for _, entry in entries)
+    return [f"{path}: {damaged} damaged, not shown, of {len(entries)} remarks"] if damaged else []
 
 
 def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
@@ -97,10 +98,10 @@ def _is_of(name: str, line: bytes, entry: dict[str, Any] | None) -> bool:
     return name.encode() in line if entry is None else entry["session"] == name
 
 
-def _lines(study: Path) -> list[tuple[bytes, dict[str, Any] | None]]:
-    """The lines that are not empty, and what each says; None for one that is none of ours. Raises
-    OSError where they cannot be read."""
-    path = study / COMMENTS
+def lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:
+    """The lines that are not empty, and what each says of which session; None for one that is none
+    of ours. Raises OSError where they cannot be read."""
+    path = study / log
     content = files.content(path, LARGEST) if files.exists(path) else b""
     return [(line, _remark(line)) for line in content.split(b"\n") if line.strip()]
 

@@ -34,7 +34,10 @@ def line(session: SessionSummary) -> str:
     exported = ", exported" if session.exported else ""
     length = duration(session.length_s)
     left = {"keep": ", withdrawn (data kept)", "delete": ", withdrawn (data to be deleted)"}
-    end = f"{exported}{left.get(session.withdrawn, '')}"
+    decision = (
+        f", {session.decision} by hand: {session.decision_reason}" if session.decision else ""
+    )
+    end = f"{exported}{decision.rstrip(': ')}{left.get(session.withdrawn, '')}"
     return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
 
 
@@ -58,6 +61,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "session": planned.session,
         "state": record.state,
         "withdrawn": record.withdrawn or "no",
+        **_decision(record),
         "length_s": round(record.working_s, 3),
         "segments": len(record.segments),
         "events": len(events),
@@ -71,6 +75,13 @@ def _facts(record: Record) -> dict[str, Any]:
         "lost_s": round(record.outline.lost_s, 3),
         "redacted": record.redacted,
     }
+
+
+def _decision(record: Record) -> dict[str, str]:
+    """What was decided by hand, where something was."""
+    if (decision := record.decision) is None:
+        return {}
+    return {"by_hand": ": ".join(filter(None, (decision.verdict, decision.reason)))}
 
 
 def blinding(outline: Outline) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.errors import RecordError
+from labapp.journal.decisions import Decision
 from labapp.journal.layout import (
     BUNDLE_VERSION,
     DATES_MOVED,
@@ -175,6 +176,7 @@ def bundled_record(tree: Tree, source: str) -> Record:
         tree,
         rows,
         bundled_withdrawal=left,
+        bundled_decision=Decision.of(facts.get("decision")),
         deidentified=bool(facts.get("deidentified")),
         dates_moved=facts.get("dates") == DATES_MOVED,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
+from labapp.journal.decisions import Decision, decisions
 from labapp.journal.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.journal.outline import AudioFile, Outline, Segment, State, outline
 from labapp.journal.plausible import plausible
@@ -31,8 +32,8 @@ class Record:
     bundle, for messages; tree: its files (`audio/…`, `study/…`, `environment.json`); rows: the
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
     process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`);
-    deidentified, dates_moved: whether it is a de-identified copy, and its dates are not the true
-    ones.
+    bundled_decision: of a decision by hand (see `decision`); deidentified, dates_moved: whether it
+    is a de-identified copy, and its dates are not the true ones.
     """
 
     kind: Literal["session", "bundle"]
@@ -42,6 +43,7 @@ class Record:
     rows: Sequence[Row]
     running: bool = False
     bundled_withdrawal: str = ""
+    bundled_decision: Decision | None = None
     deidentified: bool = False
     dates_moved: bool = False
 
@@ -71,6 +73,19 @@ class Record:
         if self.kind == "session":
             return withdrawal_of(Path(self.source), withdrawal)
         return self.bundled_withdrawal or withdrawal
+
+    @property
+    def decision(self) -> Decision | None:
+        """What was decided by hand about whether the session counts; None where nothing was. A
+        de-identified copy withholds the reason, which a person wrote, and the time."""
+        if self.kind == "session":
+            folder = Path(self.source)
+            decision = decisions(folder.parent).get(folder.name)
+        else:
+            decision = self.bundled_decision
+        if decision is None or not self.redacted:
+            return decision
+        return Decision(decision.included, "")
 
     @property
     def participant(self) -> str:

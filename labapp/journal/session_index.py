@@ -2,7 +2,7 @@
 
 A session is read anew where size or time of its journal's files changed. For one that is not over,
 the lock is checked as well. The logs beside a study's sessions (exports, withdrawals,
-comments) are read once a study, again where they changed.
+comments, decisions) are read once a study, again where they changed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from pathlib import Path
 
 from labapp.errors import RecordError
 from labapp.journal.comments import comments
-from labapp.journal.layout import COMMENTS, EXPORTS, JOURNAL, WITHDRAWN
+from labapp.journal.decisions import Decision, decisions
+from labapp.journal.layout import COMMENTS, DECISIONS, EXPORTS, JOURNAL, WITHDRAWN
 from labapp.journal.lock import held
 from labapp.journal.sessions import (
     SessionSummary,
     bundles,
+    decided,
     recorded,
     sessions_in,
     study_folders,
@@ -71,6 +73,7 @@ class _Logs:
     exported: dict[str, tuple[str, ...]]
     comments: dict[str, tuple[str, ...]]
     withdrawn: dict[str, Withdrawal] | None
+    decisions: dict[str, Decision]
 
 
 class SessionIndex:
@@ -143,7 +146,7 @@ class SessionIndex:
         return _CachedSession(stamp, own, line)
 
     def _logs_of(self, study: Path) -> _Logs:
-        stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS)))
+        stamp = _stamp(*(f"{study}/{log}" for log in (EXPORTS, WITHDRAWN, COMMENTS, DECISIONS)))
         before = self._logs.get(study)
         if before is not None and before.stamp == stamp:
             return before
@@ -151,7 +154,7 @@ class SessionIndex:
             withdrawn = listed(study)
         except RecordError:
             withdrawn = None
-        return _Logs(stamp, bundles(study), comments(study), withdrawn)
+        return _Logs(stamp, bundles(study), comments(study), withdrawn, decisions(study))
 
 
 def _newest(folder: Path) -> tuple[str, str]:
@@ -174,9 +177,9 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     if withdrawal is not None:
         withdrawn = "keep" if withdrawal.kept else "delete"
     comments = logs.comments.get(folder.name, ())
-    if (exported, withdrawn, comments) == (own.exported, own.withdrawn, own.comments):
-        return own
-    return replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
+    if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
+        own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
+    return decided(own, logs.decisions.get(folder.name))
 
 
 def _stamp(*paths: str) -> _Stamp:

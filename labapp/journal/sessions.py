@@ -10,6 +10,7 @@ from labapp.clock import utc_text
 from labapp.errors import RecordError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.comments import comment_problems, comments
+from labapp.journal.decisions import Decision, decision_problems, decisions
 from labapp.journal.guard import readable
 from labapp.journal.layout import EXPORTS, FolderName
 from labapp.journal.lock import held
@@ -34,8 +35,8 @@ class SessionSummary:
     not_counted: the rules of the study for which a session that came to its end does not count;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
-    what is to become of the data; comments: the moderator's, oldest first; problem: why it is
-    damaged.
+    what is to become of the data; decision: excluded or included where that was decided by hand,
+    and decision_reason why; comments: the moderator's, oldest first; problem: why it is damaged.
     """
 
     id: str
@@ -54,6 +55,8 @@ class SessionSummary:
     not_counted: tuple[str, ...] = ()
     exported: tuple[str, ...] = ()
     withdrawn: str = ""
+    decision: str = ""
+    decision_reason: str = ""
     comments: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -77,14 +80,15 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 
 
 def list_problems(data_root: Path) -> list[str]:
-    """What is wrong with the lists beside the sessions, of withdrawals, exports and remarks, a line
-    each: a list that is damaged stops no other."""
+    """What is wrong with the lists beside the sessions, of withdrawals, exports, remarks and
+    decisions, a line each: a list that is damaged stops no other."""
     result = []
     for study in _children(data_root):
         result += [
             *withdrawal_problems(study),
             *export_problems(study),
             *comment_problems(study),
+            *decision_problems(study),
         ]
     return result
 
@@ -117,7 +121,15 @@ def summary(folder: Path) -> SessionSummary:
     except RecordError as error:
         return replace(line, state="damaged", problem=error.what, exported=exported)
     own = comments(folder.parent).get(folder.name, ())
-    return replace(line, exported=exported, withdrawn=withdrawn, comments=own)
+    decision = decisions(folder.parent).get(folder.name)
+    return decided(replace(line, exported=exported, withdrawn=withdrawn, comments=own), decision)
+
+
+def decided(line: SessionSummary, decision: Decision | None) -> SessionSummary:
+    """A line with what was decided by hand."""
+    if decision is None:
+        return line
+    return replace(line, decision=decision.verdict, decision_reason=decision.reason)
 
 
 def recorded(folder: Path) -> SessionSummary:

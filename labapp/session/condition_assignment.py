@@ -26,6 +26,7 @@ from labapp.errors import DataFolderError, RecordError, SessionBusy, SessionErro
 from labapp.events import Event
 from labapp.events.agreement import Refusal
 from labapp.events.registry import kinds_of
+from labapp.journal.decisions import decisions
 from labapp.journal.layout import FolderName
 from labapp.journal.lock import held
 from labapp.journal.read import read_rows
@@ -43,6 +44,8 @@ State = Literal[
 ]
 HOLDING = ("reserved", "open", "included")
 """States in which a session holds its cells."""
+DECIDABLE = ("open", "included", "excluded", "ended")
+"""States over which a decision by hand stands."""
 FINAL = ("included", "excluded", "declined", "withdrawn")
 """States that no journal is looked at for again; one that ended may only have seemed to (a lock
 that another machine does not see)."""
@@ -105,6 +108,7 @@ def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
     stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
     there = {home.path.name for home in folder.sessions_of(data, study.name)}
     left = withdrawals(study)
+    by_hand = decisions(study)
     rows = []
     for name in sorted({*stored, *there, *left}, key=lambda n: (n.rsplit("_", 1)[-1], n)):
         row = stored.get(name)
@@ -115,6 +119,9 @@ def cell_assignments(data: Path, loaded: LoadedStudy) -> list[CellAssignment]:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:
             row = _looked_at(study / name, row)
+        if row is not None and name in by_hand and row.state in DECIDABLE:
+            # Laid over what the journal says, and so over a row that was stored before.
+            row = replace(row, state="included" if by_hand[name].included else "excluded")
         if row is not None and row.cells:
             rows.append(row)
     return rows

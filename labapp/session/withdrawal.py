@@ -19,7 +19,7 @@ from labapp.clock import utc_text
 from labapp.errors import DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.journal.comments import forget_comments
-from labapp.journal.layout import LEAVING, WITHDRAWN, FolderName
+from labapp.journal.layout import DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
@@ -131,6 +131,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     )
     if not left.kept:
         forget_comments(folder)
+        forget_comments(folder, DECISIONS)
         if not others:
             shifts.forget(private_root, consented, left.participant)
         _remove(leaving)

@@ -18,6 +18,7 @@ from labapp.journal.read import last_utc
 from labapp.journal.session_index import SessionIndex
 from labapp.journal.sessions import SessionSummary
 from labapp.session import resuming
+from labapp.session.deciding import decide_by_hand
 from labapp.session.withdrawal import withdraw
 from labapp.ui import mistakes
 from labapp.ui.language import tr, translate_message
@@ -123,6 +124,7 @@ class SessionLists(QObject):
         page.folder_requested.connect(self.open_folder)
         page.withdraw_requested.connect(self.withdraw)
         page.remarked.connect(self.remark)
+        page.decided.connect(self.decide)
         view.leave_requested.connect(self.leave)
 
     def show_study(self, study: str) -> None:
@@ -174,6 +176,13 @@ class SessionLists(QObject):
         with mistakes.caught(self._view.show_error, tr("The remark could not be kept.")):
             add_comment(path, text)
             self._view.sessions_page.remark.clear()
+        self.refresh()
+
+    def decide(self, path: Path, included: bool, reason: str) -> None:
+        """Exclude a session from the analysis, or count it, with the reason."""
+        with mistakes.caught(self._view.show_error, tr("The decision could not be kept.")):
+            _, lines = decide_by_hand(path, included, reason)
+            self._view.sessions_page.say("\n".join(map(translate_message, lines)))
         self.refresh()
 
     def withdraw(self, path: Path, delete: bool) -> None:

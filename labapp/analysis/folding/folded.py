@@ -92,6 +92,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         f"{record.name} ({record.kind})",
         deidentified=record.redacted,
         withdrawn=bool(record.withdrawn),
+        decision=record.decision,
     )
     return Folded.of(session, place, record)
 

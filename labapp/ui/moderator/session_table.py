@@ -163,6 +163,8 @@ def label_text(line: SessionSummary) -> str:
 
 def _tells_not_counted(line: SessionSummary) -> bool:
     """Whether it came to its end, and does not count all the same."""
+    if line.decision:
+        return line.decision == "excluded"
     return line.state == "complete" and bool(line.not_counted)
 
 

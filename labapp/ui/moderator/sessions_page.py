@@ -1,4 +1,4 @@
-"""The page of all sessions: found, looked at, gone on with, remarked on, withdrawn."""
+"""The page of all sessions: found, looked at, gone on with, remarked on, excluded, withdrawn."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from labapp.journal.sessions import SessionSummary
+from labapp.session.deciding import LONGEST
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
@@ -72,15 +73,75 @@ class WithdrawLine(QWidget):
         super().keyPressEvent(event)
 
 
+class DecisionLine(QWidget):
+    """Asks in place why a session is excluded, or counts all the same. answered(str: reason);
+    left(): nothing is decided."""
+
+    answered = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._needed = True
+        self.text = bits.label(role="strong", wrap=True)
+        self.reason = QLineEdit()
+        bits.limit(self.reason, LONGEST)
+        self.cancel = Button(tr("Cancel"))
+        self.decide = Button("")
+        column = bits.column(self, theme.SPACE_S)
+        column.addWidget(self.text)
+        answers = bits.row(None, theme.SPACE_S)
+        answers.addWidget(self.reason, 1)
+        answers.addWidget(self.cancel)
+        answers.addWidget(self.decide)
+        column.addLayout(answers)
+        self.cancel.clicked.connect(self.left)
+        self.decide.clicked.connect(self._answer)
+        self.reason.returnPressed.connect(self._answer)
+        self.reason.textChanged.connect(self._changed)
+
+    def ask(self, line: SessionSummary, exclude: bool) -> None:
+        """Ask about a session; exclude: whether it is to be excluded."""
+        self._needed = exclude  # a reason
+        told = (
+            tr("{id} ({study}) is left out of the analysis. Its data stay. Why?")
+            if exclude
+            else tr("{id} ({study}) counts in the analysis, whatever the rules say. Why?")
+        )
+        bits.set_text(self.text, told.format(id=label_text(line), study=line.study))
+        placeholder = tr("Reason") if exclude else tr("Reason, if any")
+        self.reason.setPlaceholderText(placeholder)
+        self.reason.setAccessibleName(placeholder)
+        self.reason.clear()
+        self.decide.setText(tr("Exclude") if exclude else tr("Include"))
+        self._changed()
+        self.show()
+        self.reason.setFocus()
+
+    def _changed(self) -> None:
+        self.decide.setEnabled(bool(self.reason.text().strip()) or not self._needed)
+
+    def _answer(self) -> None:
+        if self.decide.isEnabled():
+            self.answered.emit(self.reason.text().strip())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
+
+
 class SessionsPage(QFrame):
     """resume_requested(Path), folder_requested(Path), withdraw_requested(Path, bool: delete),
-    remarked(Path, str): what is to be done with the selected session. A remark stands in its field
-    until whoever keeps it clears that."""
+    decided(Path, bool: included, str: reason), remarked(Path, str): what is to be done with the
+    selected session. A remark stands in its field until whoever keeps it clears that."""
 
     resume_requested = Signal(object)
     folder_requested = Signal(object)
     withdraw_requested = Signal(object, bool)
     remarked = Signal(object, str)
+    decided = Signal(object, bool, str)
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -105,9 +166,11 @@ class SessionsPage(QFrame):
         self.remark.setAccessibleName(tr("Remark"))
         bits.limit(self.remark)
         self.folder = Button(tr("Open folder"))
+        self.exclude = Button(tr("Exclude…"))
         self.withdraw = Button(tr("Withdraw…"))
         self.resume = Button(tr("Recover and resume"))
         self.asking = WithdrawLine()
+        self.deciding = DecisionLine()
         layout = bits.column(self, theme.SPACE_M, theme.SPACE_L)
         head = QHBoxLayout()
         head.addWidget(bits.label(tr("Sessions"), "title"))
@@ -119,18 +182,21 @@ class SessionsPage(QFrame):
         self._foot = QWidget()
         foot = bits.row(self._foot, theme.SPACE_S)
         foot.addWidget(self.remark, 1)
-        for button in (self.folder, self.withdraw, self.resume):
+        for button in (self.folder, self.exclude, self.withdraw, self.resume):
             foot.addWidget(button)
         layout.addWidget(self._foot)
-        layout.addWidget(self.asking)
-        self.asking.hide()
+        for question in (self.asking, self.deciding):
+            layout.addWidget(question)
+            question.hide()
+            question.left.connect(self._stop_asking)
         self.search.textChanged.connect(self._search)
         self.table.chosen.connect(self._selected)
         self.table.opened.connect(lambda line: self.folder_requested.emit(line.path))
         self.folder.clicked.connect(lambda: self._emit(self.folder_requested))
         self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
         self.withdraw.clicked.connect(self._ask)
-        self.asking.left.connect(self._stop_asking)
+        self.exclude.clicked.connect(self._ask_why)
+        self.deciding.answered.connect(self._decided)
         self.asking.answered.connect(self._answered)
         self.remark.returnPressed.connect(self._remarked)
         self._selected()
@@ -178,6 +244,9 @@ class SessionsPage(QFrame):
         over = line is not None and line.state != "running" and not line.withdrawn
         self.resume.setEnabled(over and line.state == "interrupted" and not forbidden)  # type: ignore[union-attr]
         self.withdraw.setEnabled(over)
+        self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
+        counts = line is None or _counts(line)
+        self.exclude.setText(tr("Exclude…") if counts else tr("Include again…"))
         self.folder.setEnabled(line is not None)
         self.remark.setEnabled(line is not None)
         if self._asked is not None and (line is None or line.path != self._asked.path):
@@ -187,7 +256,7 @@ class SessionsPage(QFrame):
         elif forbidden:
             text = tr("Its study does not allow it to be resumed: {path}", path=line.path)
         else:
-            text = "\n".join((*line.comments, str(line.path)))
+            text = "\n".join((*_decision(line), *line.comments, str(line.path)))
         bits.set_text(self.about, self._said or text)
 
     def _hint(self) -> str:
@@ -217,6 +286,7 @@ class SessionsPage(QFrame):
     def _stop_asking(self) -> None:
         self._asked = None
         self.asking.hide()
+        self.deciding.hide()
         self._foot.show()
         self.table.setFocus()
 
@@ -225,3 +295,29 @@ class SessionsPage(QFrame):
         self._stop_asking()
         if asked is not None:
             self.withdraw_requested.emit(asked.path, delete)
+
+    def _ask_why(self) -> None:
+        self._asked = self.table.selected()
+        if self._asked is not None:
+            self._foot.hide()
+            self.deciding.ask(self._asked, _counts(self._asked))
+
+    def _decided(self, reason: str) -> None:
+        asked = self._asked
+        self._stop_asking()
+        if asked is not None:
+            self.decided.emit(asked.path, not _counts(asked), reason)
+
+
+def _counts(line: SessionSummary) -> bool:
+    """Whether a session counts, by the decision about it or else by the rules."""
+    return line.decision == "included" if line.decision else not line.not_counted
+
+
+def _decision(line: SessionSummary) -> tuple[str, ...]:
+    """What was decided by hand, and why."""
+    if not line.decision:
+        return ()
+    excluded = line.decision == "excluded"
+    told = tr("Excluded by hand") if excluded else tr("Included by hand")
+    return (": ".join(filter(None, (told, line.decision_reason))),)
