@@ -56,9 +56,10 @@ class StartRequest:
 def state_text(line: SessionSummary) -> str:
     """For example `complete, exported`."""
     state = tr(STATE_WORDS[line.state])
-    if line.decision:
-        by_hand = tr("excluded") if line.decision == "excluded" else tr("included by hand")
-        state = tr("{state}, {decision}", state=state, decision=by_hand)
+    if line.decision == "excluded":
+        state = tr("{state}, excluded", state=state)
+    elif line.decision:
+        state = tr("{state}, included by hand", state=state)
     elif line.not_counted and line.state == "complete":
         state = tr("{state}, does not count", state=state)
     if line.withdrawn:

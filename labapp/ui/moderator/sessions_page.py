@@ -180,10 +180,13 @@ class SessionsPage(QFrame):
         layout.addWidget(self.table, 1)
         layout.addWidget(self.about)
         self._foot = QWidget()
-        foot = bits.row(self._foot, theme.SPACE_S)
-        foot.addWidget(self.remark, 1)
+        foot = bits.column(self._foot, theme.SPACE_S)
+        foot.addWidget(self.remark)
+        buttons = bits.row(None, theme.SPACE_S)
+        buttons.addStretch(1)
         for button in (self.folder, self.exclude, self.withdraw, self.resume):
-            foot.addWidget(button)
+            buttons.addWidget(button)
+        foot.addLayout(buttons)
         layout.addWidget(self._foot)
         for question in (self.asking, self.deciding):
             layout.addWidget(question)

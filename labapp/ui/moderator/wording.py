@@ -67,6 +67,7 @@ NOT_COUNTED = {
     "practice_correct": N_("a practice question was answered wrongly"),
     "min_solved": N_("too few questions were solved"),
     "withdrawn": N_("the participant withdrew"),
+    "by_hand": N_("excluded by hand"),
 }
 """Why a session that came to its end does not count in the analysis, by the study's rule."""
 

@@ -75,9 +75,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "program_error": ("alarm", N_("Program error")),
     "exclusion_undecided": (
         "warn",
-        N_(
-            "Whether a rule of the study excludes the participant is not known yet; analyze says it"
-        ),
+        N_("Whether a rule of the study excludes the participant is not known yet"),
     ),
     "decoder_slow": ("warn", N_("Pictures follow the dials slowly")),
 }
