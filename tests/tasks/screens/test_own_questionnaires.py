@@ -1,4 +1,5 @@
-"""Questionnaires of one's own on the screen: numbers under the circles of a table."""
+"""Questionnaires of one's own on the screen: numbers under the circles of a table, items that come
+and go, attention checks."""
 
 from __future__ import annotations
 
@@ -102,3 +103,90 @@ def test_the_number_that_is_seen_is_recorded_and_the_score_counts_the_other_way_
     assert room.last("questionnaire.submitted")["answers"] == {"good": 4, "bad": 2}
     instrument = room.loaded.instruments["agreement"]
     assert instrument.scores["agreement"].of({"good": 4, "bad": 2}) == 4.0
+
+
+CONDITIONAL = """\
+id: follow
+version: 1
+title: Follow
+source: Made for the tests.
+per_page: 4
+scale: {points: 3, low: "no", high: "yes"}
+items:
+  - {id: used, kind: statement, identifying: no, text: I used it.}
+  - {id: liked, kind: statement, identifying: no, text: I liked it., only_if: {used: [2, 3]}}
+  - {id: why, kind: written, identifying: no, text: "Why?", only_if: {liked: 3}}
+  - {id: end, kind: statement, identifying: no, text: Enough.}
+  - {id: more, kind: written, identifying: no, text: "More?", only_if: {used: 3}, required: no}
+"""
+
+
+def shown(screen) -> list[str]:
+    return [view.item.id for view in screen.pages[screen.state.page].asked()]
+
+
+@pytest.fixture
+def following(open_room, open_window, tmp_path, qapp):
+    room = open_room(study=own_study(tmp_path / "study", CONDITIONAL))
+    window = open_window(room)
+    qapp.processEvents()
+    return room, window
+
+
+def test_items_come_and_go_with_the_answers_and_nothing_moves(following, qapp):
+    room, window = following
+    screen = window.screen_shown
+    used, liked, why, end = screen.pages[0].views
+    assert shown(screen) == ["used", "end"]
+    at = end.mapTo(window, end.rect().topLeft())
+    assert screen.head().of == 0
+    press(KEY.Key_3)
+    assert shown(screen) == ["used", "liked", "end"]
+    assert (screen.head().done, screen.head().of) == (1, 2)
+    press(KEY.Key_Tab)
+    assert focus() is liked.row, "what came up is next in turn"
+    press(KEY.Key_3, KEY.Key_Tab)
+    assert focus() is why.field.edit
+    qapp.processEvents()
+    assert end.mapTo(window, end.rect().topLeft()) == at
+    QTest.keyClicks(focus(), "so")
+    press(KEY.Key_Tab, KEY.Key_1)
+    QTest.mouseClick(used.row.options[0], LEFT)
+    assert shown(screen) == ["used", "end"]
+    qapp.processEvents()
+    assert end.mapTo(window, end.rect().topLeft()) == at
+    assert not window.bottom.note.text(), "nothing that is hidden is missing"
+    QTest.mouseClick(used.row.options[2], LEFT)
+    assert shown(screen) == ["used", "liked", "why", "end"]
+    assert why.field.edit.text() == "so", "what was written is still there"
+    QTest.mouseClick(used.row.options[0], LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    submitted = room.last("questionnaire.submitted")
+    assert submitted["answers"] == {"used": 1, "end": 1}
+    assert submitted["not_asked"] == ("liked", "why", "more")
+
+
+def test_the_answer_that_decided_is_changed_on_the_way_back(following, qapp):
+    room, window = following
+    screen = window.screen_shown
+    for view, option in ((0, 2), (1, 0), (3, 0)):
+        QTest.mouseClick(screen.pages[0].views[view].row.options[option], LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert shown(screen) == ["more"]
+    assert (screen.head().done, screen.head().of) == (2, 2)
+    QTest.keyClicks(focus(), "words")
+    QTest.mouseClick(window.bottom.left, LEFT)
+    assert room.last("response.changed")["value"] == "words"
+    QTest.mouseClick(screen.pages[0].views[0].row.options[1], LEFT)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    submitted = room.last("questionnaire.submitted")
+    assert submitted["answers"] == {"used": 2, "liked": 1, "end": 1}
+    assert submitted["not_asked"] == ("why", "more")
+
+
+def test_nobody_can_see_that_an_item_is_a_check(qapp):
+    asked = TABLE % (", numbers: true", "")
+    checked = asked.replace("text: It is bad.", "text: It is bad., check: 2").replace(", bad]", "]")
+    checked = checked.replace("reverse: [bad]", "reverse: [good]")
+    assert "check: 2" in checked
+    assert picture(checked, qapp) == picture(asked, qapp)
