@@ -107,7 +107,9 @@ class Scale(Choice):
         return QRectF(left, 0, right - left, self.height())
 
     def paint(self, painter: QPainter) -> None:
-        painter.fillRect(self.rect(), brush(getattr(self._colors, self._look.ground)))
+        # At 150 % its edges lie within pixels, which would be left half black.
+        whole = self.rect().adjusted(-1, -1, 1, 1)
+        painter.fillRect(whole, brush(getattr(self._colors, self._look.ground)))
         if self._line:
             self._paint_line(painter)
         else:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui import theme
+from labapp.ui.widgets.scale import Look, Scale
 from tests.helpers.questionnaires import own_study
 from tests.tasks.screens.test_questionnaires import WORDS
 from tests.ui.keys import focus, press
@@ -190,3 +192,20 @@ def test_nobody_can_see_that_an_item_is_a_check(qapp):
     checked = checked.replace("reverse: [bad]", "reverse: [good]")
     assert "check: 2" in checked
     assert picture(checked, qapp) == picture(asked, qapp)
+
+
+def test_a_scale_is_painted_up_to_its_edges_where_they_lie_within_pixels(qapp):
+    """At 150 %; a line was seen to the right of the circles, and one below their numbers."""
+    scale = Scale(7, theme.LIGHT, Look(numbered=True))
+    scale.resize(301, 47)
+    image = QImage(460, 80, QImage.Format.Format_RGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    painter.setClipRect(QRect(0, 0, 452, 71))  # every pixel that it has a part of
+    painter.scale(1.5, 1.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    scale.paint(painter)
+    painter.end()
+    ground = QColor(theme.LIGHT.ground)
+    assert [image.pixelColor(x, 10).name() for x in (0, 450, 451)] == [ground.name()] * 3
+    assert [image.pixelColor(1, y).name() for y in (0, 70)] == [ground.name()] * 2
