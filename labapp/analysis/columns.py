@@ -198,6 +198,8 @@ PARTICIPANTS = (
     whole("n_photos", "{photos}"),
     whole("n_stimuli", "{stimuli}"),
     number("above_chance", "{above_chance}", "photos"),
+    whole("n_checks", "attention checks that were answered in questionnaires"),
+    whole("n_checks_failed", "of these, failed"),
     number("payment_total", "what the session earned, base and bonus; empty without payment"),
     text("payment_currency", "currency of the payment"),
     text("consent_signed", "how the consent form was signed (click, name, drawn); empty without"),

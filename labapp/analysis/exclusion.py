@@ -31,13 +31,15 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What rules are judged by. trials, stages, scores: rows of the tables of these names;
-    interrupted_s: seconds that were lost to stops of the program."""
+    interrupted_s: seconds that were lost to stops of the program; failed_checks: attention checks
+    that were failed."""
 
     given: Sequence[Given]
     scores: Sequence[Row]
     trials: Sequence[Row]
     stages: Sequence[Row]
     interrupted_s: float
+    failed_checks: int = 0
 
 
 def failed_rules(rules: Mapping[str, ExcludeRule], judged: Judged) -> tuple[str, ...]:
@@ -87,6 +89,8 @@ def _fails(rule: ExcludeRule, judged: Judged) -> bool:
         return any(_beyond(rule, (row["value"],)) for row in rows)
     if rule.interrupted_s_above is not None:
         return judged.interrupted_s > rule.interrupted_s_above
+    if rule.failed_checks_above is not None:
+        return judged.failed_checks > rule.failed_checks_above
     if rule.completion_rate_below is not None:
         rate = completion_rate(judged.stages)
         return rate is not None and rate < rule.completion_rate_below

@@ -236,7 +236,7 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "value": value,
         "value_text": value_text,
         "asked": answer.asked,
-        "check": _passed(answer, cells.get(""), part),
+        "check": _passed(answer, part),
         "touched": cells.get("touched"),
         "described": cells.get("described") or None,
         "first_value": first,
@@ -249,11 +249,18 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
     }
 
 
-def _passed(answer: AnswerRecord, cell: Any, part: Questionnaire | None) -> str | None:
+def _passed(answer: AnswerRecord, part: Questionnaire | None) -> str | None:
     """Whether an attention check was passed; None of anything else, and before it is submitted."""
     if part is None or answer.item not in part.checks or answer.submitted_s is None:
         return None
+    cell = cells_of(answer.value, part.kinds.get(answer.item, "")).get("")
     return PASSED if cell in part.checks[answer.item] else FAILED
+
+
+def passed_checks(answers: Sequence[AnswerRecord], parts: Parts) -> list[str]:
+    """What became of every attention check that was submitted."""
+    told = (_passed(answer, parts.questionnaires.get(answer.part)) for answer in answers)
+    return [passed for passed in told if passed is not None]
 
 
 def _number_or_text(cells: Row, answer: Any) -> tuple[float | None, str | None]:

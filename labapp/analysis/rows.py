@@ -23,12 +23,14 @@ from labapp.analysis.exclusion import Judged, failed_rules
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
+    FAILED,
     AnswerRecord,
     ScoreRecord,
     answer_row,
     fold_answers,
     fold_scores,
     given_answers,
+    passed_checks,
     score_row,
 )
 from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
@@ -135,6 +137,7 @@ class SessionRecords:
             rows["trials"],
             rows["stages"],
             rows["participants"][0]["gap_s"],
+            rows["participants"][0]["n_checks_failed"],
         )
         return failed_rules(rules, judged)
 
@@ -291,6 +294,7 @@ class SessionRecords:
             (part for part in self.parts.with_trials.values() if part.role == "stage"),
             key=lambda part: part.number,
         )
+        checks = passed_checks(self.answers, self.parts)
         # A stage of several blocks has one.
         models = dict.fromkeys((part.number, part.model) for part in stages)
         return {
@@ -307,6 +311,8 @@ class SessionRecords:
             "models": ", ".join(model for _, model in models),
             "tasks": ", ".join(dict.fromkeys(part.task for part in stages)),
             **{k: v for task in self.tasks for k, v in task.participant_row().items()},
+            "n_checks": len(checks),
+            "n_checks_failed": checks.count(FAILED),
             "consent_signed": totals.consent_signed,
             **{f"consent_{use}": totals.agreed.get(use) for use in USES},
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),

@@ -210,6 +210,12 @@ class ExcludeRule(Strict):
         description="Fails who solved a smaller share of the questions, 0 to 1: the mean of the "
         "stages' `completion_rate`.",
     )
+    failed_checks_above: int | None = Field(
+        default=None,
+        ge=0,
+        description="Fails who failed more attention checks (`check` of an item) than this, each "
+        "time that one was asked.",
+    )
     interrupted_s_above: float | None = Field(
         default=None,
         ge=0,
@@ -227,7 +233,8 @@ class ExcludeRule(Strict):
         if len(of_itself) + len(asked) != 1:
             raise ValueError(
                 "one thing that is judged: item, score, median_response_s_below, "
-                "median_response_s_above, completion_rate_below or interrupted_s_above"
+                "median_response_s_above, completion_rate_below, failed_checks_above or "
+                "interrupted_s_above"
             )
         if of_itself and judged:
             raise ValueError(f"{of_itself[0]} alone; {judged[0]} belongs to an item or a score")
@@ -259,6 +266,7 @@ _LIMITS = {
     "median_response_s_below": "has a median response time below {limit:g} s",
     "median_response_s_above": "has a median response time above {limit:g} s",
     "completion_rate_below": "solved less than {limit:.0%} of the questions",
+    "failed_checks_above": "failed more than {limit:g} attention checks",
     "interrupted_s_above": "lost more than {limit:g} s of the session to stops of the program",
 }
 

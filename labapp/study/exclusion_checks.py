@@ -9,6 +9,7 @@ from math import inf
 from labapp.documents import dotted
 from labapp.errors import StudyError
 from labapp.study.design import ExcludeRule, Place, is_called
+from labapp.study.flow import items_of
 from labapp.study.instruments.items import Item
 from labapp.study.instruments.scoring import declared
 from labapp.study.loading import LoadedStudy
@@ -21,10 +22,15 @@ Limits = tuple[float, float]
 
 def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
     """Every mistake in the rules, with its line. plans: of every condition."""
+    asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
+    unread = asked - loaded.instruments.keys()
     for name, rule in loaded.study.exclude.items():
         at: Place = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
+        of_answers = (rule.item, rule.score, rule.failed_checks_above)
+        if unread and any(said is not None for said in of_answers):
+            continue  # what cannot be read is told where it stands, and may have what is named
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)
         elif rule.score is not None:
@@ -110,12 +116,32 @@ def _task(
     (key,) = rule.model_fields_set
     if key == "interrupted_s_above":
         return
+    if key == "failed_checks_above":
+        yield from _checks(loaded, (*at, key), rule.failed_checks_above or 0, plans)
+        return
     parts = [part for plan in plans for part in plan.parts if part.measures]
     if not parts:
         yield _fault(loaded, (*at, key), "the flow has no stages with questions", "Leave it out.")
     elif key == "completion_rate_below" and not any(part.solvable for part in parts):
         what = "no stage of the flow has questions that can be solved"
         yield _fault(loaded, (*at, key), what, "Leave it out.")
+
+
+def _checks(
+    loaded: LoadedStudy, at: Place, limit: int, plans: Sequence[Plan]
+) -> Iterator[StudyError]:
+    """More failed checks than are asked of anybody."""
+    asked = [
+        sum(len(sheet.checks) for part in plan.parts if (sheet := part.questionnaire()) is not None)
+        for plan in plans
+    ]
+    most = max(asked, default=0)
+    if not most:
+        what = "no questionnaire of the flow has an attention check"
+        yield _fault(loaded, at, what, "Give an item `check: …`, its right answer.")
+    elif limit >= most:
+        what = f"nobody would fail: attention checks that are asked: {most}"
+        yield _fault(loaded, at, what, "Give a smaller number.")
 
 
 def _possible(item: Item, level: object) -> bool:

@@ -11,6 +11,8 @@ version: 1
 language: en
 design:
   between: {hint: ["with", "without"]}
+exclude:
+  read: {failed_checks_above: 0}
 flow:
   - questionnaire: before
   - questionnaire: use

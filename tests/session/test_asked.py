@@ -105,6 +105,10 @@ def test_an_attention_check_is_told_as_passed_or_failed(session: Path) -> None:
     answers = table(session)
     assert answers.loc["attention", "check"] == "failed"
     assert answers["check"].notna().sum() == 1
+    (participant,) = labapp.analysis.load(session).participants.to_dict("records")
+    assert (participant["n_checks"], participant["n_checks_failed"]) == (1, 1)
+    assert not participant["included"]
+    assert participant["excluded_because"] == "read"
 
 
 def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:

@@ -92,6 +92,22 @@ def test_an_item_once_a_stage_decides_nothing(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("limit", "check", "what"),
+    [
+        (1, ", check: 2", "nobody would fail: attention checks that are asked: 1"),
+        (0, "", "has an attention check"),
+    ],
+)
+def test_a_rule_on_checks_that_nobody_can_fail_is_refused(
+    limit: int, check: str, what: str, tmp_path: Path
+) -> None:
+    rule = STUDY.replace("failed_checks_above: 0", f"failed_checks_above: {limit}")
+    told = faults(tmp_path, study=rule, use=USE.replace(", check: 2", check))
+    assert [(line, key) for _, line, key, _ in told] == [(8, "exclude.read.failed_checks_above")]
+    assert what in told[0][3]
+
+
 def test_a_session_is_not_begun_with_such_a_mistake(tmp_path: Path) -> None:
     path = conditional_study(tmp_path, use=USE.replace('hint: "with"', "hnt: 1"))
     with pytest.raises(StudyError) as caught:
