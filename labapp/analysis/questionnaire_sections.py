@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from labapp.analysis.attention import is_check
 from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
@@ -63,7 +64,7 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
     scores = by_stage(counted)
     scores = scores[~((scores["score"] == SEQ) & (scores["of"] != WHOLE))]  # is with the metrics
     scores = scores[~scores["instrument"].isin(_elsewhere().instruments)]
-    answers = counted.answers[counted.answers["submitted"]]
+    answers = counted.answers[counted.answers["submitted"] & ~is_check(counted.answers)]
     if scores.empty and answers.empty:
         return
     for instrument, of_one in scores.groupby("instrument", sort=False):

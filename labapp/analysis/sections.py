@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from labapp.analysis.attention import attention
 from labapp.analysis.by_task import without_sections
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.methods import methods
@@ -59,6 +60,7 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
     yield from notes_section(tables.notes, len(own))
+    yield from attention(tables.answers)
     yield from retention(own)
     yield from recruitment(tables)
     yield heading(3, "Deviations and data quality")

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import labapp.analysis
+from labapp.analysis.attention import attention
+from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.events import Source
@@ -109,6 +113,17 @@ def test_an_attention_check_is_told_as_passed_or_failed(session: Path) -> None:
     assert (participant["n_checks"], participant["n_checks_failed"]) == (1, 1)
     assert not participant["included"]
     assert participant["excluded_because"] == "read"
+
+
+def test_the_report_counts_checks_also_of_whoever_is_not_included(session: Path) -> None:
+    tables = labapp.analysis.load(session)
+    told = "".join(map(str, attention(tables.answers)))
+    cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", told)
+    assert cells[-6:] == ["use", "attention", "0", "1", "1", "1"]
+    asked_of_all = replace(tables, participants=tables.participants.assign(included=True))
+    sections = "".join(map(str, questionnaires(asked_of_all, "own")))
+    assert "hinted" in sections
+    assert "attention" not in sections, "a check is no rating"
 
 
 def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:
