@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -18,6 +18,7 @@ from labapp.errors import StudyError, UsageError
 from labapp.naming import reserved
 from labapp.reading import files as reading
 from labapp.study.examining import examine
+from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
 from labapp.study.loading import LoadedStudy, in_language, word_files
 from labapp.study.schema import Study
@@ -104,7 +105,13 @@ def _instrument_file(name: str, content: bytes, loaded: LoadedStudy) -> str:
     text = content.decode("utf-8-sig")
     instrument = loaded.instruments[Path(name).stem]
     located = parse_yaml(Path(name), content)
-    return modeline("../schemas/instrument.json") + _taught(text, located, instrument)
+    taught = _taught(text, located, instrument).rstrip()
+    items = located.value["items"]
+    of_items = {key for item in items if isinstance(item, dict) for key in item}
+    there = {*located.value, "scoring"}  # which older files alone have
+    questionnaire = _more(Instrument, there, "a questionnaire", _EXAMPLES_OF_QUESTIONNAIRES)
+    item = _more(Item, of_items, "an item", _EXAMPLES_OF_ITEMS)
+    return f"{modeline('../schemas/instrument.json')}{taught}\n\n{questionnaire}\n{item}"
 
 
 def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
@@ -128,7 +135,9 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
         initial_indent="# ",
         subsequent_indent="# ",
     )
-    return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{_more(text)}"
+    there = set(re.findall(r"(?m)^(\w+):", text))
+    more = _more(Study, there, "a study", _EXAMPLES)
+    return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
 
 
 def _with_value(text: str, key: str, value: str, after: str | None = None) -> str:
@@ -141,26 +150,41 @@ def _with_value(text: str, key: str, value: str, after: str | None = None) -> st
     return re.sub(rf"(?m)^{after}:.*$", lambda match: f"{match[0]}\n{line}", text, count=1)
 
 
-def _more(text: str) -> str:
-    """The keys that the study does not have, each behind #."""
-    there = set(re.findall(r"(?m)^(\w+):", text))
-    lines = ["# What a study can say besides; take away the # to say it.", "#"]
-    for key, description in descriptions.keys(Study).items():
+def _more(
+    model: type[BaseModel], there: Collection[str], what: str, examples: Mapping[str, str]
+) -> str:
+    """The keys that a document, or a part of it, does not have, each behind #."""
+    lines = [f"# What {what} can say besides; take away the # to say it.", "#"]
+    for key, description in descriptions.keys(model).items():
         if key not in there:
             lines += _comment(description, "# ")
-            lines += [f"# {key}: {_example(key)}", "#"]
+            lines += [f"# {key}: {examples.get(key) or _default(model, key)}", "#"]
     return "\n".join(lines) + "\n"
 
 
-def _example(key: str) -> str:
-    """The value of a key where nothing is said, or an example."""
-    if key in _EXAMPLES:
-        return _EXAMPLES[key]
-    default = Study.model_fields[key].get_default(call_default_factory=True)
+def _default(model: type[BaseModel], key: str) -> str:
+    """The value of a key where nothing is said."""
+    field = next(f for name, f in model.model_fields.items() if key in (f.alias, name))
+    default = field.get_default(call_default_factory=True)
     value = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
     return json.dumps(value, ensure_ascii=False)
 
 
+_EXAMPLES_OF_QUESTIONNAIRES = {
+    "scores": "{trust: {mean: [rely, wary], reverse: [wary], meaning: 7 most}}",
+    "per_page": "6",
+    "scale": "{points: 7, low: not at all, high: completely, numbers: true}",
+    "options": "[{id: often, text: Often}, {id: never, text: Never}]",
+    "instruction": "How much do you agree?",
+}
+_EXAMPLES_OF_ITEMS = {
+    "kind": "statement",
+    "name": "Effort",
+    "repeat": "stages",
+    "identifying": "no",
+    "only_if": "{rely: [1, 2, 3]}",
+    "check": "2",
+}
 _EXAMPLES = {
     "assignment": '{hint: {odd: "with", even: "without"}}',
     "replicates": '{paper: "000", study: mnist-crowd, run: lab}',

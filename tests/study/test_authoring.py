@@ -71,6 +71,14 @@ def test_what_a_key_says_stands_above_it_once(tmp_path: Path) -> None:
         assert f"\n# {key}: " in said, "what it does not say yet"
 
 
+def test_a_copied_questionnaire_says_what_it_could_say_besides(tmp_path: Path) -> None:
+    new_study("my-own", "quickstart", tmp_path)
+    said = (tmp_path / "instruments" / "seq.yaml").read_text("utf-8")
+    for key in ("only_if: {", "check: 2", "scale: {points: 7", "per_page: 6"):
+        assert f"\n# {key}" in said
+    assert "# text:" not in said, "it says that"
+
+
 def test_what_stands_behind_a_hash_can_be_said(tmp_path: Path) -> None:
     path, _ = new_study("my-own", "quickstart", tmp_path)
     text = path.read_text("utf-8")

@@ -44,12 +44,11 @@ class Item(Strict):
         and `_1`, `_2` … behind its id.
     identifying : whether its answers tell who somebody is, and are left out of de-identified
         copies. Where that is not said they are taken to tell it, unless they are ratings.
-    only_if : for whom it is asked: earlier items of the questionnaire by id, items of earlier
-        questionnaires as `questionnaire.item`, and variables of the study's design or assignment,
-        each with the answer or value, or the list of them, that it takes: `{used: often}`.
-    right : the answer, or the list of answers, that somebody gives who reads: the item is an
-        attention check, which is told as passed or failed and is in no score. Of `choices` all that
-        are to be chosen.
+    only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
+        `questionnaire.item`, and variables of the study's design or assignment, each with the
+        answer or value, or the list of them, for which it is asked: `{used: often}`.
+    right : makes it an attention check, which is told as passed or failed and is in no score: its
+        right answer, or the list of right ones; of `choices` all that are to be chosen.
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset()
