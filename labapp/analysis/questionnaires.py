@@ -17,6 +17,7 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.plugins.part import Questionnaire
+from labapp.study.design import Missing
 from labapp.study.instruments.kinds import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
 
@@ -114,8 +115,11 @@ class ScoreRecord:
     declared: Score | None
 
 
-def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreRecord]:
-    """The scores of every submitted questionnaire, in the order of the plan.
+def fold_scores(
+    answers: Sequence[AnswerRecord], parts: Parts, missing: Missing | None = None
+) -> list[ScoreRecord]:
+    """The scores of every submitted questionnaire, in the order of the plan. missing: what the
+    study declares of answers that are missing.
 
     A weighted mean stands with the scores that it weighs: by weights about the same stage, or else
     by those about the whole session.
@@ -124,6 +128,8 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
     for answer in answers:
         if answer.submitted_s is not None:
             submitted.setdefault(answer.part, []).append(answer)
+    scale_items = None if missing is None else missing.scale_items
+    at_least = None if scale_items is None else scale_items.at_least
     declarations: dict[str, Mapping[str, Score]] = {}
     scores: dict[str, dict[str, float]] = {}
     for part_id, asked in parts.questionnaires.items():
@@ -136,7 +142,7 @@ def fold_scores(answers: Sequence[AnswerRecord], parts: Parts) -> list[ScoreReco
             declarations[part_id], scores[part_id] = {}, as_answered(rated)
             continue
         declarations[part_id] = scoring
-        values = {name: score.of(given) for name, score in scoring.items()}
+        values = {name: score.of(given, at_least) for name, score in scoring.items()}
         scores[part_id] = {name: value for name, value in values.items() if value is not None}
     for part_id, scoring in declarations.items():
         for name, score in scoring.items():

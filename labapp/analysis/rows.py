@@ -274,7 +274,7 @@ class SessionRecords:
 
     @cached_property
     def scores(self) -> Sequence[ScoreRecord]:
-        return fold_scores(self.answers, self.parts)
+        return fold_scores(self.answers, self.parts, read_declared(self.factors.declared).missing)
 
     def _seq(self, stage: str) -> float | None:
         """The submitted SEQ about a stage."""

@@ -426,8 +426,9 @@ class _Facts:
         scale = (
             "A scale with an answer missing is left out."
             if missing.scale_items is None
-            else f"A scale is worked out where at least {missing.scale_items.at_least} of its "
-            "items are answered."
+            else "A mean or sum is worked out where at least "
+            f"{missing.scale_items.at_least} of its items are answered (all where it has fewer), "
+            "from these; a sum is scaled up."
         )
         trials = {
             "unsolved": "A question that was skipped counts as not solved.",

@@ -280,8 +280,9 @@ class ScaleItems(Strict):
 
     at_least: int = Field(
         ge=1,
-        description="So many items must be answered; the scale is then worked out from these "
-        "(a sum is scaled up to all items).",
+        description="So many items of a mean or sum must be answered, of a shorter one all; the "
+        "scale is then worked out from these (a sum is scaled up to all items). An item that was "
+        "not asked is not answered.",
     )
 
 
@@ -453,17 +454,6 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
-
-    @property
-    def not_applied(self) -> tuple[str, ...]:
-        """What of it this version of labapp records and does not carry out, a sentence each."""
-        remarks = []
-        if self.missing.scale_items is not None:
-            remarks.append(
-                "`missing.scale_items` is recorded, and not applied by this version of labapp: a "
-                "scale with an answer missing is left out."
-            )
-        return tuple(remarks)
 
 
 Place = tuple[str | int, ...]

@@ -22,7 +22,6 @@ from labapp.stimuli.masking import Masking
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import variants
 from labapp.study.conditions import VARIABLE, fill
-from labapp.study.design import Declared
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
 from labapp.study.exclusion_checks import exclusion_faults
@@ -93,7 +92,6 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_not_known(loaded),
         *_uneven(loaded),
         *_not_measured(loaded),
-        *Declared.model_validate(loaded.study.declared).not_applied,
     ]
 
 

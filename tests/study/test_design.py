@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from labapp.errors import StudyError
-from labapp.study import loading, overview
-from labapp.study.design import AnalysisPlan, Declared, Design
+from labapp.study import loading
+from labapp.study.design import AnalysisPlan, Design
 from labapp.study.schema import Study
 
 OWN = """\
@@ -131,14 +131,6 @@ def test_what_does_not_fit_is_refused_where_it_stands(
         load(tmp_path, OWN.replace(old, new, 1))
     problems = [text for text in str(refused.value).splitlines() if text.startswith("  line ")]
     assert any(text.startswith(f"  line {line}, ") and says in text for text in problems), problems
-
-
-def test_what_is_not_applied_yet_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "own.yaml"
-    path.write_text(OWN)
-    told = overview.notices(loading.load(path))
-    assert any("`missing.scale_items` is recorded, and not applied" in n for n in told)
-    assert not Declared().not_applied
 
 
 def test_a_profile_that_nobody_knows_is_refused() -> None:

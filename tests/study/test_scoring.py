@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from labapp.analysis.questionnaires import AnswerRecord, fold_scores
 from labapp.analysis.walk import Parts
+from labapp.study.design import Missing
 from labapp.study.instruments import Instrument, Rating
 from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
@@ -231,3 +232,43 @@ def test_scores_that_cannot_be_read_are_refused() -> None:
     with pytest.raises(ValueError, match="its scores cannot be read"):
         declared({"trust": {"median": ["a"]}})
     assert isinstance(declared({"trust": {"mean": ["a"], "numbers": [1, 5]}})["trust"], Score)  # type: ignore[index]
+
+
+FIVE = {"mean": ["a", "b", "c", "d", "e"], "reverse": ["b"], "numbers": (1, 7)}
+
+
+@pytest.mark.parametrize(
+    ("answers", "at_least", "mean"),
+    [
+        ({"a": 7, "b": 2, "c": 5, "d": 6, "e": 4}, None, 28 / 5),
+        ({"a": 7, "b": 2, "c": 5, "d": 6}, None, None),
+        ({"a": 7, "b": 2, "c": 5, "d": 6}, 4, 24 / 4),
+        ({"b": 1, "c": 5, "d": 6}, 3, 18 / 3),
+        ({"b": 1, "c": 5}, 3, None),
+        ({"a": 7, "b": 2, "c": 5, "d": 6}, 9, None),
+    ],
+    ids=["all", "one missing", "enough", "enough with the reversed", "too few", "short scale"],
+)
+def test_a_scale_is_worked_out_from_so_many_answers(
+    answers: Answers, at_least: int | None, mean: float | None
+) -> None:
+    assert Score.model_validate(FIVE).of(answers, at_least) == mean
+    added = {"sum": FIVE["mean"], **{key: FIVE[key] for key in ("reverse", "numbers")}}
+    total = Score.model_validate(added).of(answers, at_least)
+    assert total == (None if mean is None else pytest.approx(5 * mean))
+
+
+def test_what_is_no_scale_of_ratings_needs_all_its_answers() -> None:
+    counted = Score.model_validate({"chosen": "yes", "among": ["x", "y"]})
+    assert counted.of({"x": {"chosen": ["yes"]}}, 1) is None
+
+
+def test_a_session_scores_as_its_study_declares_of_missing_answers() -> None:
+    scoring = {"own": {"mean": ["a", "b", "c"], "numbers": [1, 5]}}
+    part = {"part": "questionnaire", "id": "q", "title": "", "instrument": "own", "about": None}
+    rows = [AnswerRecord("q", "own", item, 4, 4, 0.0, 0.0, 0, 1, 1.0) for item in "ab"]
+    parts = Parts.of([part | {"scoring": scoring}])
+    assert fold_scores(rows, parts) == []
+    for at_least, values in ((2, [4.0]), (3, [])):
+        missing = Missing.model_validate({"scale_items": {"at_least": at_least}})
+        assert [record.value for record in fold_scores(rows, parts, missing)] == values

@@ -38,8 +38,6 @@ def sections(results: StudyAnalyses) -> Iterator[Html]:
     yield paragraph(introduction(results))
     if results.declaration.remark:
         yield paragraph(results.declaration.remark, "note")
-    for remark in results.declaration.not_applied:
-        yield paragraph(remark, "note")
     if results.declaration.hypotheses:
         yield _hypotheses(results)
     for analysis in results.analyses:

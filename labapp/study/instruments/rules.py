@@ -64,7 +64,8 @@ def _mean(score: Score, given: Given) -> float:
 
 
 def _sum(score: Score, given: Given) -> float:
-    return float(score.times * sum(score.numbers_in(given.answers)))
+    numbers = score.numbers_in(given.answers)
+    return float(score.times * (sum(numbers) * len(score.sum) / len(numbers)))
 
 
 def _chosen(score: Score, given: Given) -> float | None:

@@ -1,8 +1,9 @@
 """Scores of questionnaires, as their files declare them: `scores: {trust: {mean: [a, b]}}`.
 
-A score whose answers are not all there is absent, never guessed and never NaN. What a plan keeps is
-the declaration with the numbers that its items have (`Score`), so that a journal can be scored
-without the questionnaire.
+A score whose answers are not all there is absent, never guessed and never NaN; a study may say how
+many items of a scale are enough (`missing.scale_items`). What a plan keeps is the declaration with
+the numbers that its items have (`Score`), so that a journal can be scored without the
+questionnaire.
 """
 
 from __future__ import annotations
@@ -114,17 +115,34 @@ class Score(Strict):
         return low + moved, high + moved
 
     def numbers_in(self, answers: Answers) -> list[int]:
-        """Its ratings as they count, those that are reversed the other way round."""
+        """Its ratings that were given, as they count: those that are reversed the other way
+        round."""
         low, high = self.numbers or (0, 0)
         moved = 0 if self.start is None else self.start - low
         return [
             (low + high - answers[item] if item in self.reverse else answers[item]) + moved
             for item in self.ratings
+            if item in answers
         ]
 
-    def of(self, answers: Answers) -> float | None:
-        """The score; None where an answer is missing, or where it weighs scores."""
-        if not all(item in answers for item in self.needs):
+    def answered(self, answers: Answers) -> int:
+        """How many of the items that it needs were answered."""
+        return sum(item in answers for item in self.needs)
+
+    def enough(self, at_least: int | None) -> int:
+        """How many of its items must be answered. at_least: so many of a mean or a sum, as a study
+        may say; a scale with fewer items needs all of them, as does every other score."""
+        scale = at_least is not None and bool(self.mean or self.sum)
+        return min(at_least or 0, len(self.needs)) if scale else len(self.needs)
+
+    def of(self, answers: Answers, at_least: int | None = None) -> float | None:
+        """The score; None where too few of its items were answered, or where it weighs scores.
+
+        A mean is that of the answers that are there. A sum is that mean times the number of items:
+        each missing answer counts as the mean of the person's own others, as in the half-scale rule
+        of Fairclough and Cella (1996). at_least: see `enough`.
+        """
+        if self.answered(answers) < self.enough(at_least):
             return None
         return make_score(self.rule_name, self, Given(answers))
 
