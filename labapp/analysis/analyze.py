@@ -9,9 +9,12 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import pandas as pd
+
 from labapp import access, leftovers
 from labapp.analysis.folding.workers import SAFE
 from labapp.analysis.language import chosen
+from labapp.analysis.participation import flow_figures
 from labapp.analysis.registration import Registration
 from labapp.analysis.report import report
 from labapp.analysis.snapshots import Snapshots, recorded
@@ -97,7 +100,7 @@ def analyze(
             if progress is not None:
                 progress(0.8, "writing tables")
             write_small(tables, folder, findings)
-            _draw(findings, folder / FIGURES)
+            _draw(tables.participants, findings, folder / FIGURES)
             for each, results in findings.of.items():
                 each.write(results, folder)
             large.result()
@@ -118,9 +121,10 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     return processes(1, safe=SAFE)
 
 
-def _draw(findings: Findings, folder: Path) -> None:
+def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
-    plates = [
+    plates = [*flow_figures(participants)]
+    plates += [
         plate
         for report, results in findings.of.items()
         for plate in report.plates(findings.counted, results)

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
+from labapp.analysis.participation import flow_figure
 from labapp.report.formats import count, decimal
 from labapp.report.listing import records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
@@ -17,13 +18,16 @@ from labapp.report.page import Html, heading, paragraph, table, two_lines
 Row = dict[str, Any]
 
 
-def retention(participants: pd.DataFrame) -> Iterator[Html]:
-    """Included of recruited sessions; who did not agree to take part was not recruited."""
+def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[Html]:
+    """Included of recruited sessions, beneath the flow of who took part; who did not agree to take
+    part was not recruited. anchor: prefix of the page's ids."""
     everybody = records(participants)
     recruited = [row for row in everybody if row["outcome"] != "declined"]
     if not recruited:
         return
     yield heading(3, "Who counts")
+    if (flow := flow_figure(participants, study)) is not None:
+        yield flow.html(anchor)
     included = sum(row["included"] for row in recruited)
     yield paragraph(
         f"Included: {included} of {count(len(recruited), 'session')} "

@@ -61,7 +61,7 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     yield from questionnaires(about.counted, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
-    yield from retention(own)
+    yield from retention(own, name, anchor)
     yield from recruitment(tables)
     yield heading(3, "Deviations and data quality")
     yield quality(own)

@@ -152,7 +152,7 @@ def test_both_error_units_are_named(golden: str) -> None:
 
 def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', golden)
-    assert len(labels) == golden.count("<svg") == 3
+    assert len(labels) == golden.count("<svg") == 4
     assert "Metrics by model" in labels[0]
     assert "Alignment over time" in labels[1]
     assert "Coverage of each dial" in labels[2]
@@ -280,7 +280,7 @@ def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> Non
     source = report(load(tmp_path), MADE)
     text = Page(source).text
     of_models = 2  # one model: its metrics, and their changes
-    assert source.count("<svg") == of_models + SHOWN_SESSIONS
+    assert source.count("<svg") == 1 + of_models + SHOWN_SESSIONS
     assert "2 more sessions are in the table snapshots." in text
     rows = 12 * (SHOWN_SESSIONS + 2)
     assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text

@@ -56,7 +56,7 @@ def test_the_page_is_whole(page: str) -> None:
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
 
 
-def test_every_study_has_its_tables_and_all_have_one(page: str) -> None:
+def test_every_study_has_its_tables_and_all_have_one(page: str, tables: Tables) -> None:
     said = words(page)
     assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
     for title in (
@@ -66,8 +66,9 @@ def test_every_study_has_its_tables_and_all_have_one(page: str) -> None:
         "Who took part",
     ):
         assert title in said, title
-    # The drawn figures: accuracy, ratings by rank, belief, trade-off, understanding.
-    assert page.count("<figure>") == 5
+    # The drawn figures: accuracy, ratings by rank, belief, trade-off, understanding, and who took
+    # part in each study.
+    assert page.count("<figure>") == 5 + len(tables.participants["study"].unique())
     assert "among the written answers." in said
     assert "because of" in said
 
@@ -254,6 +255,7 @@ def test_figures_are_files_too(tmp_path: Path) -> None:
     names = sorted(path.name for path in (out / FIGURES).iterdir())
     assert names == [
         "captions.md",
+        *(f"flow.{ending}" for ending in ("pdf", "png", "svg")),
         *(
             f"judging-{name}.{ending}"
             for name in ("accuracy", "belief", "ratings-by-rank", "trade-off", "understanding")

@@ -1,0 +1,218 @@
+"""Who took part and who is analysed: the counts of a flow diagram as reports of trials print it
+(CONSORT 2010), and its drawing.
+
+Each session is counted once: where several reasons keep it out, under the first of them in the
+order of `flow_of`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from labapp.analysis.declared import DECLARED, PREFIX
+from labapp.analysis.inclusion import BY_HAND, WITHDRAWN, rule_words
+from labapp.report.listing import records
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from labapp.report.drawing import ReportFigure
+
+FIRST = (WITHDRAWN, "completed", BY_HAND)
+"""Reasons before all others; then those that every study has, then the study's own."""
+MOST_CELLS, ACROSS = 12, 4
+"""So many cells have a box of their own, and so many stand beside each other."""
+_SHORT = {
+    WITHDRAWN: "Withdrew",
+    "completed": "Did not come to the end",
+    BY_HAND: "Excluded by hand",
+    "practice_correct": "A practice question answered wrongly",
+    "min_solved": "Too few questions solved",
+}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How many sessions went which way. whole: what is counted, participants or sessions; reasons:
+    by reason, in words, how many are not analysed for it; cells: of those analysed, by cell of the
+    factors between participants, empty where there is none."""
+
+    whole: str
+    began: int
+    declined: int
+    reasons: Mapping[str, int]
+    analysed: int
+    cells: Mapping[str, int]
+
+    @property
+    def recruited(self) -> int:
+        return self.began - self.declined
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.reasons.values())
+
+
+def flow_of(participants: pd.DataFrame) -> Flow:
+    """The counts of one study; participants: its rows of that table, all sessions."""
+    rows = records(participants)
+    texts = (row.get(DECLARED.name) for row in rows)
+    words = rule_words(text for text in texts if isinstance(text, str))
+    order = [*FIRST, *(name for name in words if name not in FIRST)]
+    counts: Counter[str] = Counter()
+    cells: Counter[str] = Counter()
+    factors = [str(name) for name in participants if str(name).startswith(PREFIX)]
+    declined = 0
+    for row in rows:
+        if row["outcome"] == "declined":
+            declined += 1
+        elif row["included"]:
+            levels = [str(row[name]) for name in factors if isinstance(row[name], str)]
+            if levels:
+                cells[", ".join(levels)] += 1
+        else:
+            failed = [name for name in str(row["excluded_because"] or "").split(", ") if name]
+            counts[min(failed, key=order.index) if set(failed) <= set(order) else failed[0]] += 1
+    known = [name for name in order if counts[name]]
+    reasons = {name: counts[name] for name in (*known, *sorted(counts.keys() - set(known)))}
+    people = participants["participant"].nunique() == len(rows)
+    return Flow(
+        "participants" if people else "sessions",
+        len(rows),
+        declined,
+        {_SHORT.get(name, f"{name}: {words.get(name, name)}"): n for name, n in reasons.items()},
+        sum(bool(row["included"]) for row in rows),
+        dict(sorted(cells.items())),
+    )
+
+
+def flow_figures(participants: pd.DataFrame) -> Iterator[ReportFigure]:
+    """The drawing of each study; participants: that table, all sessions."""
+    studies = [str(study) for study in sorted(participants["study"].unique())]
+    for study in studies:
+        name = "flow" if len(studies) == 1 else f"flow-{study}"
+        figure = flow_figure(participants[participants["study"] == study], study, name)
+        if figure is not None:
+            yield figure
+
+
+def flow_figure(participants: pd.DataFrame, study: str, name: str = "flow") -> ReportFigure | None:
+    """The drawing of one study; None where nobody took part. name: of its files."""
+    from labapp.report.drawing import ReportFigure  # matplotlib is slow to load
+
+    flow = flow_of(participants)
+    if not flow.began:
+        return None
+    figure = _drawn(flow)
+    figure.set_label(f"Flow of {flow.whole} of {study}")
+    return ReportFigure(
+        name,
+        figure,
+        f"Flow of {flow.whole}: began {flow.began}, recruited {flow.recruited}, "
+        f"not analysed {flow.left_out}, analysed {flow.analysed}",
+        f"Who is not analysed is counted once, under the first reason. Counted are {flow.whole}; "
+        "pilots are no part of the study.",
+    )
+
+
+def _drawn(flow: Flow) -> Figure:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from labapp.figure_style import figure_width, points_of, style
+    from labapp.report.language import say
+
+    width, points = figure_width(), points_of(9)
+    line = points * 1.35 / 72
+    gap = 2.2 * line
+
+    def lines(text: str, wide: float) -> list[str]:
+        return wrap(say(text), max(8, int(wide * 72 / (points * 0.56)) - 2)) or [""]
+
+    main, side = 0.44 * width, 0.48 * width
+    began = "Sessions that began" if flow.whole == "sessions" else "Participants who began"
+    trunk = [[*lines(began, main), f"n = {flow.began}"]]
+    beside: list[list[str]] = []
+    if flow.declined:
+        beside.append([*lines("Did not agree to take part", side), f"n = {flow.declined}"])
+        trunk.append([*lines("Recruited", main), f"n = {flow.recruited}"])
+    if flow.left_out:
+        told = [*lines("Not analysed", side), f"n = {flow.left_out}"]
+        for reason, n in flow.reasons.items():
+            told += lines(f"{say(reason)}: {n}", side)
+        beside.append(told)
+    trunk.append([*lines("Analysed", main), f"n = {flow.analysed}"])
+    cells = list(flow.cells.items()) if len(flow.cells) <= MOST_CELLS else []
+    across = min(len(cells), ACROSS if width > 6 else 2) or 1
+    wide = (width - (across - 1) * 0.1) / across
+    boxes = [[*lines(cell, wide), f"n = {n}"] for cell, n in cells]
+    rows = [boxes[at : at + across] for at in range(0, len(boxes), across)]
+
+    def high(text: list[str]) -> float:
+        return (len(text) + 0.9) * line
+
+    height = 0.1 + sum(map(high, trunk))
+    height += sum(max(gap, high(each) + 0.8 * line) for each in beside)
+    height += gap * (len(trunk) - 1 - len(beside))
+    height += sum(max(map(high, row)) + 0.6 * line for row in rows)
+    height += (gap - 0.6 * line) * bool(rows)
+    with mpl.rc_context(style()):
+        figure = Figure(figsize=(width, height))
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        ax.set(xlim=(0, width), ylim=(height, 0))
+        ax.axis("off")
+        middle, top = main / 2 + 0.03, 0.05
+        for number, text in enumerate(trunk):
+            _box(ax, 0.03, top, main, high(text), text, points)
+            bottom = top + high(text)
+            if number == len(trunk) - 1:
+                break
+            step = max(gap, high(beside[number]) + 0.8 * line) if number < len(beside) else gap
+            _arrow(ax, (middle, bottom), (middle, bottom + step))
+            if number < len(beside):
+                at = bottom + step / 2
+                tall = high(beside[number])
+                _arrow(ax, (middle, at), (width - side - 0.03, at))
+                _box(ax, width - side - 0.03, at - tall / 2, side, tall, beside[number], points)
+            top = bottom + step
+        if rows:
+            _arrow(ax, (middle, bottom), (middle, bottom + gap))
+            top = bottom + gap
+        for row in rows:
+            tall = max(map(high, row))
+            for place, text in enumerate(row):
+                _box(ax, place * (wide + 0.1) + 0.03, top, wide - 0.06, tall, text, points)
+            top += tall + 0.6 * line
+    return figure
+
+
+def _box(
+    ax: Axes, left: float, top: float, wide: float, tall: float, text: list[str], points: float
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    from labapp.figure_style import SECONDARY
+
+    ax.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=SECONDARY, linewidth=0.8))
+    ax.text(
+        left + 0.5 * points / 72,
+        top + tall / 2,
+        "\n".join(text),
+        fontsize=points,
+        verticalalignment="center",
+        linespacing=1.25,
+    )
+
+
+def _arrow(ax: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:
+    from labapp.figure_style import SECONDARY
+
+    look = {"arrowstyle": "-|>", "color": SECONDARY, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", end, begin, arrowprops=look)
