@@ -136,6 +136,9 @@ def _checks(
         for plan in plans
     ]
     most = max(asked, default=0)
+    items = (item for instrument in loaded.instruments.values() for item in instrument.items)
+    if not most and any(item.right is not None for item in items):
+        return  # asked in a session that is not the first
     if not most:
         what = "no questionnaire of the flow has an attention check"
         yield _fault(loaded, at, what, "Give an item `check: …`, its right answer.")

@@ -84,6 +84,40 @@ def test_it_is_told_where_a_questionnaire_is_asked_too_early(tmp_path: Path) -> 
     assert "(asked in flow[0])" in told[0][3]
 
 
+def test_what_was_asked_in_another_session_decides_nothing(tmp_path: Path) -> None:
+    study = STUDY.replace("design:\n", "design:\n  sessions: [pre, post]\n").replace(
+        "  - questionnaire: before\n  - questionnaire: use\n",
+        "  - {questionnaire: before, only_if: {session: pre}}\n"
+        "  - {questionnaire: use, only_if: {session: post}}\n",
+    )
+    told = faults(tmp_path, study=study)
+    assert [(line, "is not asked before it" in what) for _, line, _, what in told] == [
+        (18, True),
+        (19, True),
+    ]
+
+
+def test_a_condition_that_nobody_meets_who_is_asked_is_refused(tmp_path: Path) -> None:
+    study = STUDY.replace(
+        "- questionnaire: use", "- questionnaire: use\n    only_if: {hint: without}"
+    )
+    told = faults(tmp_path, study=study)
+    assert [(line, key) for _, line, key, _ in told] == [(13, "items[3].only_if.hint")]
+    assert "hint is never 'with'; it is one of: 'without'" in told[0][3]
+
+
+def test_conditions_that_nobody_meets_together_are_refused(tmp_path: Path) -> None:
+    """Each of them is met by somebody."""
+    study = STUDY.replace(
+        'design:\n  between: {hint: ["with", "without"]}\n',
+        "assignment:\n  cell: {cells: {a: {hint: with, light: 1}, b: {hint: no_, light: 2}}}\n",
+    )
+    use = USE.replace('{hint: "with"}', '{hint: "with", light: 2}')
+    told = faults(tmp_path, study=study, use=use)
+    assert [(line, key) for _, line, key, _ in told] == [(13, "items[3].only_if")]
+    assert "nobody who is asked has all of these together" in told[0][3]
+
+
 def test_an_item_once_a_stage_decides_nothing(tmp_path: Path) -> None:
     before = BEFORE.replace("required: yes}", "required: yes, repeat: stages}")
     told = faults(tmp_path, before=before)
