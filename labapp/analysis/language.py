@@ -34,7 +34,19 @@ def chosen(tables: Tables, asked: str | None) -> tuple[Translation | None, str]:
             f"{', '.join(available())}."
         )
     todo = f"Correct the file, or say --language {ENGLISH}."
-    return Translation(language, translations.load(path, "the report", todo)), ""
+    own = translations.load(path, "the report", todo)
+    return Translation(language, {**_of_windows(language), **own}), ""
+
+
+def _of_windows(language: str) -> dict[str, str]:
+    """What the moderator's windows say too, such as the names of metrics: sentences without
+    fields, by which nothing else can be meant."""
+    path = resources.assets() / "texts" / language / "moderator.yaml"
+    if not path.is_file():
+        return {}
+    todo = f"Correct the file, or say --language {ENGLISH}."
+    words = translations.load(path, "the moderator's windows", todo)
+    return {english: said for english, said in words.items() if not translations.fields(english)}
 
 
 def table_of(language: str) -> Path | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from labapp.report.formats import clock, count
+from labapp.report.language import Verbatim
 from labapp.report.listing import NONE, SHOWN_ROWS, records
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines, written
 
@@ -125,5 +126,5 @@ def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
     now = (row["text"] or "") if row["taken_back"] else row["text_now"]
     known = {row["text_now"], now}
     earlier = [words for words in dict.fromkeys(former) if words and words not in known]
-    before = " → ".join(f"“{words}”" for words in earlier)
-    return written(f"{number}{now}", before, taken_back=row["taken_back"])
+    before = Verbatim(" → ".join(f"“{words}”" for words in earlier))
+    return written(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])

@@ -15,6 +15,7 @@ from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
 from labapp.report.formats import decimal
+from labapp.report.language import Verbatim
 from labapp.report.listing import limited, records, spread
 from labapp.report.page import Html, heading, paragraph, table, two_lines
 
@@ -201,7 +202,7 @@ def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) 
             ):
                 text = str(option).replace("_", " ")
                 share = decimal(100 * int(n) / len(given), 0)
-                rows.append((instrument, item, text, int(n), len(given), share))
+                rows.append((instrument, item, Verbatim(text), int(n), len(given), share))
         yield table(
             (
                 "Instrument",
@@ -248,5 +249,5 @@ def _text_row(row: dict[str, object]) -> Sequence[object]:
         row["instrument"],
         row["item"],
         row["model"] or WHOLE,
-        row["value_text"],
+        Verbatim(row["value_text"]),
     )

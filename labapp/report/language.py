@@ -6,7 +6,8 @@ with {fields} for what varies, is the key of a table (`assets/texts/<language>/r
 no entry fits stays as it is, and what people and authors wrote (`Verbatim`) always does.
 
 A field is filled with what stood there, itself translated: `{a}`; as it is: `{a:x}`; a number,
-which is written as the language writes numbers, and nothing else fits there: `{a:n}`.
+which is written as the language writes numbers, and nothing else fits there: `{a:n}`; a few words
+without a comma or colon between them: `{a:w}`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ ENGLISH = "en"
 DEEPEST = 6
 """So far within each other are texts translated that stand in fields."""
 _NUMBER = r"[-−+±~]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?%?"
+_WITHIN = r"(?:(?![.!?]\s+[^\Wa-z_]).)+?"
+"""Text within a sentence: a field never spans two."""
+_FIELDS = {"": _WITHIN, "x": r"(?:(?!;|[.!?]\s+[^\Wa-z_]).)+?", "n": _NUMBER, "w": r"[^.:;,()]+?"}
 _NUMBERS = re.compile(
     r"(?<![\w.,])[-−+±]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![\w]|[.,]\d)"
 )
-_SENTENCES = (r"(?<=[.!?:])\s+", r"(?<=;)\s+", r"(?<=,)\s+")
+_SENTENCES = (r"(?<=[.!?])\s+(?=[^\Wa-z_]|[“(*+]|z\b)", r"(?<=:)\s+", r"(?<=;)\s+", r"(?<=,)\s+")
 """Where texts are parted that no entry fits as a whole."""
 
 
@@ -57,7 +61,8 @@ class Translation:
         self._exact: dict[str, str] = {}
         self._forms: dict[str, list[_Form]] = defaultdict(list)
         self._known: dict[str, str] = {}
-        by_length = sorted(words.items(), key=lambda entry: -len(re.sub(r"{.*?}", "", entry[0])))
+        every = {**_sentences(words), **words}
+        by_length = sorted(every.items(), key=lambda entry: -len(re.sub(r"{.*?}", "", entry[0])))
         for english, translated in by_length:
             parts = list(Formatter().parse(english))
             if all(name is None for _, name, _, _ in parts):
@@ -66,8 +71,7 @@ class Translation:
                 )
                 continue
             pattern = "".join(
-                re.escape(text)
-                + ("" if name is None else f"(?P<{name}>{_NUMBER if spec == 'n' else '.+?'})")
+                re.escape(text) + ("" if name is None else f"(?P<{name}>{_FIELDS[spec or '']})")
                 for text, name, spec, _ in parts
             )
             kinds = {name: spec or "" for _, name, spec, _ in parts if name is not None}
@@ -108,18 +112,27 @@ class Translation:
         if result is None and bare[0].isupper():
             low = self._entry(bare[0].lower() + bare[1:], depth)
             result = None if low is None else low[:1].upper() + low[1:]
+        borders = iter(_SENTENCES)
+        result = result or self._parted(bare, next(borders), depth)
         if result is None and bare[-1] in ".:,;" and len(bare) > 1:
             inner = self._of(bare[:-1], depth + 1)
             result = None if inner is None else inner + bare[-1]
-        for border in _SENTENCES:
-            parts = re.split(border, bare) if result is None else []
-            if len(parts) > 1:
-                said = [self._of(part, depth + 1) for part in parts]
-                if any(part is not None for part in said):
-                    result = " ".join(
-                        old if new is None else new for old, new in zip(parts, said, strict=True)
-                    )
+        for border in borders:
+            result = result or self._parted(bare, border, depth)
         return None if result is None else text.replace(bare, result, 1)
+
+    def _parted(self, text: str, border: str, depth: int) -> str | None:
+        """The parts of a text, each translated; None where there is one, or none that is known."""
+        parts = re.split(border, text)
+        if len(parts) < 2:
+            return None
+        said = [self._of(part, depth + 1) for part in parts]
+        if all(part is None for part in said):
+            return None
+        return " ".join(
+            self._as_it_is(old) if new is None else new
+            for old, new in zip(parts, said, strict=True)
+        )
 
     def _entry(self, text: str, depth: int) -> str | None:
         if text in self._exact:
@@ -141,7 +154,25 @@ class Translation:
         if kind == "x":
             return value
         said = self._of(value, depth + 1)
-        return value if said is None else said
+        return self._as_it_is(value) if said is None else said
+
+    def _as_it_is(self, text: str) -> str:
+        self.missing.add(text)
+        return text
+
+
+def _sentences(words: Mapping[str, str]) -> dict[str, str]:
+    """The sentences of entries that have several, one by one: other paragraphs have them too."""
+    single: dict[str, str] = {}
+    for english, translated in words.items():
+        parts, others = (re.split(_SENTENCES[0], text) for text in (english, translated))
+        if 1 < len(parts) == len(others):
+            fields = [
+                [set(re.findall(r"{(\w+)", text)) for text in texts] for texts in (parts, others)
+            ]
+            if fields[0] == fields[1]:
+                single |= dict(zip(parts, others, strict=True))
+    return single
 
 
 _SPOKEN: ContextVar[Translation | None] = ContextVar("language of the report", default=None)

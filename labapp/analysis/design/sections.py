@@ -18,6 +18,7 @@ from labapp.analysis.design.sources import UNDECLARED
 from labapp.analysis.effects import Effect
 from labapp.analysis.inference import Outcome
 from labapp.report.formats import count, decimal
+from labapp.report.language import Verbatim
 from labapp.report.listing import NONE
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
 from labapp.study.design import Hypothesis
@@ -55,7 +56,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     """Each hypothesis with the test that it names, outcome by outcome of that name."""
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
-        name = two_lines(hypothesis.text, f"{hypothesis.role}, {hypothesis.outcome}")
+        name = two_lines(Verbatim(hypothesis.text), f"{hypothesis.role}, {hypothesis.outcome}")
         own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
         if not own:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
@@ -189,7 +190,7 @@ def _cells(analysis: Analysis) -> Html:
     names = [factor.name for factor in analysis.outcome.layout.factors]
     rows = [
         (
-            *(cell.levels[name] for name in names),
+            *(Verbatim(cell.levels[name]) for name in names),
             cell.values.size,
             _number(float(cell.values.mean())) if cell.values.size else NONE,
             _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
