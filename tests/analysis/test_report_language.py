@@ -1,0 +1,102 @@
+"""The report in German: nothing that it says is English, on the page and in figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from labapp import resources, translations
+from labapp.analysis import Tables, language
+from labapp.analysis.report import report
+from labapp.analysis.tables import load
+from labapp.analysis.task_report import Findings
+from labapp.errors import SetupError
+from labapp.report.language import Translation, speaking
+from tests.helpers.journals import golden_session
+from tests.tasks.reconstruction_report.labels import cohort as named
+
+WRITTEN = ("The participant asked for water.",)
+"""Notes of the golden session."""
+NAMES = {"mnist8k/tc5": named.TC5, "mnist8k/tc10": named.TC10}
+
+
+def golden(folder: Path) -> Tables:
+    return load([golden_session(folder)])
+
+
+def of_names(_: Path) -> Tables:
+    return named.tables(named.cohort(NAMES))
+
+
+def german(tables: Tables) -> Translation:
+    translation, told = language.chosen(tables, "de")
+    assert translation is not None
+    assert not told
+    return translation
+
+
+def is_data(text: str) -> bool:
+    """Ids, labels, formulas of models and what people wrote, not sentences of the report."""
+    if text in WRITTEN or "⚑" in text or text.startswith("“"):
+        return True
+    words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if word.islower()]
+    ids = re.fullmatch(r"[\w/.+−×–:()|\[\]=*-]+([,;\s][\s\u2009]*[\w/.+−×–:()|\[\]=*-]+)*", text)
+    return (ids is not None and len(words) <= 3) or ("/" in text and len(words) <= 8)
+
+
+@pytest.mark.parametrize("tables", [golden, of_names])
+def test_no_sentence_of_the_german_report_is_english(
+    tables: Callable[[Path], Tables], tmp_path: Path
+) -> None:
+    given = tables(tmp_path)
+    spoken = german(given)
+    with speaking(spoken):
+        findings = Findings.find(given.included())
+        page = report(given, findings=findings)
+        for each, results in findings.of.items():
+            for plate in each.plates(findings.counted, results):
+                assert plate.svg
+                assert plate.told
+    assert '<html lang="de">' in page
+    english = sorted(text for text in spoken.missing if not is_data(text))
+    assert not english
+
+
+def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cannot(
+    tmp_path: Path,
+) -> None:
+    given = golden(tmp_path)
+    assert language.chosen(given, None) == (None, ""), "the golden study is English"
+    given.participants["language"] = "de"
+    translation, _ = language.chosen(given, None)
+    assert translation is not None
+    assert translation.language == "de"
+    translation, told = language.chosen(given, "fr")
+    assert translation is None
+    assert "fr" in told
+    assert "en, de" in told
+
+
+def test_studies_in_several_languages_have_an_english_report(tmp_path: Path) -> None:
+    given = of_names(tmp_path)
+    given.participants["language"] = ["de", *["en"] * (len(given.participants) - 1)]
+    translation, told = language.chosen(given, None)
+    assert translation is None
+    assert "de, en" in told
+
+
+def test_a_table_with_a_fault_names_the_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text('"{a} of {b}": "{a} von"\n', encoding="utf-8")
+    with pytest.raises(SetupError, match="must name these values: a, b"):
+        translations.load(path, "the report", "Correct it.")
+
+
+def test_every_table_has_numbers_of_its_language() -> None:
+    for code in language.available()[1:]:
+        path = resources.assets() / "texts" / code / language.FILE
+        words = translations.load(path, "the report", "")
+        assert {".", ","} <= words.keys()
