@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from labapp.analysis.questionnaires import FAILED, PASSED
+from labapp.report.language import Verbatim
 from labapp.report.page import Html, heading, table
 
 
@@ -26,7 +27,8 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         sessions = some[["participant", "session"]].drop_duplicates()
         failed = some[some["check"] == FAILED][["participant", "session"]].drop_duplicates()
         passed = int((some["check"] == PASSED).sum())
-        rows.append((instrument, item, passed, len(some) - passed, len(failed), len(sessions)))
+        named = Verbatim(instrument), Verbatim(item)
+        rows.append((*named, passed, len(some) - passed, len(failed), len(sessions)))
     yield heading(3, "Attention checks")
     yield table(
         ("Instrument", "Item", "Passed", "Failed", "Sessions that failed it", "Sessions asked"),

@@ -16,12 +16,14 @@ import pandas as pd
 import pytest
 
 import labapp.analysis
+from labapp.analysis import language
 from labapp.analysis.attention import attention
 from labapp.analysis.questionnaire_sections import questionnaires
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.events import Source
 from labapp.events.commands import Next, Resume
+from labapp.report.language import speaking
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.commands import Answer
@@ -120,6 +122,11 @@ def test_the_report_counts_checks_also_of_whoever_is_not_included(session: Path)
     told = "".join(map(str, attention(tables.answers)))
     cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", told)
     assert cells[-6:] == ["use", "attention", "0", "1", "1", "1"]
+    german, _ = language.chosen(tables, "de")
+    assert german is not None
+    with speaking(german):
+        assert "Aufmerksamkeitsprüfungen" in "".join(map(str, attention(tables.answers)))
+    assert not [text for text in german.missing if not text.islower()]
     asked_of_all = replace(tables, participants=tables.participants.assign(included=True))
     sections = "".join(map(str, questionnaires(asked_of_all, "own")))
     assert "hinted" in sections
