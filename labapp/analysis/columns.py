@@ -26,6 +26,7 @@ from labapp.analysis.column import (
 )
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.inclusion import RULES
+from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
 from labapp.analysis.task_records import Columns, TaskTables, records_class
 from labapp.errors import SetupError
@@ -108,6 +109,11 @@ ANSWERS = (
     whole("instrument_version", "its version, once submitted"),
     yes("about_person", "the questionnaire asks who the participant is"),
     text("item", "id of the item"),
+    whole(
+        "place",
+        "place at which the participant had it in the questionnaire, from 1; the table items has "
+        "the place in which it is listed",
+    ),
     text("kind", "rating, slider, choice or written, or the name of a kind that a package brings"),
     yes(
         "asked",
@@ -317,7 +323,13 @@ POINTER = (
 )
 """A row a stretch of the pointer's path; only in studies that record it."""
 
-_FIRST = {"trials": TRIALS, "stages": STAGES, "answers": ANSWERS, "scores": SCORES}
+_FIRST = {
+    "trials": TRIALS,
+    "stages": STAGES,
+    "answers": ANSWERS,
+    "scores": SCORES,
+    **QUESTIONNAIRES,
+}
 _LAST = {
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,

@@ -17,7 +17,6 @@ from labapp.events.durations import Pauses
 from labapp.events.lifecycle import PartStarted
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.plugins.part import Questionnaire
-from labapp.study.design import Missing
 from labapp.study.instruments.kinds import cells_of, form_of
 from labapp.study.instruments.scoring import Score, as_answered, declared
 
@@ -116,10 +115,10 @@ class ScoreRecord:
 
 
 def fold_scores(
-    answers: Sequence[AnswerRecord], parts: Parts, missing: Missing | None = None
+    answers: Sequence[AnswerRecord], parts: Parts, at_least: int | None = None
 ) -> list[ScoreRecord]:
-    """The scores of every submitted questionnaire, in the order of the plan. missing: what the
-    study declares of answers that are missing.
+    """The scores of every submitted questionnaire, in the order of the plan. at_least: how
+    many items of a scale the study wants answered.
 
     A weighted mean stands with the scores that it weighs: by weights about the same stage, or else
     by those about the whole session.
@@ -128,8 +127,6 @@ def fold_scores(
     for answer in answers:
         if answer.submitted_s is not None:
             submitted.setdefault(answer.part, []).append(answer)
-    scale_items = None if missing is None else missing.scale_items
-    at_least = None if scale_items is None else scale_items.at_least
     declarations: dict[str, Mapping[str, Score]] = {}
     scores: dict[str, dict[str, float]] = {}
     for part_id, asked in parts.questionnaires.items():
@@ -224,8 +221,8 @@ def score_row(score: ScoreRecord, parts: Parts) -> Row:
     }
 
 
-def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
-    """The columns of the table of answers."""
+def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -> Row:
+    """The columns of the table of answers. listed: the items as the questionnaire lists them."""
     part = parts.questionnaires.get(answer.part)
     kind = "" if part is None else part.kinds.get(answer.item, "")
     cells, first_cells = cells_of(answer.value, kind), cells_of(answer.first, kind)
@@ -238,6 +235,7 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "instrument_version": answer.instrument_version,
         "about_person": part and part.about_person,
         "item": answer.item,
+        "place": _place(answer.item, (part and part.items) or listed),
         "kind": form_of(answer.value, kind),
         "value": value,
         "value_text": value_text,
@@ -253,6 +251,11 @@ def answer_row(answer: AnswerRecord, parts: Parts) -> Row:
         "submitted_s": answer.submitted_s,
         "submitted": answer.submitted_s is not None,
     }
+
+
+def _place(item: str, order: Sequence[str]) -> int | None:
+    """The place of an item where the order is known, from 1."""
+    return order.index(item) + 1 if item in order else None
 
 
 def _passed(answer: AnswerRecord, part: Questionnaire | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import Any
@@ -21,6 +21,7 @@ from labapp.analysis.declared import (
 from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.exclusion import Judged, failed_rules
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
+from labapp.analysis.items import item_rows, scale_rows
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
     FAILED,
@@ -57,6 +58,7 @@ from labapp.events.undoing import SkipTakenBack
 from labapp.journal.decisions import Decision
 from labapp.plugins.part import TrialsPart
 from labapp.study.consent import USES
+from labapp.study.instruments import Instrument
 
 Place = tuple[str | None, int | None, int | None]
 """Stage, question and attempt; of a whole stage only the first."""
@@ -81,6 +83,7 @@ class SessionRecords:
     pointer: tuple[Row, ...]
     keyboard_away: frozenset[Key]
     taken_back: Counter[Place]
+    instruments: Mapping[str, Instrument] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -91,9 +94,10 @@ class SessionRecords:
         deidentified: bool = False,
         withdrawn: bool = False,
         decision: Decision | None = None,
+        instruments: Mapping[str, Instrument] | None = None,
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
-        hand.
+        hand; instruments: its copies of the questionnaires, by id, for their words.
 
         Raises RecordError when its plan cannot be read, or when something happened in a part that
         its task does not know; SessionError for a kind of part that nobody knows.
@@ -120,6 +124,7 @@ class SessionRecords:
             tuple(pointer_rows(events)),
             trials_away(events, attempts),
             Counter(skips_taken_back(events)),
+            instruments or {},
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -174,6 +179,8 @@ class SessionRecords:
         for task in self.tasks:
             for name, rows in task.own_rows().items():
                 of_tasks.setdefault(name, []).extend(rows)
+        asked = self.parts.asked(self.instruments)
+        listed = {known.id: tuple(item.id for item in known.items) for known in asked}
         given = {
             "trials": [row for part in self._stages() for row in self._trial_rows(*part)],
             "stages": [
@@ -181,8 +188,13 @@ class SessionRecords:
                 for part, task, attempts in self._stages()
                 if part.role == "stage" and part.id in self.totals.spans
             ],
-            "answers": [answer_row(answer, self.parts) for answer in self.answers],
+            "answers": [
+                answer_row(answer, self.parts, listed.get(answer.instrument, ()))
+                for answer in self.answers
+            ],
             "scores": [score_row(score, self.parts) for score in self.scores],
+            "items": list(item_rows(asked, self.totals.planned.language)),
+            "scales": list(scale_rows(self.answers, self.parts, self._at_least)),
             "participants": [self._participant_row()],
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
@@ -272,9 +284,15 @@ class SessionRecords:
             **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away)),
         }
 
+    @property
+    def _at_least(self) -> int | None:
+        """How many items of a scale the study wants answered."""
+        scale_items = read_declared(self.factors.declared).missing.scale_items
+        return None if scale_items is None else scale_items.at_least
+
     @cached_property
     def scores(self) -> Sequence[ScoreRecord]:
-        return fold_scores(self.answers, self.parts, read_declared(self.factors.declared).missing)
+        return fold_scores(self.answers, self.parts, self._at_least)
 
     def _seq(self, stage: str) -> float | None:
         """The submitted SEQ about a stage."""

@@ -15,6 +15,7 @@ from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.declared import DECLARED, with_declared
 from labapp.analysis.folding.pieces import frame, together, unpacked
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
+from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions
@@ -33,7 +34,9 @@ _OF_ALL = frozenset({"participants", "deviations", "notes"})
 
 def _distinct_tables() -> dict[str, tuple[str, ...]]:
     """Tables of what is the same for every session, and what tells their rows apart."""
-    return {name: keys for tables in brought_tables() for name, keys in tables.distinct.items()}
+    own = {name: tuple(column.name for column in known) for name, known in QUESTIONNAIRES.items()}
+    brought = brought_tables()
+    return own | {name: keys for tables in brought for name, keys in tables.distinct.items()}
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,16 @@ class Tables:
     """What sessions say, one table a question a reader may have.
 
     trials: one row an attempt at a question; stages: one a participant and model; answers: one
-    an item; scores: one a score of a questionnaire; labels: one an edit of a dial's name; dials:
-    one a dial of each model that was met; marks: one a mark of a calibration; judgements: one an
-    attempt at judging an explanation; similarities: one a row of prototypes that was rated;
-    annotations: one an attempt at a masked picture; masked_predictions: one a masked picture,
-    whoever saw it; pool: one a pair of classes, of the photos from which masked pictures were
-    chosen; participants: one a session; deviations: one a thing that did not go as planned;
-    notes: one a note, flag, prompt, deviation or interview question of the moderator, and one a
-    correction of these; pointer: one a stretch of the pointer's path; snapshots: the published
-    study's record of each question.
+    an item; scores: one a score of a questionnaire; items: one an item of a questionnaire, as
+    it is worded; scales: one an item of a score that is a mean or sum; labels: one an edit of a
+    dial's name; dials: one a dial of each model that was met; marks: one a mark of a
+    calibration; judgements: one an attempt at judging an explanation; similarities: one a row
+    of prototypes that was rated; annotations: one an attempt at a masked picture;
+    masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes, of
+    the photos from which masked pictures were chosen; participants: one a session; deviations:
+    one a thing that did not go as planned; notes: one a note, flag, prompt, deviation or
+    interview question of the moderator, and one a correction of these; pointer: one a stretch
+    of the pointer's path; snapshots: the published study's record of each question.
     more: tables of tasks that other packages bring, by their names.
     remarks: what the reader should know about the sources (a session given twice).
     `labapp.analysis.columns` has the meaning and unit of every column.
@@ -59,6 +63,8 @@ class Tables:
     stages: pd.DataFrame
     answers: pd.DataFrame
     scores: pd.DataFrame
+    items: pd.DataFrame
+    scales: pd.DataFrame
     labels: pd.DataFrame
     dials: pd.DataFrame
     marks: pd.DataFrame

@@ -22,6 +22,7 @@ from labapp.events.trials import TrialEnded
 from labapp.plugins import registry
 from labapp.plugins.part import PlannedPart, Questionnaire, TrialsPart, stages_of, with_trials
 from labapp.plugins.task_type import TaskType
+from labapp.study.instruments import Instrument
 
 SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind})
 """Kinds of events that every part has, whoever takes them besides."""
@@ -59,6 +60,11 @@ class Parts:
         """What those parts ask that are questionnaires."""
         asked = ((part.id, part.questionnaire()) for part in self.planned.values())
         return {part_id: known for part_id, known in asked if known is not None}
+
+    def asked(self, instruments: Mapping[str, Instrument]) -> list[Instrument]:
+        """The plan's questionnaires among these, each once."""
+        names = dict.fromkeys(known.instrument for known in self.questionnaires.values())
+        return [instruments[name] for name in names if name in instruments]
 
 
 def walk(

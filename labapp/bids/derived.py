@@ -8,11 +8,10 @@ An export writes these files; `rebuild_check` makes them anew and compares them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from labapp import discovery, resources
+from labapp import discovery
 from labapp.bids import people
 from labapp.bids.contents import Target, add_tables
 from labapp.bids.people import by_participant, participants, session_line
@@ -23,7 +22,7 @@ from labapp.bids.task_timeline import event_columns
 from labapp.bids.tasks import trial_columns
 from labapp.bids.tsv import Table, described, json_text
 from labapp.documents import parse_yaml
-from labapp.errors import RecordError, StudyError
+from labapp.errors import RecordError
 from labapp.events import describe
 from labapp.journal.layout import SOURCEDATA, STUDY, study_files_of
 from labapp.journal.record import Record
@@ -71,7 +70,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 2
+TABLE_FORMAT = 3
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 BIDS_VERSION = "1.10.1"
 README = "README"
@@ -158,35 +157,6 @@ def packages() -> list[dict[str, str]]:
         if state == discovery.READY
     }
     return [{"package": name, "version": versions[name]} for name in sorted(versions)]
-
-
-def instruments_of(record: Record) -> dict[str, Instrument]:
-    """The instruments in the record's study folder, by id, in the session's language."""
-    folder = f"{STUDY}/instruments/"
-    names = [name for name in record.tree.names() if name.startswith(folder)]
-    language = record.planned.language
-    read = [_instrument(name, record.tree.read(name), language) for name in names]
-    return {instrument.id: instrument for instrument in read}
-
-
-@lru_cache(maxsize=64)
-def _instrument(name: str, content: bytes, language: str) -> Instrument:
-    """Read once: the sessions of a study all have the same files.
-
-    Where a session was recorded before items declared whether they identify, and its instrument
-    has the items of the shipped one word for word, the shipped declarations hold.
-    """
-    instrument = Instrument.parse(Path(name), content, language)
-    shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
-    if not shipped.is_file() or all(item.identifying is not None for item in instrument.items):
-        return instrument
-    try:
-        declared = Instrument.parse(shipped, shipped.read_bytes(), language).items
-    except StudyError:  # a language of the study's own
-        return instrument
-    undeclared = tuple(item.model_copy(update={"identifying": None}) for item in declared)
-    same = undeclared == instrument.items
-    return instrument.model_copy(update={"items": declared}) if same else instrument
 
 
 def _title(record: Record) -> str:

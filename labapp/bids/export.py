@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from labapp.analysis.items import instruments_of
 from labapp.bids.contents import deidentified, has_sound
-from labapp.bids.derived import instruments_of
 from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
 from labapp.bids.stimuli_check import split_manifests

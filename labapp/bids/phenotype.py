@@ -171,6 +171,7 @@ def _collect(
         name = f"{asked.prefix}_{_snake(item)}"
         kind = kinds.get(item, "")
         column = _described(item, _known(known, item), asked.words)
+        column = replace(column, description=f"{column.description}{_reversed(item, known)}")
         more = more_of(value, kind)
         for cell, content in cells_of(value, kind).items():
             if not cell:
@@ -201,6 +202,15 @@ def _known(instrument: Instrument | None, item: str) -> Item | None:
         return instrument.item(item) if instrument else None
     except KeyError:
         return None
+
+
+def _reversed(item: str, instrument: Instrument | None) -> str:
+    """In which scores an item counts the other way round, as the end of its description."""
+    scores = instrument.scores if instrument is not None else None
+    if not isinstance(scores, Mapping):
+        return ""
+    names = ", ".join(name for name, score in scores.items() if item in score.reverse)
+    return f" In the score {names} it counts the other way round." if names else ""
 
 
 def _described(item: str, known: Item | None, where: str) -> Column:

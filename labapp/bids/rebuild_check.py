@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import IO, Any
 
-from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, instruments_of, packages
+from labapp.analysis.items import instruments_of
+from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
 from labapp.bids.manifest import hash_stream
 from labapp.errors import BundleError
 from labapp.journal.layout import MANIFEST, SOURCEDATA

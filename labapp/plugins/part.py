@@ -71,7 +71,7 @@ class Questionnaire(NamedTuple):
     what it declares of its scores; per_stage: its items that are asked once for each stage, with
     the stage's number behind `_`; about_person: whether it asks who the participant is; kinds: by
     item the kinds that packages bring; checks: its attention checks, by item the cells of the
-    answers that pass them.
+    answers that pass them; items: what was asked, in the order of the session, empty for as listed.
     """
 
     instrument: str
@@ -81,6 +81,7 @@ class Questionnaire(NamedTuple):
     about_person: bool
     kinds: Mapping[str, str]
     checks: Mapping[str, tuple[str | int | float | bool, ...]] = {}
+    items: tuple[str, ...] = ()
 
 
 class Kept(Strict):

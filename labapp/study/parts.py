@@ -135,6 +135,7 @@ class QuestionnairePart(PlannedPart):
             self.about_person,
             {item: kind.name for item, kind in self.kinds.items()},
             self.checks,
+            self.items,
         )
 
     def documents(self) -> Iterator[str]:

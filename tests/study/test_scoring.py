@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from labapp.analysis.questionnaires import AnswerRecord, fold_scores
 from labapp.analysis.walk import Parts
-from labapp.study.design import Missing
 from labapp.study.instruments import Instrument, Rating
 from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
@@ -270,5 +269,4 @@ def test_a_session_scores_as_its_study_declares_of_missing_answers() -> None:
     parts = Parts.of([part | {"scoring": scoring}])
     assert fold_scores(rows, parts) == []
     for at_least, values in ((2, [4.0]), (3, [])):
-        missing = Missing.model_validate({"scale_items": {"at_least": at_least}})
-        assert [record.value for record in fold_scores(rows, parts, missing)] == values
+        assert [record.value for record in fold_scores(rows, parts, at_least)] == values

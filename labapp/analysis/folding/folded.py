@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
+from labapp.analysis.items import instruments_of
 from labapp.analysis.rows import SessionRecords
 from labapp.errors import RecordError
 from labapp.journal.guard import readable
@@ -93,6 +94,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         deidentified=record.redacted,
         withdrawn=bool(record.withdrawn),
         decision=record.decision,
+        instruments=instruments_of(record),
     )
     return Folded.of(session, place, record)
 

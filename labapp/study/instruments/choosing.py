@@ -64,6 +64,9 @@ class _Choosing(Item):
             raise ValueError("one option to describe at most")
         return options
 
+    def answer_words(self) -> dict[str, str]:
+        return {option.id: option.text for option in self.options}
+
     def offered(self) -> tuple[str, ...]:
         return tuple(option.id for option in self.options)
 

@@ -105,6 +105,10 @@ class Item(Strict):
         """The ids of the options that can be chosen; none where there are none."""
         return ()
 
+    def answer_words(self) -> dict[str, str]:
+        """What stands at its numbers or beside its options, by number or id."""
+        return {}
+
     def possible(self) -> tuple[Value, ...] | None:
         """What it can be answered with, as conditions and checks name it: numbers, or the ids of
         options; None where that cannot be listed."""
@@ -232,6 +236,9 @@ class Rating(Item):
         ends = {0: self.low, self.points - 1: self.high}
         return ends | ({self.points // 2: self.middle} if self.middle else {})
 
+    def answer_words(self) -> dict[str, str]:
+        return {str(self.first + place): words for place, words in self.anchors().items()}
+
     def ends(self) -> tuple[str, str]:
         """The words at both ends."""
         anchors = self.anchors()
@@ -247,11 +254,15 @@ class Rating(Item):
         return f"{value} of {self.last}" if self.first else f"{value} of 0 to {self.last}"
 
     def column(self, where: str) -> Column:
-        # Not as Levels: BIDS takes those as the only values there are.
         low, high = self.ends()
         ends = f"{self.first} = {low}, {self.last} = {high}"
         words = f"{self.text or self.title} ({where}; {ends})"
-        return Column("", words, f"{self.first}-{self.last}")
+        # BIDS takes Levels as the only values there are, so each number is one.
+        levels: dict[str, str] = {}
+        if not self.ticks:
+            numbers = map(str, range(self.first, self.last + 1))
+            levels = {number: number for number in numbers} | self.answer_words()
+        return Column("", words, f"{self.first}-{self.last}", levels)
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> int:
         if leaning is not None:
