@@ -25,6 +25,9 @@ SURE = -6.0
 """Noncentrality below which a t is negative but for one in a thousand million."""
 LOW, HIGH = (1 + GIVEN) / 2, (1 - GIVEN) / 2
 HEDGES, PAIRED = "Hedges' g", "d_z"
+COHEN_AVERAGE, COHEN_POOLED = "Cohen's d_av", "Cohen's d_s"
+"""The difference in the root of the mean variance of the levels compared, which participants met
+all of (Cumming, 2012), and in the pooled standard deviation of independent groups."""
 PARTIAL, PLAIN, GENERALISED = "partial eta squared", "eta squared", "generalised eta squared"
 
 

@@ -24,8 +24,10 @@ STATISTICS = (
     whole("analysis", "of analyses by the design: number of the outcome's analysis, from 1"),
     text(
         "kind",
-        "of analyses by the design: values of a cell, test of a term, estimated mean, contrast, "
-        "equivalence, check, sensitivity (the same asked in another way), or left out and why",
+        "of analyses by the design: values of a cell, test of a term, estimated mean, "
+        "back-transformed (the estimated mean in the outcome's own unit), contrast, effect "
+        "(Cohen's d of a contrast, and of logarithms the ratio), equivalence, check, sensitivity "
+        "(the same asked in another way), or left out and why",
     ),
     text("role", "of analyses by the design: whether the outcome is primary or secondary"),
     text("transform", "what was done to the values before tests: log, sqrt or logit"),

@@ -218,6 +218,9 @@ class _Facts:
         )
 
     def _tested(self, hypothesis: Hypothesis) -> str:
+        if hypothesis.term is not None:
+            term = " × ".join(hypothesis.term)
+            return f"Tested by the term {term} of the analysis of {hypothesis.outcome}."
         if hypothesis.contrast is None:
             return f"Tested by the levels' differences in {hypothesis.outcome}."
         contrast = next(c for c in self.plan.contrasts if c.name == hypothesis.contrast)

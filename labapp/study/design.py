@@ -436,6 +436,13 @@ class Hypothesis(Strict):
     contrast: str | None = Field(
         default=None, description="The name of the contrast that tests it; else all levels differ."
     )
+    term: tuple[Name, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=8,
+        description="Without a contrast the term of the analysis that tests it: the name of a "
+        "factor, or of several for their interaction. Not needed where there is one factor.",
+    )
     direction: Literal["greater", "less", "two-sided", "equivalent"] = Field(
         default="two-sided",
         description="Whether the contrast is above 0, below it, either, or too small to matter.",
@@ -443,6 +450,17 @@ class Hypothesis(Strict):
     role: Literal["primary", "secondary", "exploratory"] = Field(
         default="primary", description="What it is for the study."
     )
+
+    @field_validator("term", mode="before")
+    @classmethod
+    def _single(cls, term: Any) -> Any:
+        return (term,) if isinstance(term, str) else term
+
+    @model_validator(mode="after")
+    def _one_test(self) -> Self:
+        if self.contrast is not None and self.term is not None:
+            raise ValueError("either contrast or term")
+        return self
 
 
 class Declared(Strict):

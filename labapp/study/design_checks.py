@@ -173,6 +173,19 @@ def contradictions(
                 (*place, "contrast"),
                 f"there is no contrast {hypothesis.contrast!r}; there are: {known}",
             )
+        factors = list(levels)
+        if unknown := [name for name in hypothesis.term or () if name not in levels]:
+            allowed = ", ".join(factors) or "none"
+            yield (*place, "term"), f"there is no factor {unknown[0]!r}; there are: {allowed}"
+        untested = hypothesis.contrast is None and hypothesis.term is None
+        if design is not None and len(factors) > 1 and untested:
+            terms = ", ".join(f"[{name}]" for name in factors)
+            what = (
+                "with several factors a hypothesis needs the contrast or the term that tests it: "
+                f"`contrast`, or `term` as one of {terms} or their interaction "
+                f"[{', '.join(factors[:2])}]"
+            )
+            yield place, what
         if hypothesis.contrast is None and hypothesis.direction != "two-sided":
             yield (
                 (*place, "direction"),

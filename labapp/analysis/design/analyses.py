@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import exp
 
 import numpy as np
 import pandas as pd
@@ -73,6 +74,8 @@ class Model:
     n_left_out: int
     lines: tuple[Line, ...]
     remarks: tuple[str, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    """Of models of trials: the comparisons, with p that is not corrected."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,15 @@ def transformed(values: Floats, transform: str) -> Floats:
     return np.where(np.isfinite(made), made, np.nan)
 
 
+def back(value: float, transform: str) -> float:
+    """A transformed value in the outcome's own unit."""
+    if transform == "log":
+        return exp(value)
+    if transform == "sqrt":
+        return max(value, 0.0) ** 2
+    return 1 / (1 + exp(-value)) if transform == "logit" else value
+
+
 def _analysis(
     outcome: Outcome, declaration: Declaration, number: int, *, by_trials: bool
 ) -> Analysis | LeftOut:
@@ -219,7 +231,7 @@ def _analysis(
     equivalences, compared, more = _equivalences(compared, outcome, declaration, means, transform)
     remarks += more
     if by_trials:
-        beside += _of_trials(trials, layout, outcome, remarks)
+        beside += _of_trials(trials, layout, outcome, comparisons, remarks)
     return Analysis(
         number, outcome, transform, frame, trials, tuple(_cells(data)), main,
         tuple(_means(means, layout)), tuple(compared), tuple(equivalences), tuple(beside),
@@ -325,7 +337,11 @@ def _equivalences(
 
 
 def _of_trials(
-    trials: pd.DataFrame | None, layout: Layout, outcome: Outcome, remarks: list[str]
+    trials: pd.DataFrame | None,
+    layout: Layout,
+    outcome: Outcome,
+    comparisons: Sequence[Comparison],
+    remarks: list[str],
 ) -> list[Model]:
     """The same question asked of trials."""
     if trials is None or len(trials) <= len(outcome.frame) or not layout.factors:
@@ -337,7 +353,8 @@ def _of_trials(
             remarks.append(f"no logistic regression of trials: {odds.why}")
             return []
         lines = tuple(Line(term, test) for term, test in odds.terms())
-        return [Model(TRIALS_LOGISTIC, n, 0, lines, odds.remarks)]
+        compared = tuple(contrasts.compare(odds, each, layout.factors) for each in comparisons)
+        return [Model(TRIALS_LOGISTIC, n, 0, lines, odds.remarks, compared)]
     if len(trials) > MOST_TRIALS:
         remarks.append(f"no mixed model of trials: there are more than {MOST_TRIALS:,}")
         return []
@@ -358,7 +375,8 @@ def _of_trials(
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")
     notes.append(f"random effects {effects}")
     lines = tuple(Line(term, test) for term, test in fitted.terms())
-    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes))]
+    compared = tuple(contrasts.compare(fitted, each, layout.factors) for each in comparisons)
+    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared)]
 
 
 def _checks(

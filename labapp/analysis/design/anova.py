@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -73,6 +74,8 @@ class Estimate:
     n: int
     scale: float
     """Standard error over spread: a t is a standardised effect over it."""
+    within_levels: float = float("nan")
+    """Root of the mean variance of the levels compared, where participants met several."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,25 @@ class Variance:
         spread = sqrt(float(np.square(rest).sum()) / self.df_error)
         scale = sqrt(float(row @ self.inverse @ row))
         value = float(row @ coefficients[:, 0])
-        return Estimate(value, spread * scale, self.df_error, spread, self.n, scale)
+        levels = self._within_levels(weights)
+        return Estimate(value, spread * scale, self.df_error, spread, self.n, scale, levels)
+
+    def _within_levels(self, weights: Weights) -> float:
+        """Root of the mean variance, within groups, of participants' values at each combination of
+        the levels that are weighted."""
+        within = self.wide.layout.within
+        named = [factor for factor in within if factor.name in weights]
+        weighted = [[x for x in f.levels if weights[f.name].get(x)] for f in named]
+        variances = [
+            float(np.square(self.fit(self.wide.values @ own[:, None])[1]).sum()) / self.df_error
+            for levels in product(*weighted)
+            if (
+                own := cell_weights(
+                    within, {f.name: {level: 1.0} for f, level in zip(named, levels, strict=True)}
+                )
+            ).any()
+        ]
+        return sqrt(sum(variances) / len(variances)) if named and variances else float("nan")
 
     def _cell_rows(self) -> Floats:
         between = self.wide.layout.between

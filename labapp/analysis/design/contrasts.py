@@ -13,7 +13,14 @@ from scipy import stats
 
 from labapp.analysis.design.anova import Estimate
 from labapp.analysis.design.layout import Factor, Weights
-from labapp.analysis.effects import HEDGES, PAIRED, Effect, t_interval
+from labapp.analysis.effects import (
+    COHEN_AVERAGE,
+    COHEN_POOLED,
+    HEDGES,
+    PAIRED,
+    Effect,
+    t_interval,
+)
 from labapp.analysis.inference import Outcome
 
 Direction = Literal["two-sided", "greater", "less", "equivalent"]
@@ -54,13 +61,14 @@ class Equivalence:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison says. p_corrected: over the family; None where there is no value, and then
-    `why` says the reason."""
+    """What a comparison says. cohen: Cohen's d beside the effect; p_corrected: over the family;
+    None where there is no value, and then `why` says the reason."""
 
     comparison: Comparison
     test: Outcome
     estimate: Estimate | None = None
     effect: Effect | None = None
+    cohen: Effect | None = None
     equivalence: Equivalence | None = None
     p_corrected: float | None = None
     n_tests: int | None = None
@@ -99,7 +107,9 @@ def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> 
     low, high = estimate.value - half, estimate.value + half
     test = Outcome(name, t, estimate.df, p, low, high)
     named = [factor for factor in factors if factor.name in comparison.weights]
-    return Compared(comparison, test, estimate, _effect(estimate, t, named))
+    return Compared(
+        comparison, test, estimate, _effect(estimate, t, named), _cohen(estimate, t, named)
+    )
 
 
 def _effect(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
@@ -113,6 +123,21 @@ def _effect(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect |
     return Effect(
         HEDGES if between else PAIRED, small * estimate.value / estimate.spread, low, high
     )
+
+
+def _cohen(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
+    """Cohen's d: d_av where participants met all that is compared, else d_s. The interval is the
+    noncentrality's times standard error over standardiser (of d_av an approximation by Algina and
+    Keselman, 2003)."""
+    if estimate.df is None or not estimate.scale:
+        return None
+    between = any(not factor.within for factor in factors)
+    unit = estimate.spread if between else estimate.within_levels
+    if not unit > 0:
+        return None
+    scale = estimate.error / unit
+    low, high = (None if end is None else end * scale for end in t_interval(t, estimate.df))
+    return Effect(COHEN_POOLED if between else COHEN_AVERAGE, estimate.value / unit, low, high)
 
 
 def tail(t: float, df: float | None, direction: Direction = "two-sided") -> float:

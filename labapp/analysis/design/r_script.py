@@ -86,6 +86,7 @@ def _call(analysis: Analysis) -> str:
         "covariates": _texts(layout.covariates),
         "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
         "model": _text(analysis.main.name),
+        "transform": _text(analysis.transform or "none"),
         "complete": _flag(VARIANCE in models),
         "trials": _text(trials),
         "random": _text(random),

@@ -9,7 +9,8 @@ suppressPackageStartupMessages({ library(lme4); library(lmerTest) })
 options(contrasts = c("contr.sum", "contr.poly"), warn = 1)
 ## Text stays text ("01" is no number), and loses the apostrophe that guards it from spreadsheets.
 NUMBERS <- c("value", "position", "analysis", "n", "mean", "median", "sd", "difference", "standard_error",
-             "statistic", "df", "df_2", "p", "p_corrected", "effect", "epsilon", "bound", "n_tests",
+             "statistic", "df", "df_2", "p", "p_corrected", "effect", "effect_low", "effect_high", "low", "high",
+             "epsilon", "bound", "n_tests",
              paste0("covariate_", 1:20))
 unescape <- function(path) {
   d <- read.csv(path, na.strings = "", colClasses = "character", encoding = "UTF-8", check.names = FALSE)
@@ -51,6 +52,34 @@ frame_of <- function(a, rows) {
   if (!all(is.na(d$stimulus))) d$stimulus <- factor(d$stimulus)
   d
 }
+## Ends of the 95 % interval of the noncentrality of a t and an F.
+noncentral <- function(share, start, step) vapply(c(0.975, 0.025), function(wanted) {
+  side <- if (wanted > 0.5) -1 else 1; from <- start
+  for (k in 1:40) {
+    to <- from + side * step
+    if ((share(to) - wanted) * (share(start) - wanted) < 0)
+      return(uniroot(function(at) share(at) - wanted, sort(c(from, to)), tol = 1e-11)$root)
+    from <- to
+  }
+  NA_real_
+}, 0)
+t_ends <- function(t, df) {
+  ends <- noncentral(function(at) suppressWarnings(pt(abs(t), df, at)), abs(t), sqrt(1 + t^2 / (2 * df)))
+  if (t < 0) -rev(ends) else ends
+}
+f_ends <- function(F, df, dfe) vapply(c(0.975, 0.025), function(wanted) {
+  share <- function(at) suppressWarnings(pf(F, df, dfe, at))
+  if (share(0) <= wanted) return(0)
+  to <- 1 + F * df
+  while (share(to) > wanted) to <- 2 * to
+  uniroot(function(at) share(at) - wanted, c(0, to), tol = 1e-11)$root
+}, 0)
+compare_ends <- function(a, what, r, ends, tolerance) {
+  compare(a, paste(what, "lower end"), r[[1]], ends[1], tolerance)
+  compare(a, paste(what, "upper end"), r[[2]], ends[2], tolerance)
+}
+back <- function(value, transform) switch(transform, log = exp(value), sqrt = pmax(value, 0)^2,
+                                          logit = plogis(value), value)
 quoted <- function(names) if (length(names)) paste0("`", names, "`") else character()
 term_key <- function(term) paste(sort(strsplit(gsub("`", "", term), ":| × ")[[1]]), collapse = "|")
 
@@ -131,6 +160,18 @@ anova_terms <- function(m) {
     t$ges <- t$SS / (t$SS + errors + observed - own); t$pes <- t$SS / (t$SS + t$SSE); t
   })
 }
+## Root of the mean variance, within groups, of the levels within participants that are weighted.
+average_sd <- function(m, weights) {
+  named <- m$a$factors[m$within]; named <- named[named %in% names(weights)]
+  if (!length(named)) return(NA)
+  levels <- expand.grid(lapply(setNames(named, named), function(f) names(weights[[f]])[weights[[f]] != 0]),
+                        stringsAsFactors = FALSE)
+  variances <- vapply(seq_len(nrow(levels)), function(k) {
+    w <- lapply(setNames(named, named), function(f) setNames(1, levels[k, f]))
+    sum(fit_scores(m, m$Y %*% cell_weights(m$a, w, m$within))$E^2) / m$df
+  }, 0)
+  sqrt(mean(variances))
+}
 anova_estimate <- function(m, weights) {
   S <- m$Y %*% cell_weights(m$a, weights, m$within)
   f <- fit_scores(m, S)
@@ -138,7 +179,8 @@ anova_estimate <- function(m, weights) {
   for (x in m$a$covariates) cells[[x]] <- 0
   L <- cell_weights(m$a, weights, m$between) %*% model.matrix(m$formula, cells)
   s <- sqrt(sum(f$E^2) / m$df)
-  list(value = drop(L %*% f$B), error = s * sqrt(drop(L %*% m$inverse %*% t(L))), df = m$df, spread = s)
+  list(value = drop(L %*% f$B), error = s * sqrt(drop(L %*% m$inverse %*% t(L))), df = m$df, spread = s,
+       average = average_sd(m, weights))
 }
 
 ## Gaps: a random intercept of participants, REML, Satterthwaite.
@@ -169,10 +211,34 @@ logistic_terms <- function(a, d) {
   }
   V <- bread %*% meat %*% bread; b <- coef(m); assign <- attr(X, "assign")
   labels <- attr(terms(m), "term.labels"); dfe <- length(unique(d$participant)) - length(b)
-  lapply(seq_along(labels), function(k) {
+  made <- lapply(seq_along(labels), function(k) {
     at <- which(assign == k); F <- drop(b[at] %*% solve(V[at, at, drop = FALSE], b[at])) / length(at)
     list(factors = labels[k], F = F, df = length(at), dfe = dfe)
   })
+  estimate <- function(weights) {
+    cells <- cells_of(a, seq_along(a$factors))
+    for (name in a$covariates) cells[[name]] <- 0
+    M <- model.matrix(as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))), cells)
+    L <- drop(cell_weights(a, weights, seq_along(a$factors)) %*% M)
+    list(value = sum(L * b), error = sqrt(drop(L %*% V %*% L)), df = dfe)
+  }
+  list(terms = made, estimate = estimate)
+}
+check_trial_contrasts <- function(a, estimate, odds) for (contrast in a$contrasts) {
+  rows <- printed[printed$analysis == a$id & printed$kind == "sensitivity" & !is.na(printed$contrast) &
+                    printed$contrast == contrast$name & printed$factors == contrast$factors, ]
+  if (nrow(rows) != 1) next
+  r <- rows[1, ]; e <- estimate(contrast$weights); t <- e$value / e$error
+  what <- paste("trials,", contrast$name); half <- qt(0.975, e$df) * e$error
+  compare(a, paste(what, "difference"), r$difference, e$value, ITERATIVE)
+  compare(a, paste(what, "t"), r$statistic, t, ITERATIVE)
+  compare(a, paste(what, "df"), r$df, e$df, 10 * ITERATIVE)
+  compare(a, paste(what, "p"), r$p, tail_p(t, e$df, contrast$direction), ITERATIVE)
+  compare_ends(a, what, c(r$low, r$high), e$value + c(-half, half), ITERATIVE)
+  if (odds) {
+    compare(a, paste(what, "odds ratio"), r$effect, exp(e$value), ITERATIVE)
+    compare_ends(a, paste(what, "odds ratio"), c(r$effect_low, r$effect_high), exp(e$value + c(-half, half)), ITERATIVE)
+  }
 }
 
 tail_p <- function(t, df, direction) {
@@ -195,6 +261,8 @@ check_anova <- function(a, m, kind) for (t in anova_terms(m)) {
     compare(a, paste(what, "df error"), r$df_2, t$dfe, CLOSED)
     compare(a, paste(what, "p"), r$p, pf(t$F, t$df, t$dfe, lower.tail = FALSE), CLOSED)
     compare(a, paste(what, "partial eta squared"), r$effect, t$pes, CLOSED)
+    ends <- f_ends(t$F, t$df, t$dfe); ends <- ends / (ends + t$df + t$dfe + 1)
+    compare_ends(a, paste(what, "partial eta squared"), c(r$effect_low, r$effect_high), ends, ITERATIVE)
   }
   r <- same_term(a, kind, t$factors, "^ANOVA F, Greenhouse")
   if (!is.null(r)) {
@@ -273,6 +341,13 @@ check_estimates <- function(a, estimate, tolerance) {
     if (is.null(r)) next
     compare(a, paste("mean of", level), r$mean, e$value, tolerance)
     compare(a, paste("standard error of", level), r$standard_error, e$error, tolerance)
+    ends <- e$value + c(-1, 1) * qt(0.975, e$df) * e$error
+    compare_ends(a, paste("mean of", level), c(r$low, r$high), ends, 10 * tolerance)
+    r <- row_of(a, "back-transformed", levels = paste0(a$plain(a$factors[f]), "=", level))
+    if (is.null(r)) next
+    what <- paste("back-transformed mean of", level)
+    compare(a, what, r$mean, back(e$value, a$transform), tolerance)
+    compare_ends(a, what, c(r$low, r$high), back(ends, a$transform), 10 * tolerance)
   }
   for (contrast in a$contrasts) {
     e <- estimate(contrast$weights); t <- e$value / e$error
@@ -285,13 +360,38 @@ check_estimates <- function(a, estimate, tolerance) {
       if (!is.null(e$spread)) {
         small <- if (grepl("^Hedges", r$effect_name)) exp(lgamma(e$df / 2) - lgamma((e$df - 1) / 2)) / sqrt(e$df / 2) else 1
         compare(a, paste(contrast$name, r$effect_name), r$effect, small * e$value / e$spread, tolerance)
+        ends <- t_ends(t, e$df) * e$error
+        compare_ends(a, paste(contrast$name, r$effect_name), c(r$effect_low, r$effect_high), small * ends / e$spread, ITERATIVE)
+        for (name in c("Cohen's d_s", "Cohen's d_av")) {
+          d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = name)
+          unit <- if (name == "Cohen's d_s") e$spread else e$average
+          if (is.null(d)) next
+          compare(a, paste(contrast$name, name), d$effect, e$value / unit, tolerance)
+          compare_ends(a, paste(contrast$name, name), c(d$effect_low, d$effect_high), ends / unit, ITERATIVE)
+        }
+      }
+      ends <- e$value + c(-1, 1) * qt(0.975, e$df) * e$error
+      compare_ends(a, contrast$name, c(r$low, r$high), ends, 10 * tolerance)
+      d <- row_of(a, "effect", contrast = contrast$name, factors = contrast$factors, test = "ratio of geometric means")
+      if (!is.null(d)) {
+        compare(a, paste(contrast$name, "ratio"), d$effect, exp(e$value), tolerance)
+        compare_ends(a, paste(contrast$name, "ratio"), c(d$effect_low, d$effect_high), exp(ends), 10 * tolerance)
       }
     }
     r <- row_of(a, "equivalence", contrast = contrast$name, factors = contrast$factors)
-    if (!is.null(r) && !contrast$untransformed) {
-      p <- max(pt((e$value + r$bound) / e$error, e$df, lower.tail = FALSE),
-               pt((e$value - r$bound) / e$error, e$df))
+    if (!is.null(r)) {
+      ## A bound in the outcome's own unit is tested on values that are not transformed.
+      if (contrast$untransformed) {
+        d <- frame_of(a, "cells"); d$value <- back(d$value, a$transform)
+        e <- anova_estimate(anova_model(a, d), contrast$weights)
+      }
+      above <- (e$value + r$bound) / e$error; below <- (e$value - r$bound) / e$error
+      p <- max(pt(above, e$df, lower.tail = FALSE), pt(below, e$df))
+      compare(a, paste(contrast$name, "equivalence t"), r$statistic,
+              if (abs(above) < abs(below)) above else below, tolerance)
       compare(a, paste(contrast$name, "equivalence p"), r$p, p, tolerance)
+      compare_ends(a, paste(contrast$name, "90 % interval"), c(r$low, r$high),
+                   e$value + c(-1, 1) * qt(0.95, e$df) * e$error, 10 * tolerance)
     }
   }
 }
@@ -335,7 +435,11 @@ analyse <- function(a) {
     }
   }
   trials <- frame_of(a, "trials")
-  if (a$trials == "logistic") for (t in logistic_terms(a, trials)) {
+  if (a$trials == "logistic") {
+    odds <- logistic_terms(a, trials)
+    check_trial_contrasts(a, odds$estimate, TRUE)
+  }
+  if (a$trials == "logistic") for (t in odds$terms) {
     r <- same_term(a, "sensitivity", strsplit(gsub("`", "", t$factors), ":")[[1]], "logistic GEE$")
     if (is.null(r)) next
     compare(a, paste("logistic,", t$factors, "F"), r$statistic, t$F, ITERATIVE)
@@ -347,6 +451,7 @@ analyse <- function(a) {
     }
     x <- mixed_model(a, trials, a$random)
     check_mixed(a, x, "sensitivity")
+    check_trial_contrasts(a, function(w) mixed_estimate(x, w), FALSE)
   }
   # The same by Bayes; approximate posteriors are never called equal, and nothing is compared:
   # brms::brm(value ~ FACTORS + (1 | participant), data = frame_of(a, "cells"))

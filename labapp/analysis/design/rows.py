@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import exp
 from typing import Any
 
 import numpy as np
 
 from labapp.analysis.column import number, text, whole
 from labapp.analysis.design import contrasts
-from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
+from labapp.analysis.design.analyses import (
+    TRIALS_LOGISTIC,
+    Analysis,
+    Model,
+    StudyAnalyses,
+    back,
+)
 from labapp.analysis.design.contrasts import Compared
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sources import POSITION, STIMULUS
@@ -18,10 +25,12 @@ from labapp.analysis.inference import SMALLEST, Outcome
 from labapp.study.design import MODEL
 
 Row = dict[str, Any]
-VALUES, TEST, MEAN, CONTRAST, EQUIVALENCE, CHECK, SENSITIVITY, LEFT_OUT = (
+VALUES, TEST, MEAN, CONTRAST, EQUIVALENCE, CHECK, SENSITIVITY, LEFT_OUT, EFFECT = (
     "values", "test", "estimated mean", "contrast", "equivalence", "check", "sensitivity",
-    "left out",
+    "left out", "effect",
 )  # fmt: skip
+BACK = "back-transformed"
+RATIO, ODDS_RATIO = "ratio of geometric means", "odds ratio"
 TOST = "two one-sided tests"
 ALPHA = 0.05
 VALUES_TABLE = "analysed_values"
@@ -115,13 +124,15 @@ def _of(analysis: Analysis, family: str) -> Iterator[Row]:
         }
     yield from _model(analysis.main, TEST)
     for mean in analysis.means:
-        yield from _mean(mean)
+        yield from _mean(mean, analysis.transform)
     for compared in analysis.compared:
         yield _contrast(compared, family)
+        yield from _more_effects(compared, analysis.transform)
     for each in analysis.equivalences:
         yield from _equivalence(each)
     for model in analysis.beside:
         yield from _model(model, SENSITIVITY)
+        yield from (_of_trials(compared, model) for compared in model.compared)
     for name, term, test in analysis.checks:
         named = next((a for a, b in ((name, test.test), (test.test, name)) if b in a), "")
         named = named or f"{name}: {test.test}"
@@ -156,23 +167,63 @@ def _model(model: Model, kind: str) -> Iterator[Row]:
             yield own | {"kind": CHECK} | outcome_row(line.of.sphericity)
 
 
-def _mean(mean: Compared) -> Iterator[Row]:
+def _of_trials(compared: Compared, model: Model) -> Row:
+    """A comparison by trials; of yes or no in log odds, with the odds ratio."""
+    row: Row = {"kind": SENSITIVITY, "model_name": model.name} | contrast_row(compared)
+    row |= outcome_row(compared.test)
+    if compared.estimate is None:
+        return row
+    row |= {
+        "n": model.n,
+        "difference": compared.estimate.value,
+        "standard_error": compared.estimate.error,
+        "low": compared.test.low,
+        "high": compared.test.high,
+    }
+    return row | effect_row(ratio(compared, ODDS_RATIO) if model.name == TRIALS_LOGISTIC else None)
+
+
+def ratio(compared: Compared, name: str) -> Effect | None:
+    """A difference of logarithms as a ratio, with its interval."""
+    if compared.estimate is None:
+        return None
+    low, high = (
+        None if end is None else exp(end) for end in (compared.test.low, compared.test.high)
+    )
+    return Effect(name, exp(compared.estimate.value), low, high)
+
+
+def _more_effects(compared: Compared, transform: str) -> Iterator[Row]:
+    """Cohen's d, and of logarithms the ratio."""
+    for effect in (compared.cohen, ratio(compared, RATIO) if transform == "log" else None):
+        if effect is not None:
+            named = {"kind": EFFECT, "test": effect.name}
+            yield named | contrast_row(compared) | effect_row(effect)
+
+
+def _mean(mean: Compared, transform: str) -> Iterator[Row]:
     if mean.estimate is None:
         return
     ((factor, levels),) = mean.comparison.weights.items()
     half = contrasts.quantile(0.975, mean.estimate.df) * mean.estimate.error
-    yield {
-        "kind": MEAN,
+    about = {
         "factors": plain_name(factor),
         "levels": level_words({factor: next(iter(levels))}),
-        "test": "estimated mean",
         "n": mean.estimate.n,
-        "mean": mean.estimate.value,
+    }
+    value, low, high = (mean.estimate.value + half * side for side in (0, -1, 1))
+    yield {"kind": MEAN, "test": "estimated mean"} | about | {
+        "mean": value,
         "standard_error": mean.estimate.error,
         "df": mean.estimate.df,
-        "low": mean.estimate.value - half,
-        "high": mean.estimate.value + half,
-    }
+        "low": low,
+        "high": high,
+    }  # fmt: skip
+    if transform:
+        value, low, high = (back(end, transform) for end in (value, low, high))
+        yield {"kind": BACK, "test": f"{BACK} mean"} | about | {
+            "mean": value, "low": low, "high": high,
+        }  # fmt: skip
 
 
 def contrast_row(compared: Compared) -> Row:

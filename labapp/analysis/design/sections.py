@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labapp.analysis.design.analyses import MIXED, Analysis, Model, StudyAnalyses
-from labapp.analysis.design.contrasts import Compared
+from labapp.analysis.design.analyses import (
+    MIXED,
+    TRIALS_LOGISTIC,
+    Analysis,
+    Model,
+    StudyAnalyses,
+    back,
+)
 from labapp.analysis.design.rows import (
     ALPHA,
+    ODDS_RATIO,
     contrast_row,
     design_words,
     level_words,
     plain_name,
+    ratio,
     term_name,
 )
 from labapp.analysis.design.sources import UNDECLARED
@@ -68,21 +76,28 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             else:
                 supported = "supported" if p < ALPHA else "not supported"
                 rows.append((name, supported, test))
-    caption = "Hypotheses. Supported: the corrected p of the named contrast is below .05."
+    caption = (
+        "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term, "
+        "is below .05."
+    )
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
 
 def _tested(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
     """The test of a hypothesis in words, and its p; without p, why there is none."""
     if hypothesis.contrast is None:
-        told = [
-            f"{term_name(line.term)}: {test_words(line.test)}"
-            for line in analysis.main.lines
-            if line.test.p is not None
-        ]
-        known = [line.test.p for line in analysis.main.lines if line.test.p is not None]
+        lines = [line for line in analysis.main.lines if line.test.p is not None]
+        if hypothesis.term is not None:
+            wanted = set(hypothesis.term)
+            lines = [line for line in lines if {plain_name(name) for name in line.term} == wanted]
+            if not lines:
+                return f"the analysis has no term {' × '.join(hypothesis.term)}", None
+        told = "; ".join(f"{term_name(line.term)}: {test_words(line.test)}" for line in lines)
+        if len(lines) == 1:
+            return told, lines[0].test.p
+        terms = ", ".join(f"[{', '.join(map(plain_name, line.term))}]" for line in lines)
         # Of several terms no single one says that all levels differ.
-        return "; ".join(told), known[0] if len(known) == 1 else None
+        return f"{told}. Which of them it is about is not declared: `term` as one of {terms}", None
     for compared in analysis.compared:
         if compared.comparison.name == hypothesis.contrast:
             p = compared.p_corrected
@@ -157,7 +172,9 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         yield _contrasts(analysis)
     if analysis.equivalences:
         yield _equivalences(analysis)
-    more = [_means(analysis), *(_tests(model) for model in analysis.beside)]
+    more = [_means(analysis)]
+    for model in analysis.beside:
+        more += [_tests(model), *([_by_trials(model)] if model.compared else [])]
     if analysis.checks:
         more.append(_checks(analysis))
     yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
@@ -252,7 +269,7 @@ def _contrasts(analysis: Analysis) -> Html:
     for compared in analysis.compared:
         name = two_lines(compared.comparison.name, contrast_row(compared)["factors"])
         if compared.estimate is None:
-            rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE])
+            rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE, NONE])
             continue
         test = compared.test
         ends = f"{_number(test.low or 0.0)} to {_number(test.high or 0.0)}"
@@ -264,19 +281,44 @@ def _contrasts(analysis: Analysis) -> Html:
                 name, two_lines(_number(compared.estimate.value), ends),
                 decimal(test.statistic or 0.0, 2), degrees,
                 two_lines(_p(compared.p), sided) if sided else _p(compared.p),
-                _p(compared.p_corrected), _named(compared),
+                _p(compared.p_corrected), _named(compared.effect), _named(compared.cohen),
             ]
         )  # fmt: skip
     tests = next((each.n_tests for each in analysis.compared if each.n_tests), 0)
     heads = (
         "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
         two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
+        two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
-    return table(heads, rows, numeric=range(1, 7), caption="Contrasts of estimated means.")
+    return table(heads, rows, numeric=range(1, 8), caption="Contrasts of estimated means.")
 
 
-def _named(compared: Compared) -> object:
-    effect = compared.effect
+def _by_trials(model: Model) -> Html:
+    rows: list[list[object]] = []
+    for compared in model.compared:
+        test, estimate = compared.test, compared.estimate
+        if estimate is None:
+            rows.append([compared.comparison.name, test.why, NONE, NONE, NONE, NONE])
+            continue
+        ends = f"{_number(test.low or 0.0)} to {_number(test.high or 0.0)}"
+        odds = ratio(compared, ODDS_RATIO) if model.name == TRIALS_LOGISTIC else None
+        rows.append(
+            [
+                compared.comparison.name, two_lines(_number(estimate.value), ends),
+                decimal(test.statistic or 0.0, 2), "" if test.df is None else _df(test.df),
+                _p(test.p), _effect(odds),
+            ]
+        )  # fmt: skip
+    logs = ", in log odds" if model.name == TRIALS_LOGISTIC else ""
+    heads = (
+        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
+        two_lines("Odds ratio", "95 % interval"),
+    )  # fmt: skip
+    caption = f"Contrasts by {model.name}{logs}. p is not corrected."
+    return table(heads, rows, numeric=range(1, 6), caption=caption)
+
+
+def _named(effect: Effect | None) -> object:
     if effect is None:
         return NONE
     low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
@@ -312,9 +354,18 @@ def _means(analysis: Analysis) -> Html:
         ((factor, levels),) = mean.comparison.weights.items()
         ends = f"{_number(mean.test.low or 0.0)} to {_number(mean.test.high or 0.0)}"
         where = level_words({factor: next(iter(levels))})
-        rows.append((where, _number(mean.estimate.value), _number(mean.estimate.error), ends))
-    heads = ("Level", "Estimated mean", "Standard error", "95 % interval")
-    return table(heads, rows, numeric=(1, 2, 3), caption="Estimated means of levels.")
+        own: tuple[object, ...] = ()
+        if analysis.transform:
+            value, low, high = (
+                _number(back(end or 0.0, analysis.transform))
+                for end in (mean.estimate.value, mean.test.low, mean.test.high)
+            )
+            own = (two_lines(value, f"{low} to {high}"),)
+        rows.append((where, _number(mean.estimate.value), _number(mean.estimate.error), ends, *own))
+    heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
+    if analysis.transform:
+        heads.append(two_lines("Back-transformed", "95 % interval"))
+    return table(heads, rows, numeric=range(1, len(heads)), caption="Estimated means of levels.")
 
 
 def _checks(analysis: Analysis) -> Html:

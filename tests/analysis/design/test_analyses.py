@@ -15,6 +15,7 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.rows import rows
 from labapp.analysis.design.sections import sections
+from labapp.analysis.effects import Effect
 from labapp.analysis.tables import Tables, typed
 from labapp.report.page import joined
 from tests.analysis.design.studies import MODELS, cells, study
@@ -195,3 +196,55 @@ def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
     n = sum(c.p is not None for a in results.analyses for c in a.compared)
     assert n > 3
     assert {c.n_tests for a in results.analyses for c in a.compared} == {n}
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "told"),
+    [
+        ({"term": "model"}, "model: F(2, 20)"),
+        ({"term": ["model", "hint"]}, "hint × model: F(2, 20)"),
+        ({}, "`term` as one of [hint], [model], [hint, model]"),
+        ({"term": ["order"]}, "no term order"),
+    ],
+)
+def test_a_hypothesis_is_tested_by_the_term_that_it_names(
+    hypothesis: dict[str, Any], told: str
+) -> None:
+    """Without one, of several terms, it is said what would have to be named."""
+    own = {"text": "They differ.", "outcome": "completion_rate", **hypothesis}
+    results = analysed(study(DESIGN | {"hypotheses": [own]}))
+    page = str(joined(sections(results)))
+    table = page[page.index("They differ.") :]
+    table = table[: table.index("</table>")]
+    assert told in table
+    assert ("supported" in table) == (hypothesis.get("term") in ("model", ["model", "hint"]))
+
+
+def test_cohens_d_says_which_it_is() -> None:
+    """Paired: in the mean variance of both; independent: in the pooled one, without correction."""
+    tables = study()
+    analysis = of(analysed(tables), "completion_rate")
+    wide = cells(tables, "completion_rate").astype(float)
+    for compared in analysis.compared:
+        assert compared.comparison.pair is not None
+        _, first, other = compared.comparison.pair
+        a, b = wide[first], wide[other]
+        unit = np.sqrt((a.var() + b.var()) / 2)
+        assert compared.cohen is not None
+        assert compared.cohen.name == "Cohen's d_av"
+        assert compared.cohen.value == pytest.approx((a - b).mean() / unit)
+        t = (a - b).mean() / ((a - b).std() / np.sqrt(12))
+        ends = [end / ((a - b).std() / np.sqrt(12) / unit) for end in _ends(compared.cohen)]
+        assert [stats.nct.cdf(t, 11, end) for end in ends] == pytest.approx([0.975, 0.025])
+    hint = of(analysed(study(DESIGN)), "completion_rate").compared[1]
+    assert hint.cohen is not None
+    assert hint.effect is not None
+    assert hint.cohen.name == "Cohen's d_s"
+    small = 1 - 3 / (4 * 10 - 1)
+    assert hint.effect.value / hint.cohen.value == pytest.approx(small, rel=2e-3)
+
+
+def _ends(effect: Effect) -> tuple[float, float]:
+    assert effect.low is not None
+    assert effect.high is not None
+    return effect.low, effect.high

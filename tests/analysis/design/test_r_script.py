@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -12,10 +13,12 @@ import pytest
 
 from labapp.analysis.design.contents import REPORT
 from labapp.analysis.design.r_script import SCRIPT
+from labapp.analysis.design.rows import rows
+from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.analysis.writing import write
 from tests.analysis.design.studies import MODELS, study
-from tests.analysis.design.test_analyses import DESIGN
+from tests.analysis.design.test_analyses import AGAINST, DESIGN
 from tests.analysis.design.test_equal_to_r import r_is_missing
 
 ALL = {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}}
@@ -28,38 +31,91 @@ AWKWARD = {
         ]
     },
 }
+BOUND = {
+    "design": {"between": {"hint": ["with", "without"]}, "within": ["model"]},
+    "analysis": DESIGN["analysis"]
+    | {"smallest_effect": {"response_time_s": {"contrast": AGAINST["name"], "raw": 4}}},
+}
 STUDIES: dict[str, Any] = {
     "as declared": study(DESIGN, n=14),
     "with gaps": study(DESIGN, n=16, gaps=4, seed=4),
     "not declared, two models": study(n=9, models=MODELS[:2], seed=2),
     "one family": study(ALL, seed=3),
+    "log with a raw bound": study(BOUND, seed=6),
     "awkward names": study(AWKWARD, seed=5, hints=("+01", '01 "two"')),
 }
+
+
+SEEN = {
+    "as declared": (
+        "equivalence t", "90 % interval", "back-transformed mean", "ratio", "odds ratio",
+        "trials, ", "Cohen's d_s", "Cohen's d_av", "Hedges' g",
+    ),
+    "with gaps": ("mixed model", "trials, "),
+    "log with a raw bound": ("equivalence t", "back-transformed mean"),
+}  # fmt: skip
+"""What R must have made again."""
+RECOMPUTED = Path(__file__).with_name("recomputed.json")
+PINNED_COLUMNS = (
+    "mean", "difference", "standard_error", "statistic", "df", "df_2", "p", "p_corrected", "low",
+    "high", "effect", "effect_low", "effect_high", "epsilon",
+)  # fmt: skip
+
+
+def run(tables: Tables, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Write the analysis, and run its script."""
+    findings = Findings.find(tables.included())
+    write(tables, folder, findings)
+    REPORT.write(findings.of[REPORT], folder)
+    return subprocess.run(
+        ["Rscript", SCRIPT], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
 
 
 @pytest.mark.r
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_r_has_the_same_numbers(name: str, tmp_path: Path) -> None:
     if why := r_is_missing():
-        pytest.skip(why)
-    tables = STUDIES[name]
-    findings = Findings.find(tables.included())
-    write(tables, tmp_path, findings)
-    REPORT.write(findings.of[REPORT], tmp_path)
-    done = subprocess.run(
-        ["Rscript", SCRIPT], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
-    )
+        pytest.skip(f"{why}: recomputed.json holds in its place")
+    done = run(STUDIES[name], tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     told = re.search(r"(\d+) numbers compared, 0 off", done.stdout)
     assert told is not None
-    assert int(told[1]) > 60
+    assert int(told[1]) > 100
     assert "Not recomputed" not in done.stdout, done.stdout
+    what = " ".join(pd.read_csv(tmp_path / "analysis-R.csv")["what"])
+    assert "upper end" in what
+    assert [text for text in SEEN.get(name, ()) if text not in what] == []
+
+
+def numbers(tables: Tables) -> dict[str, float]:
+    """Every number of the analyses by the design that R makes again, by what it is of."""
+    made: dict[str, float] = {}
+    for results in Findings.find(tables.included()).of[REPORT].studies.values():
+        for row in rows(results):
+            of = [row.get(name) for name in ("quantity", "kind", "test", "factors", "levels")]
+            of += [row.get("contrast"), row.get("model_name")]
+            for name in PINNED_COLUMNS:
+                if isinstance(row.get(name), float):
+                    made["|".join(map(str, [*of, name]))] = row[name]
+    return made
+
+
+@pytest.mark.parametrize("name", list(SEEN))
+def test_numbers_are_those_that_r_computed(name: str) -> None:
+    """Where R is not installed: `recomputed.json` was written by this module as a program, which
+    ends with an error where R has any other number."""
+    pinned = json.loads(RECOMPUTED.read_text(encoding="utf-8"))[name]
+    ours = numbers(STUDIES[name])
+    assert ours.keys() == pinned.keys()
+    off = {k: (ours[k], v) for k, v in pinned.items() if ours[k] != pytest.approx(v, 1e-4, 1e-6)}
+    assert off == {}
 
 
 @pytest.mark.r
 def test_a_number_that_is_off_is_found(tmp_path: Path) -> None:
     if why := r_is_missing():
-        pytest.skip(why)
+        pytest.skip(f"{why}, and its script is what is tested")
     tables = STUDIES["not declared, two models"]
     findings = Findings.find(tables.included())
     write(tables, tmp_path, findings)
@@ -74,3 +130,16 @@ def test_a_number_that_is_off_is_found(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "1 off" in done.stdout
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    made = {}
+    for name in SEEN:
+        with tempfile.TemporaryDirectory() as scratch:
+            done = run(STUDIES[name], Path(scratch))
+            if done.returncode:
+                raise SystemExit(done.stdout + done.stderr)
+            made[name] = numbers(STUDIES[name])
+    RECOMPUTED.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
