@@ -13,8 +13,6 @@ from importlib.metadata import version
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.declared import DECLARED
-from labapp.analysis.inclusion import rule_words
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
@@ -60,18 +58,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
             f"Simulated, with programs and not people taking part: {simulated} of "
             f"{count(len(sessions), 'session')}."
         )
-    declared = recruited[DECLARED.name].dropna() if DECLARED.name in recruited else ()
-    words = rule_words(map(str, declared))
-    reasons = [
-        words.get(rule, rule)
-        for reason in recruited.loc[~recruited["included"], "excluded_because"].dropna()
-        for rule in str(reason).split(", ")
-        if rule
-    ]
-    if reasons:
-        counts = pd.Series(reasons).value_counts(sort=False)
-        told = "; ".join(f"{rule}: {n}" for rule, n in counts.items())
-        yield f"Not counted, by the rules that the study declares and were not met: {told}."
+    if len(included) < len(recruited):
+        yield "Under “Who counts” stands why the others do not."
     times = [str(time) for time in recruited["started_utc"].dropna()]
     days = sorted({time[:10] for time in times if true_date(time)})
     if days:

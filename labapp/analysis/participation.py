@@ -134,21 +134,21 @@ def _drawn(flow: Flow) -> Figure:
     gap = 2.2 * line
 
     def lines(text: str, wide: float) -> list[str]:
-        return wrap(say(text), max(8, int(wide * 72 / (points * 0.56)) - 2)) or [""]
+        return wrap(text, max(8, int(wide * 72 / (points * 0.56)) - 2)) or [""]
 
     main, side = 0.44 * width, 0.48 * width
     began = "Sessions that began" if flow.whole == "sessions" else "Participants who began"
-    trunk = [[*lines(began, main), f"n = {flow.began}"]]
+    trunk = [[*lines(say(began), main), f"n = {flow.began}"]]
     beside: list[list[str]] = []
     if flow.declined:
-        beside.append([*lines("Did not agree to take part", side), f"n = {flow.declined}"])
-        trunk.append([*lines("Recruited", main), f"n = {flow.recruited}"])
+        beside.append([*lines(say("Did not agree to take part"), side), f"n = {flow.declined}"])
+        trunk.append([*lines(say("Recruited"), main), f"n = {flow.recruited}"])
     if flow.left_out:
-        told = [*lines("Not analysed", side), f"n = {flow.left_out}"]
+        told = [*lines(say("Not analysed"), side), f"n = {flow.left_out}"]
         for reason, n in flow.reasons.items():
             told += lines(f"{say(reason)}: {n}", side)
         beside.append(told)
-    trunk.append([*lines("Analysed", main), f"n = {flow.analysed}"])
+    trunk.append([*lines(say("Analysed"), main), f"n = {flow.analysed}"])
     cells = list(flow.cells.items()) if len(flow.cells) <= MOST_CELLS else []
     across = min(len(cells), ACROSS if width > 6 else 2) or 1
     wide = (width - (across - 1) * 0.1) / across
@@ -199,6 +199,7 @@ def _box(
     from matplotlib.patches import Rectangle
 
     from labapp.figure_style import SECONDARY
+    from labapp.report.finishing import SAID
 
     ax.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=SECONDARY, linewidth=0.8))
     ax.text(
@@ -208,6 +209,7 @@ def _box(
         fontsize=points,
         verticalalignment="center",
         linespacing=1.25,
+        label=SAID,
     )
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
 from labapp.analysis.participation import flow_figure
 from labapp.report.formats import count, decimal
+from labapp.report.language import Verbatim
 from labapp.report.listing import records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
 
@@ -36,12 +37,19 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
     )
     words = rule_words(row["declared"] for row in recruited if isinstance(row.get("declared"), str))
     if failed := _failed(recruited):
-        listed = "; ".join(f"{name} ({words.get(name, name)}): {n}" for name, n in failed.items())
-        yield paragraph(f"Not included, by the rules that were not met: {listed}.")
-    by_hand = [row for row in recruited if row["decided_by_hand"]]
-    if by_hand:
-        listed = "; ".join(map(_decision, by_hand))
-        yield paragraph(f"Decided by hand, over the rules: {listed}.")
+        yield table(
+            ("Rule not met", "What that means", "Sessions"),
+            [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
+            numeric=(2,),
+            caption="Of the sessions that do not count. One that does not meet several rules is in "
+            "the row of each.",
+        )
+    if by_hand := [row for row in recruited if row["decided_by_hand"]]:
+        yield table(
+            ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
+            [_decision(row) for row in by_hand],
+            caption="A decision stands over the rules.",
+        )
     if len(recruited) < len(everybody):
         declined = len(everybody) - len(recruited)
         yield paragraph(f"Did not agree to take part and are not counted: {declined}.", "quiet")
@@ -65,7 +73,7 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
                     len(rows),
                     sum(row["included"] for row in rows),
                     _percent(rows),
-                    ", ".join(f"{rule} {n}" for rule, n in _failed(rows).items()),
+                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _failed(rows).items())),
                 )
                 for (name, value), rows in groups.items()
             ],
@@ -74,13 +82,16 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
         )
 
 
-def _decision(row: Row) -> str:
+def _decision(row: Row) -> tuple[object, ...]:
     """What was decided about a session by hand, and why."""
-    who = f"{row['participant']} {row['decided_by_hand']}"
     rules = [rule for rule in _rules(row) if rule != BY_HAND]
-    over = f", although it does not meet {', '.join(rules)}" if row["included"] and rules else ""
-    why = f" ({row['decision_reason']})" if row["decision_reason"] else ""
-    return f"{who}{over}{why}"
+    return (
+        Verbatim(row["participant"]),
+        Verbatim(row["session"]),
+        row["decided_by_hand"],
+        Verbatim(", ".join(rules)),
+        Verbatim(row["decision_reason"] or ""),
+    )
 
 
 def _percent(rows: Sequence[Row]) -> str:

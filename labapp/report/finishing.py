@@ -21,6 +21,8 @@ from labapp.report.language import ENGLISH, say, spoken
 
 ROUNDS = 3
 """So often a figure is laid out again after labels were broken into lines."""
+SAID = "said"
+"""The label of a text that is in the language of the report already."""
 GAP_PX = 3.0
 """Between two labels that stand beside each other."""
 
@@ -75,7 +77,7 @@ def _translate(figure: Figure) -> None:
             elif not isinstance(formatter, NullFormatter):
                 axis.set_major_formatter(_Spoken(formatter))
     for text in figure.findobj(Text):
-        if text not in ticks and text.get_text():
+        if text not in ticks and text.get_text() and text.get_label() != SAID:
             text.set_text(say(text.get_text()))
 
 

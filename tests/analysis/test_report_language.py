@@ -10,11 +10,16 @@ import pytest
 
 from labapp import resources, translations
 from labapp.analysis import Tables, language
+from labapp.analysis.participation import flow_figures
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.task_report import Findings
 from labapp.errors import SetupError
 from labapp.report.language import Translation, speaking
+from labapp.session.deciding import decide_by_hand
+from labapp.session.withdrawal import withdraw
+from labapp.simulation.jobs import simulate_study
+from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 
@@ -29,6 +34,17 @@ def golden(folder: Path) -> Tables:
 
 def of_names(_: Path) -> Tables:
     return named.tables(named.cohort(NAMES))
+
+
+def excluded(folder: Path) -> Tables:
+    """Some of whom are left out by rules of the study's own, and by hand."""
+    data = folder / "data"
+    simulate_study(str(ruled(folder / "study")), 6, "understanding=0.6,random=0.4", data)
+    first, second, third, *_ = sorted((data / "ruled").glob("sub-*"))
+    decide_by_hand(first, False, "Feueralarm")
+    decide_by_hand(second, True, "")
+    withdraw(third, folder / "private", delete=False)
+    return load([data], withdrawn=True)
 
 
 def german(tables: Tables) -> Translation:
@@ -47,7 +63,7 @@ def is_data(text: str) -> bool:
     return (ids is not None and len(words) <= 3) or ("/" in text and len(words) <= 8)
 
 
-@pytest.mark.parametrize("tables", [golden, of_names])
+@pytest.mark.parametrize("tables", [golden, of_names, excluded])
 def test_no_sentence_of_the_german_report_is_english(
     tables: Callable[[Path], Tables], tmp_path: Path
 ) -> None:
@@ -60,6 +76,8 @@ def test_no_sentence_of_the_german_report_is_english(
             for plate in each.plates(findings.counted, results):
                 assert plate.svg
                 assert plate.told
+        for plate in flow_figures(given.participants):
+            assert plate.told
     assert '<html lang="de">' in page
     english = sorted(text for text in spoken.missing if not is_data(text))
     assert not english

@@ -161,6 +161,51 @@ def test_withdrawing_is_asked_in_place(page: SessionsPage, qtbot: QtBot, delete:
     assert page.asking.isHidden()
 
 
+def test_an_exclusion_is_asked_in_place_and_needs_a_reason(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    choose(page, "P10")
+    assert page.exclude.text() == "Exclude…"
+    qtbot.mouseClick(page.exclude, LEFT)
+    asking = page.deciding
+    assert asking.reason.hasFocus()
+    assert not page.exclude.isVisible()
+    assert not asking.decide.isEnabled()
+    told: list[object] = []
+    page.decided.connect(lambda *what: told.append(what))
+    qtbot.keyClick(asking.reason, Qt.Key.Key_Return)
+    assert not told
+    assert asking.isVisible()
+    qtbot.keyClick(asking.reason, Qt.Key.Key_Escape)
+    assert asking.isHidden()
+    qtbot.mouseClick(page.exclude, LEFT)
+    qtbot.keyClicks(asking.reason, "fire alarm")
+    qtbot.keyClick(asking.reason, Qt.Key.Key_Return)
+    assert told == [(LINES[0].path, False, "fire alarm")]
+    assert asking.isHidden()
+
+
+def test_who_does_not_count_can_be_included_with_or_without_a_reason(
+    page: SessionsPage, qtbot: QtBot
+) -> None:
+    excluded = replace(LINES[0], decision="excluded", decision_reason="fire alarm")
+    failing = replace(LINES[1], not_counted=("min_solved", "attention"))
+    page.set_lines([excluded, failing, line("P9", 4, decision="included")])
+    choose(page, "P10")
+    assert STATE.text(excluded) == "■  complete, excluded"
+    assert "Excluded by hand: fire alarm" in page.about.text()
+    assert page.exclude.text() == "Include…"
+    with qtbot.waitSignal(page.decided) as decided:
+        qtbot.mouseClick(page.exclude, LEFT)
+        qtbot.mouseClick(page.deciding.decide, LEFT)
+    assert decided.args == [excluded.path, True, ""]
+    choose(page, "P2")
+    assert "Does not count: too few questions were solved, rule attention" in page.about.text()
+    assert page.exclude.text() == "Include…"
+    choose(page, "P9")
+    assert page.exclude.text() == "Exclude…"
+
+
 def test_one_enter_withdraws_nobody_and_another_row_ends_the_question(
     page: SessionsPage, qtbot: QtBot
 ) -> None:

@@ -13,7 +13,7 @@ from labapp.journal.sessions import SessionSummary
 from labapp.session.deciding import LONGEST
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits
+from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.session_table import STARTED, WIDE, Column, SessionTable, label_text
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -249,7 +249,7 @@ class SessionsPage(QFrame):
         self.withdraw.setEnabled(over)
         self.exclude.setEnabled(over and line.state != "damaged")  # type: ignore[union-attr]
         counts = line is None or _counts(line)
-        self.exclude.setText(tr("Exclude…") if counts else tr("Include again…"))
+        self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
         self.folder.setEnabled(line is not None)
         self.remark.setEnabled(line is not None)
         if self._asked is not None and (line is None or line.path != self._asked.path):
@@ -318,9 +318,10 @@ def _counts(line: SessionSummary) -> bool:
 
 
 def _decision(line: SessionSummary) -> tuple[str, ...]:
-    """What was decided by hand, and why."""
+    """What was decided by hand, and why; or the rules for which a session does not count."""
     if not line.decision:
-        return ()
+        rules = ", ".join(map(wording.not_counted, line.not_counted))
+        return (tr("Does not count: {why}", why=rules),) if rules else ()
     excluded = line.decision == "excluded"
     told = tr("Excluded by hand") if excluded else tr("Included by hand")
     return (": ".join(filter(None, (told, line.decision_reason))),)
