@@ -28,7 +28,7 @@ from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
-from tests.helpers.own_questionnaires import conditional_study
+from tests.helpers.own_questionnaires import STUDY, conditional_study
 from tests.session.sessions import opened, part_of, surroundings
 
 CHILD = """
@@ -149,6 +149,24 @@ def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:
     assert set(answers.index[~answers["asked"]]) == {"hinted", "code", "pension"}
     assert answers.loc["attention", "check"] == "passed"
     assert labapp.analysis.load(one.folder.path).scores["value"].tolist() == [4.0]
+
+
+def test_a_scale_with_an_item_that_was_not_asked_follows_the_rule_on_missing_ones(
+    tmp_path: Path,
+) -> None:
+    study = STUDY.replace("flow:\n", "missing: {scale_items: {at_least: 1}}\nflow:\n")
+    path = conditional_study(tmp_path / "study", study=study)
+    one = opened(tmp_path, study=path, cells=("hint: without #1",))
+    one.begin()
+    one.runner.send(Answer("tools", {"chosen": ["none_"]}))
+    one.runner.send(Answer("age", {"value": 30, "touched": True}))
+    one.runner.send(Next())
+    for item, value in (("rely", 2), ("bad", 1), ("attention", 2), ("rely", 5)):
+        one.runner.send(Answer(item, value))
+    one.runner.send(Next())
+    one.close("over")
+    scores = labapp.analysis.load(one.folder.path).scores
+    assert scores["value"].tolist() == [5.0], "what was answered before it was hidden is not in it"
 
 
 def test_a_bundle_says_what_was_not_asked(session: Path, tmp_path: Path) -> None:
