@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +16,13 @@ from labapp.analysis.design.apa import DOCX, TEX, tex, write_docx
 from labapp.analysis.design.r_script import SCRIPT, script
 from labapp.analysis.design.rows import ANALYSED_VALUES, VALUES_TABLE, rows, values
 from labapp.analysis.design.sections import sections
+from labapp.analysis.reliability import (
+    RELIABILITY,
+    RELIABILITY_TABLE,
+    Reliability,
+    reliability,
+    reliability_rows,
+)
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
@@ -35,9 +42,10 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class DefaultFindings:
-    """The analyses of all studies, by study."""
+    """The analyses of all studies, by study, and the reliability of their scales."""
 
     studies: Mapping[str, StudyAnalyses]
+    scales: Mapping[str, Sequence[Reliability]] = field(default_factory=dict)
 
 
 class DefaultAnalyses(TaskReport[DefaultFindings]):
@@ -45,17 +53,23 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
 
     definitions = DEFINITIONS
     files = (SCRIPT, TEX, DOCX)
-    tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {VALUES_TABLE: ANALYSED_VALUES}
+    tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {
+        VALUES_TABLE: ANALYSED_VALUES,
+        RELIABILITY_TABLE: RELIABILITY,
+    }
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> DefaultFindings:
         """Every outcome of every study."""
         studies: dict[str, StudyAnalyses] = {}
+        scales: dict[str, Sequence[Reliability]] = {}
         number = 1
         for study in sorted({str(study) for study in counted.participants["study"]}):
-            results = analyse(counted.of_study(study), declared_of(counted, study), number)
+            own, declaration = counted.of_study(study), declared_of(counted, study)
+            results = analyse(own, declaration, number)
+            scales[study] = tuple(reliability(own, declaration))
             number += len(results.analyses)
             studies[study] = results
-        return DefaultFindings(studies)
+        return DefaultFindings(studies, scales)
 
     def statistics(self, findings: DefaultFindings) -> Iterable[Mapping[str, Any]]:
         """The rows of every study."""
@@ -63,16 +77,22 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
             yield from rows(results)
 
     def frames(self, findings: DefaultFindings) -> Mapping[str, pd.DataFrame]:
-        """The values that were analysed."""
+        """The values that were analysed, and the reliability of scales."""
         made = [row for results in findings.studies.values() for row in values(results)]
-        return {VALUES_TABLE: typed(made, ANALYSED_VALUES)}
+        scales = [row for known in findings.scales.values() for row in reliability_rows(known)]
+        return {
+            VALUES_TABLE: typed(made, ANALYSED_VALUES),
+            RELIABILITY_TABLE: typed(scales, RELIABILITY),
+        }
 
     def write(self, findings: DefaultFindings, folder: Path) -> None:
         """The script in R, and the tables for papers. Raises OSError."""
         studies = [results for results in findings.studies.values() if results.analyses]
+        scales = [scale for known in findings.scales.values() for scale in known]
+        if made := script(studies, scales):
+            (folder / SCRIPT).write_text(made, encoding="utf-8")
         if not studies:
             return
-        (folder / SCRIPT).write_text(script(studies), encoding="utf-8")
         (folder / TEX).write_text(tex(studies), encoding="utf-8")
         write_docx(studies, folder / DOCX)
 

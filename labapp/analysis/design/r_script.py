@@ -18,18 +18,37 @@ from labapp.analysis.design.analyses import (
 )
 from labapp.analysis.design.anova import EMPTY_CELL
 from labapp.analysis.design.rows import contrast_row
+from labapp.analysis.reliability import Reliability
 
 SCRIPT = "analysis.R"
 _METHODS = {"holm": "holm", "bonferroni": "bonferroni", "fdr": "BH", "none": "none"}
 
 
-def script(studies: Iterable[StudyAnalyses]) -> str:
+def script(studies: Iterable[StudyAnalyses], scales: Iterable[Reliability] = ()) -> str:
     """The whole script; empty where nothing was analysed."""
     chosen = [results for results in studies if results.analyses]
-    if not chosen:
+    checked = list(dict.fromkeys(_scale(scale) for scale in scales if not scale.why))
+    if not chosen and not checked:
         return ""
-    fixed = files("labapp.analysis.design").joinpath("recompute.R").read_text(encoding="utf-8")
-    return "\n".join([fixed, *(_study(results) for results in chosen), _END])
+    if checked:
+        checked.insert(0, _r("scales.R"))
+    return "\n".join([_r("recompute.R"), *(_study(of) for of in chosen), *checked, _END])
+
+
+def _r(name: str) -> str:
+    return files("labapp.analysis.design").joinpath(name).read_text(encoding="utf-8")
+
+
+def _scale(scale: Reliability) -> str:
+    """The check of a scale on all its occasions."""
+    fields = {
+        "study": _text(str(scale.about["study"])),
+        "instrument": _text(str(scale.about["instrument"])),
+        "version": _text(str(scale.about["instrument_version"])),
+        "score": _text(str(scale.about["score"])),
+        "cells": _texts(scale.cells),
+    }
+    return f"check_scale(list({', '.join(f'{name} = {value}' for name, value in fields.items())}))"
 
 
 _END = """

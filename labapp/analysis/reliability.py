@@ -1,0 +1,218 @@
+"""Reliability of the scales of questionnaires: alpha and omega, and each item's part in them.
+
+Each scale of each version of a questionnaire stands by itself. Where people answered it several
+times, each occasion does: answers of one person at several times are not of several people. An
+occasion is what was asked about, by model and the design's factors within participants (and by
+session where people come again), and the first, second … time that a person met it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.column import number, text, whole, yes
+from labapp.analysis.declared import Declaration, factor_column
+from labapp.analysis.internal_consistency import (
+    Alpha,
+    Matrix,
+    Omega,
+    alpha,
+    alphas_if_dropped,
+    item_rest,
+    omega,
+)
+from labapp.analysis.items import INSTRUMENT
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_records import Row
+from labapp.study.design import MODEL, SESSION
+
+RELIABILITY_TABLE = "reliability"
+RELIABILITY = (
+    *INSTRUMENT,
+    text("score", "name of the score"),
+    text("occasion", "when it was answered, where people answered it several times; else empty"),
+    text("item", "id of the item; empty in the row of the whole scale"),
+    yes("reversed", "of an item: it counts the other way round"),
+    whole("n_items", "items of the scale"),
+    whole("n", "people who answered all of them: alpha, omega and the items' numbers are of these"),
+    whole("n_incomplete", "people who answered some of them"),
+    whole("n_unscored", "people who answered too few of them for a score"),
+    number("mean", "mean of their scores, or of the item's answers as they were given"),
+    number("sd", "its sample standard deviation (n - 1)"),
+    number("alpha", "Cronbach's alpha; of an item that of the scale without it"),
+    number("low", "lower end of alpha's 95 % interval (Feldt)"),
+    number("high", "upper end of that interval"),
+    number("omega", "McDonald's omega total, from one factor by maximum likelihood"),
+    number("loading", "of an item: its standardised loading on that factor"),
+    number("item_rest", "of an item: correlation with the sum of the others"),
+    text("why", "why there is no alpha"),
+    text("omega_why", "why there is no omega, or what is to be known of it"),
+)
+"""A row a scale and occasion, and one each of its items."""
+TWO_DEFINITIONS = "sessions with this version of the questionnaire do not declare it alike"
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """One scale on one occasion.
+
+    Attributes
+    ----------
+    about : mapping
+        study, instrument, instrument_version and score.
+    occasion : str
+        Empty where everybody answered once.
+    cells : tuple of str
+        The columns of the table of answers that tell occasions apart.
+    items : DataFrame
+        The scale's rows of the table of scales.
+    answers : DataFrame
+        A row a person and a column an item, as answered; NaN where an answer is missing.
+    why : str
+        Why nothing is worked out; else empty.
+    """
+
+    about: Mapping[str, object]
+    occasion: str
+    cells: tuple[str, ...]
+    items: pd.DataFrame
+    answers: pd.DataFrame
+    why: str = ""
+
+    @property
+    def complete(self) -> pd.DataFrame:
+        """The people who answered all items."""
+        return self.answers.dropna()
+
+    @property
+    def n_incomplete(self) -> int:
+        """How many answered some of the items."""
+        return len(self.answers) - len(self.complete)
+
+    @property
+    def n_unscored(self) -> int:
+        """How many answered too few of them for a score."""
+        return int((self.answers.notna().sum(axis=1) < int(self.items["enough"].iloc[0])).sum())
+
+    @cached_property
+    def counted(self) -> Matrix:
+        """The complete answers as they count."""
+        ends = (self.items["low"] + self.items["high"]).to_numpy(dtype=float)
+        turned = self.items["reversed"].to_numpy(dtype=bool)
+        given = self.complete.to_numpy(dtype=float)
+        return np.asarray(np.where(turned, ends - given, given), dtype=np.float64)
+
+    @cached_property
+    def alpha(self) -> Alpha:
+        return Alpha(why=self.why) if self.why else alpha(self.counted)
+
+    @cached_property
+    def omega(self) -> Omega:
+        return Omega(why=self.why) if self.why else omega(self.counted)
+
+    @cached_property
+    def item_numbers(self) -> list[Row]:
+        """By item: mean, sd, alpha (without it), item_rest, loading."""
+        known = not self.why and len(self.complete) > 0
+        without = alphas_if_dropped(self.counted) if known else []
+        rest = item_rest(self.counted) if known else []
+        rows = []
+        for at, row in enumerate(self.items.itertuples()):
+            values = self.complete[row.item] if known else pd.Series(dtype=float)
+            rows.append(
+                {
+                    "item": str(row.item),
+                    "reversed": bool(row.reversed),
+                    "n": len(values),
+                    "mean": float(values.mean()) if len(values) else None,
+                    "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
+                    "alpha": without[at] if known else None,
+                    "item_rest": rest[at] if known else None,
+                    "loading": self.omega.loadings[at] if self.omega.loadings else None,
+                }
+            )
+        return rows
+
+    @property
+    def score(self) -> Matrix:
+        """The score of each person who answered all items."""
+        first = self.items.iloc[0]
+        counted = self.counted + float(first["moved"])
+        made = counted.mean(axis=1) if first["rule"] == "mean" else counted.sum(axis=1)
+        return np.asarray(made * float(first["times"]), dtype=np.float64)
+
+
+def reliability(counted: Tables, declaration: Declaration) -> Iterator[Reliability]:
+    """Every scale of several items that a study asked. counted: its rows of sessions that count."""
+    if counted.scales.empty:
+        return
+    keys = [column.name for column in INSTRUMENT]
+    answers = counted.answers[counted.answers["submitted"].fillna(False).astype(bool)]
+    for about, definition in counted.scales.groupby([*keys, "score"], sort=True):
+        _, instrument, version, _ = about
+        own = answers[answers["instrument"] == instrument]
+        own = own[own["instrument_version"] == version]
+        items = definition.sort_values("listed", kind="stable")
+        if own.empty or int(items["n_items"].iloc[0]) < 2:
+            continue
+        told = dict(zip([*keys, "score"], about, strict=True))
+        if items["item"].duplicated().any() or len(items) != int(items["n_items"].iloc[0]):
+            yield Reliability(told, "", (), items, pd.DataFrame(), TWO_DEFINITIONS)
+            continue
+        cells = _telling(own, declaration)
+        for occasion, sheets in _occasions(own, cells):
+            given = sheets.pivot_table(
+                index="who", columns="item", values="value", aggfunc="first", dropna=False
+            )
+            given = given.reindex(index=sheets["who"].unique(), columns=list(items["item"]))
+            yield Reliability(told, occasion, cells, items, given)
+
+
+def _telling(answers: pd.DataFrame, declaration: Declaration) -> tuple[str, ...]:
+    """The columns by which a person's several answers to one questionnaire are told apart."""
+    design = declaration.design
+    within = [] if design is None else map(factor_column, design.within_levels)
+    columns = [name for name in dict.fromkeys([SESSION, MODEL, *within]) if name in answers]
+    texts = answers[columns].astype(object).where(answers[columns].notna(), "")
+    several = texts.groupby(answers["participant"]).nunique() > 1
+    return tuple(name for name in columns if bool(several[name].any()))
+
+
+def _occasions(answers: pd.DataFrame, cells: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The answers of each occasion, with `who`, by its name."""
+    texts = [answers[name].astype(object).where(answers[name].notna(), "") for name in cells]
+    named = [", ".join(filter(None, map(str, row))) for row in zip(*texts, strict=True)]
+    frame = answers.assign(who=answers["participant"].astype(str), met=named or [""] * len(answers))
+    sheets = frame[["who", "met", SESSION, "stage"]].drop_duplicates()
+    turns = (sheets.groupby(["who", "met"]).cumcount() + 1).to_list()
+    frame = frame.merge(sheets.assign(turn=turns), on=list(sheets), how="left")
+    for (met, turn), some in frame.groupby(["met", "turn"], sort=True):
+        again = "" if turn == 1 else f"time {turn}"
+        yield ", ".join(filter(None, (str(met), again))), some
+
+
+def reliability_rows(results: Iterable[Reliability]) -> Iterator[Row]:
+    """The rows of the table."""
+    for result in results:
+        about = {**result.about, "occasion": result.occasion or None, "n_items": len(result.items)}
+        score = np.empty(0) if result.why else result.score
+        yield about | {
+            "n": len(result.complete),
+            "n_incomplete": result.n_incomplete,
+            "n_unscored": 0 if result.why else result.n_unscored,
+            "mean": float(score.mean()) if score.size else None,
+            "sd": float(score.std(ddof=1)) if score.size > 1 else None,
+            "alpha": result.alpha.value,
+            "low": result.alpha.low,
+            "high": result.alpha.high,
+            "omega": result.omega.value,
+            "why": result.alpha.why or None,
+            "omega_why": result.omega.why or None,
+        }
+        if not result.why:
+            yield from (about | row for row in result.item_numbers)
