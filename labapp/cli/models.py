@@ -137,6 +137,18 @@ def models_import(
         Path | None,
         typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
     ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            "--python",
+            metavar="PACKAGE:FUNCTION",
+            help="A function of an installed package, of your own: it is run as it is.",
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="Default: what stands before / in the id."),
+    ] = None,
     shape: Annotated[
         str | None,
         typer.Option(
@@ -174,17 +186,22 @@ def models_import(
     """
     from labapp.representations.importing.importing import import_decoder
 
-    given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
+    given: dict[str, Path | str | None] = {
+        "onnx": onnx,
+        "torch-export": torch_export,
+        "torchscript": torchscript,
+        "python": python,
+    }
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
             "One decoder is imported at a time.",
             safe="Nothing was written.",
-            todo="Give one of --onnx, --torch-export and --torchscript.",
+            todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
-    ((kind, path),) = named.items()
+    ((kind, source),) = named.items()
     made = import_decoder(
-        path,
+        source,
         kind,  # type: ignore[arg-type]
         latents,
         model_id,
@@ -192,6 +209,7 @@ def models_import(
         distance=distance,
         limits=limits,
         title=title,
+        dataset=dataset,
         trusted=trust,
         out=out,
     )

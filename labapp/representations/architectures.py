@@ -54,6 +54,11 @@ class OnnxGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class PythonFunction:
+    """A function of a Python package that is installed where the model is used."""
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """How the decoder of a model package is built.
 
@@ -65,14 +70,15 @@ class Architecture:
         Of a single instance x.
     display : str
         Whether x is drawn as a series or as an image.
-    source : ClosedForm, TrainedNetwork or OnnxGraph
-        An exact rule; a network, whose weights lie in the package; or one that lies there whole.
+    source : ClosedForm, TrainedNetwork, OnnxGraph or PythonFunction
+        An exact rule; a network, whose weights lie in the package; one that lies there whole; or a
+        function that is installed beside labapp.
     """
 
     name: str
     output_shape: tuple[int, ...]
     display: Display
-    source: ClosedForm | TrainedNetwork | OnnxGraph
+    source: ClosedForm | TrainedNetwork | OnnxGraph | PythonFunction
 
 
 def _sinelines_encoder(width: int, posterior: bool) -> nn.Module:

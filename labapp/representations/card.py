@@ -20,6 +20,7 @@ from labapp.representations.architectures import (
     Architecture,
     ClosedForm,
     OnnxGraph,
+    PythonFunction,
 )
 from labapp.representations.data import Data, Part
 from labapp.representations.display import Chart, Display
@@ -32,9 +33,14 @@ UNKNOWN = "unknown data set"
 """The data set of a model whose card is not here."""
 ONNX = "onnx"
 """The architecture of a model whose whole graph lies in its package."""
+PYTHON = "python"
+"""The architecture of a model that a function of an installed Python package computes."""
+IMPORTED = {ONNX: "onnxruntime", PYTHON: "python"}
+"""Architectures of imported models, whose cards say the shape of an instance, and what computes
+each."""
 LARGEST_SIDE = 512
 """Pixels of the longer side of a picture; points of a series are at most its square."""
-Backend = Literal["torch", "onnxruntime"]
+Backend = Literal["torch", "onnxruntime", "python"]
 SHA256_PATTERN = SHA256
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
 
@@ -79,13 +85,16 @@ class Origin(Part):
     Attributes
     ----------
     format : of the files that were read.
-    files : the files read, name -> SHA-256.
-    package : of a Python function its name, and the package's name and version.
+    files : the files read, name -> SHA-256; of a Python function those of its package.
+    package : of a Python function its name, and the package's name and version; else what
+        converted the file.
+    limits : the file that the limits of the dials were taken from.
     """
 
     format: Literal["tfjs", "onnx", "torchscript", "torch-export", "python"]
     files: dict[str, Sha256]
     package: dict[str, str] | None = None
+    limits: str | None = None
 
 
 class PublishedModel(Part):
@@ -173,10 +182,10 @@ class ModelCard(Part):
     """What a package says of its model. Fields that do not apply are left out.
 
     `data_sha256`: of the files that the model learned from, where its data set is one of files.
-    `task`: how tasks go where the study does not say. Of the architecture `onnx` alone, `shape` is
-    that of one instance, (points,), (rows, columns) or (rows, columns, 3), and `chart` the limits
-    of the y axis on which a series is drawn. `backend` is what computes the decoder; it is part of
-    the model, so the same on every machine.
+    `task`: how tasks go where the study does not say. Of the architectures `onnx` and `python`
+    alone, `shape` is that of one instance, (points,), (rows, columns) or (rows, columns, 3), and
+    `chart` the limits of the y axis on which a series is drawn. `backend` is what computes the
+    decoder; it is part of the model, so the same on every machine.
     """
 
     card: Literal[1]
@@ -208,7 +217,7 @@ class ModelCard(Part):
     @field_validator("architecture")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value != ONNX and value not in ARCHITECTURES:
+        if value not in IMPORTED and value not in ARCHITECTURES:
             raise ValueError(
                 f"allowed: {', '.join(ARCHITECTURES)}; or install the package that brings {value!r}"
             )
@@ -222,11 +231,11 @@ class ModelCard(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ModelCard:
-        if self.architecture == ONNX:
-            self._whole()
+        if self.architecture in IMPORTED:
+            self._imported()
             return self
         if self.shape is not None or self.chart is not None or self.backend != "torch":
-            raise ValueError(f"shape, chart and backend stand on cards of the architecture {ONNX}")
+            raise ValueError("shape, chart and backend stand on cards of imported models alone")
         architecture = self.made_by
         drawn = "image" if self.display == "binary_image" else self.display
         if drawn != architecture.display:
@@ -244,12 +253,16 @@ class ModelCard(Part):
                 raise ValueError(f"dimensions are not those of {architecture.name}")
         return self
 
-    def _whole(self) -> None:
-        """Raises ValueError where the shape of an instance does not fit its display."""
+    def _imported(self) -> None:
+        """Raises ValueError where the shape of an instance does not fit its display, or it is not
+        said what computes it."""
         shape = self.shape
         axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]
-        if self.backend != "onnxruntime":
-            raise ValueError(f"backend: the architecture {ONNX} needs onnxruntime")
+        if self.backend != (needed := IMPORTED[self.architecture]):
+            raise ValueError(f"backend: the architecture {self.architecture} needs {needed}")
+        stated = (self.origin and self.origin.package) or {}
+        if self.architecture == PYTHON and stated.keys() != {"function", "package", "version"}:
+            raise ValueError(f"origin: a model of {PYTHON} names function, package and version")
         if shape is None or len(shape) != axes or min(shape) < 1 or shape[2:] not in ((), (3,)):
             raise ValueError(f"shape: display {self.display} needs {axes} sizes, found {shape}")
         largest = LARGEST_SIDE**2 if axes == 1 else LARGEST_SIDE
@@ -267,7 +280,8 @@ class ModelCard(Part):
     @property
     def made_by(self) -> Architecture:
         if self.shape is not None:
-            return Architecture(ONNX, self.shape, self.display, OnnxGraph())
+            source = OnnxGraph() if self.architecture == ONNX else PythonFunction()
+            return Architecture(self.architecture, self.shape, self.display, source)
         return ARCHITECTURES[self.architecture]
 
     def to_json(self) -> dict[str, Any]:

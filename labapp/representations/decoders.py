@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -91,6 +92,10 @@ class LoadedDecoder:
         if isinstance(self.card.made_by.source, ClosedForm):
             return "numpy", metadata.version("numpy")
         name = self.card.backend
+        if name == "python":
+            package = (self.card.origin and self.card.origin.package) or {}
+            stated = f"{package.get('package')} {package.get('version')}"
+            return name, f"{platform.python_version()}, {stated}"
         return name, metadata.version("torch") if name == "torch" else onnxruntime_version()
 
     @property

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations import document, onnx_backend
-from labapp.representations.architectures import ClosedForm, OnnxGraph
+from labapp.representations import document, onnx_backend, python_backend
+from labapp.representations.architectures import ClosedForm, OnnxGraph, PythonFunction
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.representations.recipe import ID_PATTERN
@@ -170,6 +170,8 @@ def load_package(
         )
     if isinstance(card.made_by.source, ClosedForm):
         return _closed_form(folder, card, card.made_by.source)
+    if isinstance(card.made_by.source, PythonFunction):
+        return _installed(folder, card)
     return _trained(folder, card, device, threads, exact)
 
 
@@ -251,6 +253,23 @@ def _whole(
     )
 
 
+def _installed(folder: Path, card: ModelCard) -> LoadedDecoder:
+    """A decoder that is a function of an installed Python package."""
+    latents, percentiles = _sample(folder, card)
+    pictures = read_arrays(folder, card)["pictures"]
+    trial = card.space.encode_rows(latents[: len(pictures)]).astype(np.float32)
+    return LoadedDecoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles,
+        device="cpu",
+        threads=1,
+        forward=python_backend.build(card, trial, pictures),
+    )
+
+
 def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
     """The arrays of the package's latents.npz. Raises ModelError."""
     return files.read_arrays(folder / files.LATENTS, card.latents_sha256 or "")
@@ -263,8 +282,12 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
     def refuse(what: str) -> ModelError:
         return ModelError(f"{where} {what}.", safe=_SAFE, todo="Take a fresh copy of the package.")
 
-    if not {"latents", "percentiles"} <= arrays.keys() <= {"latents", "percentiles", "spread"}:
-        raise refuse(f"holds {', '.join(sorted(arrays)) or 'nothing'}, not latents and percentiles")
+    needed = {"latents", "percentiles"}
+    if card.architecture == cards.PYTHON:
+        needed.add("pictures")
+    if not needed <= arrays.keys() <= {*needed, "spread"}:
+        names = " and ".join(sorted(needed))
+        raise refuse(f"holds {', '.join(sorted(arrays)) or 'nothing'}, not {names}")
     latents, percentiles = arrays["latents"], arrays["percentiles"]
     dimensions = card.space.dimensions
     if latents.ndim != 2 or latents.shape[1] != len(dimensions) or not len(latents):
@@ -275,6 +298,11 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
         raise refuse(f"has percentiles of shape {percentiles.shape}")
     if "spread" in arrays and arrays["spread"].shape != latents.shape:
         raise refuse(f"has spreads of shape {arrays['spread'].shape}")
+    pictures = arrays.get("pictures")
+    if pictures is not None and (
+        pictures.shape[1:] != card.made_by.output_shape or not 0 < len(pictures) <= len(latents)
+    ):
+        raise refuse(f"has pictures of shape {pictures.shape}")
     for column, dimension in zip(latents.T, dimensions, strict=True):
         if isinstance(dimension, Continuous):
             inside = column.min() >= dimension.low and column.max() <= dimension.high
@@ -288,13 +316,14 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
 def write_package(
     folder: Path,
     card: ModelCard,
-    weights: Mapping[str, NDArray[np.floating]] | bytes,
+    weights: Mapping[str, NDArray[np.floating]] | bytes | None,
     latents: Float32,
     spread: Float32 | None = None,
     percentiles: Float32 | None = None,
+    pictures: Float32 | None = None,
 ) -> Path:
     """Write a trained model's package, whole or not at all. weights: by name, or a whole ONNX
-    graph.
+    graph; none of a function in Python, which has `pictures` of the first latents instead.
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
@@ -309,18 +338,15 @@ def write_package(
     arrays = {"latents": latents, "percentiles": percentiles}
     if spread is not None:
         arrays["spread"] = spread
-    decoder = files.GRAPH if isinstance(weights, bytes) else files.WEIGHTS
-    contents = {
-        decoder: weights if isinstance(weights, bytes) else files.pack_weights(weights),
-        files.LATENTS: files.pack_arrays(arrays),
-    }
-    card = ModelCard.model_validate(
-        card.to_json()
-        | {
-            "weights_sha256": files.digest(contents[decoder]),
-            "latents_sha256": files.digest(contents[files.LATENTS]),
-        }
-    )
+    if pictures is not None:
+        arrays["pictures"] = pictures
+    contents = {files.LATENTS: files.pack_arrays(arrays)}
+    hashes = {"latents_sha256": files.digest(contents[files.LATENTS])}
+    if weights is not None:
+        decoder = files.GRAPH if isinstance(weights, bytes) else files.WEIGHTS
+        contents[decoder] = weights if isinstance(weights, bytes) else files.pack_weights(weights)
+        hashes["weights_sha256"] = files.digest(contents[decoder])
+    card = ModelCard.model_validate(card.to_json() | hashes)
     with files.writing(folder), leftovers.drafted(folder) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)

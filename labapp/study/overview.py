@@ -11,7 +11,7 @@ from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.plugins import registry, texts
 from labapp.representations import card as cards
-from labapp.representations import onnx_backend
+from labapp.representations import onnx_backend, python_backend
 from labapp.representations.package import find as find_model
 from labapp.representations.package import tasks_of
 from labapp.representations.space import LatentSpace
@@ -41,6 +41,8 @@ def space_of(model: str) -> LatentSpace:
     card = cards.read(find_model(model))
     if card.backend == "onnxruntime":
         onnx_backend.require(card.id)
+    elif card.backend == "python":
+        python_backend.require(card)
     return card.space
 
 

@@ -16,6 +16,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import IO, Any, Protocol
 
+from labapp.representations.importing import memory
+
 MEMORY = 4 << 30
 """Bytes that opening, converting and computing may take."""
 SECONDS = 600
@@ -226,17 +228,19 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
         from labapp.representations.importing import sandbox
 
         try:
-            sandbox.shut_in(memory=MEMORY, seconds=SECONDS)
+            sandbox.shut_in(memory=asked["memory"], seconds=SECONDS)
         except sandbox.NoSandboxError as error:
             answer(refused="sandbox", why=str(error))
             return
+    elif sys.platform == "linux":
+        memory.limit(asked["memory"])
     answer(ready=True)
     content = receive(incoming)
     latents = torch.from_numpy(np.load(io.BytesIO(receive(incoming)), allow_pickle=False))
     try:
         opened = FORMATS[asked["format"]](content)
     except Exception as error:  # noqa: BLE001 - of a file of any kind
-        answer(refused="open", why=_short(error))
+        answer(refused=memory.fault(error, "open"), why=_short(error))
         return
     operators = opened.operators()
     if refused := not_allowed(operators):
@@ -246,7 +250,7 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
         with torch.no_grad():
             graph = opened.onnx(latents[:2])
     except Exception as error:  # noqa: BLE001 - of a file of any kind
-        answer(refused="convert", why=_short(error))
+        answer(refused=memory.fault(error, "convert"), why=_short(error))
         return
     answer(operators=sorted(operators), torch=torch.__version__)
     send(outgoing, graph)
@@ -256,7 +260,7 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
                 decoded = opened(latents[start : start + BATCH])
                 made = decoded.detach().to(torch.float32).contiguous().numpy()
             except Exception as error:  # noqa: BLE001 - of a file of any kind
-                answer(refused="run", why=_short(error))
+                answer(refused=memory.fault(error, "run"), why=_short(error))
                 return
             file = io.BytesIO()
             np.save(file, made, allow_pickle=False)

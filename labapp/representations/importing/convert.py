@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
-from labapp.representations.importing.child import receive, send
+from labapp.representations.importing import memory
+from labapp.representations.importing.child import MEMORY, receive, send
 
 Float32 = NDArray[np.float32]
 Format = Literal["torchscript", "torch-export"]
@@ -55,7 +56,7 @@ class Conversion:
 
 
 def convert(
-    path: Path, content: bytes, kind: Format, latents: Float32, *, trusted: bool = False
+    path: Path | str, content: bytes, kind: Format, latents: Float32, *, trusted: bool = False
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself.
 
@@ -76,7 +77,8 @@ def convert(
         assert child.stdin is not None
         assert child.stdout is not None
         try:
-            send(child.stdin, json.dumps({"format": kind, "trusted": trusted}).encode())
+            asked = {"format": kind, "trusted": trusted, "memory": memory.most(MEMORY) or MEMORY}
+            send(child.stdin, json.dumps(asked).encode())
             _answer(path, kind, child.stdout, trusted)
             send(child.stdin, content)
             file = io.BytesIO()
@@ -146,7 +148,7 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
     file.flush()
 
 
-def _answer(path: Path, kind: Format, stream: IO[bytes], trusted: bool) -> dict[str, Any]:
+def _answer(path: Path | str, kind: Format, stream: IO[bytes], trusted: bool) -> dict[str, Any]:
     """What the child says. Raises ModelError where it refuses."""
     fields: dict[str, Any] = json.loads(receive(stream, 1 << 20))
     if (refused := fields.get("refused")) is None:
@@ -172,6 +174,12 @@ def _answer(path: Path, kind: Format, stream: IO[bytes], trusted: bool) -> dict[
             f"compute: {operators}.{why}",
             safe=f"{_OPENED[trusted]} No model was made.",
             todo="Leave them out of what is exported, or export the decoder as ONNX (--onnx).",
+        )
+    if refused == "memory":
+        raise ModelError(
+            f"{path} is not imported: {memory.told(MEMORY)}.",
+            safe=f"{_OPENED[trusted]} No model was made.",
+            todo=memory.TODO,
         )
     what = {
         "open": f"is no {title} file that torch can open",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
+from labapp.representations.importing import memory
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -25,10 +26,9 @@ DRAWS = frozenset(
 LAYOUT = 13
 """From this version of ONNX's operators on the layout of pictures can be put behind a graph."""
 EXTRA = "Install what it needs: pip install 'labapp[import]'."
-LARGEST_SIDE = 512
 
 
-def refused(path: Path, problems: Sequence[str], todo: str) -> ModelError:
+def refused(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
     """An error with all that is wrong with a file."""
     lines = problems[0] if len(problems) == 1 else "\n" + "\n".join(f"  {p}" for p in problems)
     return ModelError(f"{path} is not imported: {lines}", safe="Nothing of it was kept.", todo=todo)
@@ -48,7 +48,7 @@ def needed() -> Any:
     return onnx
 
 
-def read(path: Path, content: bytes) -> ModelProto:
+def read(path: Path | str, content: bytes) -> ModelProto:
     """The graph in a file, if it is one that is imported. Raises ModelError with all faults."""
     onnx = needed()
     todo = "Export the decoder as one file, with ONNX's own operators, for any number of latents."
@@ -172,7 +172,7 @@ def _line(error: BaseException) -> str:
 class Runner:
     """A graph in onnxruntime, on one thread of the processor."""
 
-    def __init__(self, path: Path, content: bytes) -> None:
+    def __init__(self, path: Path | str, content: bytes) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -183,18 +183,21 @@ class Runner:
                 content, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime raises kinds of its own
+            if memory.is_too_much(error):
+                raise refused(path, [f"{memory.told()}."], memory.TODO) from error
             todo = "Export the decoder for the version of onnxruntime that is installed here."
             problem = f"onnxruntime {onnxruntime.__version__} cannot open it: {_line(error)}"
             raise refused(path, [problem], todo) from error
         self._path = path
         self._name = self._session.get_inputs()[0].name
-        self.version = str(onnxruntime.__version__)
 
     def __call__(self, latents: Float32) -> NDArray[Any]:
         """What it makes of latents. Raises ModelError."""
         try:
             return np.asarray(self._session.run(None, {self._name: latents})[0])
         except Exception as error:
+            if memory.is_too_much(error):
+                raise refused(self._path, [f"{memory.told()}."], memory.TODO) from error
             todo = "Check that the latents are those of this decoder, with a column a dimension."
             problem = f"it fails on latents of the shape {latents.shape}: {_line(error)}"
             raise refused(self._path, [problem], todo) from error
