@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from labapp.analysis.beside import know_bundled_cards
 from labapp.analysis.folding.folded import Folded, continues, pieces
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.folding.workers import fold_all
@@ -41,6 +42,7 @@ def read_sessions(
     sessions_found = [
         place for path in paths for item in places(path) for place in session_places(item)
     ]
+    know_bundled_cards(sessions_found)
     chosen: dict[Who, Folded] = {}
     read: dict[Who, Read] = {}
     file = SnapshotFile()

@@ -314,10 +314,19 @@ def choice(k: int) -> DiscreteDial:
     return DiscreteDial(type="discrete", name="c1", k=k)
 
 
+_BUNDLED: dict[str, ModelCard] = {}
+"""Cards that came with sessions, by the ids of their models."""
+
+
+def know(model: str, card: ModelCard) -> None:
+    """Take in the card of a model that came with sessions: it speaks where none is installed."""
+    _BUNDLED[model] = card
+
+
 def installed(model: str) -> ModelCard | None:
-    """The card of the model package with this id that is installed here; None without one that can
-    be read."""
-    return _installed(model, resources.model_roots())
+    """The card of the model package with this id that is installed here, or else the one that came
+    with sessions; None without one that can be read."""
+    return _installed(model, resources.model_roots()) or _BUNDLED.get(model)
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from labapp.analysis.beside import with_replicates
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.items import instruments_of
@@ -89,7 +90,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
             "by one, in place of the folder that holds them all.",
         )
     session = SessionRecords.of(
-        list(record.payloads()),
+        with_replicates(list(record.payloads()), record),
         f"{record.name} ({record.kind})",
         deidentified=record.redacted,
         withdrawn=bool(record.withdrawn),
