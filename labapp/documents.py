@@ -52,6 +52,10 @@ class Strict(BaseModel):
         return schema
 
 
+TOLD = "told"
+"""The type of a validation error whose message says all: what was found and what is allowed."""
+
+
 class Problem(NamedTuple):
     """What is wrong at a key. line: from 1."""
 
@@ -98,13 +102,13 @@ class Located:
 
     def resolve(self, loc: Sequence[str | int]) -> Path_:
         """The document's path of a pydantic location: tags of unions are left out. A tag may be
-        called like a key: then the path that leads furthest along the location is meant."""
+        called like a key: then the longest path is meant."""
         reached: list[tuple[int, Path_]] = [(0, ())]
         for place, step in enumerate(loc, 1):
             reached += [
                 (place, (*path, step)) for _, path in reached if (*path, step) in self.lines
             ]
-        return max(reached, key=lambda end: (end[0], len(end[1])))[1]
+        return max(reached, key=lambda end: (len(end[1]), end[0]))[1]
 
     def line(self, loc: Sequence[str | int]) -> int:
         """The line of a pydantic location."""
@@ -123,6 +127,8 @@ class Located:
         kind = error["type"]
         if kind == "missing":
             return Problem(line, self.key((*path, str(loc[-1]))), "missing; it is required")
+        if kind == TOLD:
+            return Problem(line, key, str(error["msg"]))
         value = error["input"]
         if kind == "extra_forbidden":
             fields = sorted(fields_at(model, loc[:-1]))

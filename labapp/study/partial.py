@@ -48,18 +48,24 @@ class Partial(Generic[Model]):
 
 
 def read_partly(
-    model: type[Model], located: Located, stand_ins: Mapping[str, Any]
+    model: type[Model],
+    located: Located,
+    stand_ins: Mapping[str, Any],
+    context: Mapping[str, Any] | None = None,
 ) -> Partial[Model]:
     """A document as far as it can be read.
 
-    stand_ins: for what must be there at its top, in place of what is wrong or missing.
+    stand_ins: for what must be there at its top, in place of what is wrong or missing. context: of
+    the validation.
     """
     left_out: set[Path_] = set()
     every: dict[Problem, None] = {}
     for _ in range(ROUNDS):
         rest = _without(located, left_out, stand_ins)
         try:
-            made = model.model_validate(rest.value, context={INCOMPLETE: bool(left_out)})
+            made = model.model_validate(
+                rest.value, context={**(context or {}), INCOMPLETE: bool(left_out)}
+            )
         except ValidationError as invalid:
             errors = [(_place(error, rest), error) for error in invalid.errors(include_url=False)]
         else:
@@ -84,8 +90,8 @@ def _place(error: Mapping[str, Any], rest: Located) -> Path_:
 
 
 def _follows(error: Mapping[str, Any], place: Path_, left_out: Set[Path_]) -> bool:
-    """Whether something is missed only because it was left out."""
-    return error["type"] in _MISSED and any(
+    """Whether something is missed, or empty, only because it was left out."""
+    return (error["type"] in _MISSED or error["input"] in ({}, [])) and any(
         gone[: len(place)] == place and gone != place for gone in left_out
     )
 

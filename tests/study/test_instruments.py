@@ -248,8 +248,8 @@ TWO = (
 )
 SCORES_REFUSED = [
     ("scores: {t: {mean: [a, b]}}\n" + TWO, "a rating 'b' of 3 points from 1"),
-    ("scores: {t: {mean: [c]}}\n" + TWO, "for t a rating 'c'"),
-    ("scores: {t: {sum: [w]}}\n" + TWO, "for t a rating 'w'"),
+    ("scores: {t: {mean: [c]}}\n" + TWO, "t needs a rating 'c'"),
+    ("scores: {t: {sum: [w]}}\n" + TWO, "t needs a rating 'w'"),
     ("scores: {t: {mean: [a], sum: [a]}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
     ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
     ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse names 'b'"),

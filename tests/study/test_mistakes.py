@@ -202,7 +202,7 @@ MISTAKES = [
     Planted("instruments/ease.yaml", "points: 7, low", "points: 1, low", 8, "items[0].points", "1"),
     Planted("instruments/ease.yaml", "id: clear", "id: Clear", 9, "items[1].id", "lower-case"),
     Planted("instruments/ease.yaml", "source: ours", "sauce: ours", 4, "sauce", "'source'"),
-    Planted("instruments/ease.yaml", "easy, clear]", "easy, cler]", 1, "", "'cler'"),
+    Planted("instruments/ease.yaml", "easy, clear]", "easy, cler]", 6, "scores.ease", "'cler'"),
     Planted("instruments/people.yaml", "id: some", "id: yes", 11, "options[0].id", 'quotes, "yes"'),
     Planted("instruments/people.yaml", "kind: choice", "kind: chioce", 7, "kind", "'chioce'"),
     Planted(

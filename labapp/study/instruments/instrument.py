@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
-from labapp.documents import SLUG, Problem, Strict, dotted, parse_yaml, refusal, refused
+from labapp.documents import SLUG, TOLD, Located, Problem, Strict, dotted, read_yaml, refused
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
@@ -20,6 +21,7 @@ from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
+from labapp.study.partial import read_partly
 
 
 class SharedScale(Strict):
@@ -102,8 +104,9 @@ class Instrument(Strict):
         return items
 
     @model_validator(mode="after")
-    def _declares(self) -> Instrument:
-        """Give the scores the numbers of their items. Refuses what could not be scored."""
+    def _declares(self, info: ValidationInfo) -> Instrument:
+        """Give the scores the numbers of their items. Refuses what could not be scored, each score
+        with its place; what may follow from an item that could not be read is passed over."""
         scores = self.scores
         if self.scoring is not None:
             if scores is not None:
@@ -112,9 +115,28 @@ class Instrument(Strict):
                 raise ValueError(f"scoring: one of {', '.join((*OLD_NAMES, AS_ANSWERED))}")
             scores = self._of_name(self.scoring)
         if isinstance(scores, dict):
+            unread = (info.context or {}).get(_WRITTEN, frozenset()) - {i.id for i in self.items}
             numbered: dict[str, Score] = {}
+            wrong: dict[str, str] = {}
             for name, score in scores.items():
-                numbered[name] = self._numbered(name, score, numbered)
+                if unread & {*score.needs} or wrong.keys() & score.weighted.keys():
+                    continue
+                try:
+                    numbered[name] = self._numbered(name, score, numbered)
+                except ValueError as error:
+                    wrong[name] = str(error).removeprefix("scores: ")
+            if wrong:
+                raise ValidationError.from_exception_data(
+                    type(self).__name__,
+                    [
+                        {
+                            "type": PydanticCustomError(TOLD, "{what}", {"what": what}),
+                            "loc": ("scores", name),
+                            "input": name,
+                        }
+                        for name, what in wrong.items()
+                    ],
+                )
             scores = numbered
         object.__setattr__(self, "scores", scores)
         return self
@@ -174,11 +196,11 @@ class Instrument(Strict):
         and moved. Refuses items that are not asked once."""
         items = [item for item in self.items if item.id in score.items and not item.repeat]
         if unknown := set(score.items) - {item.id for item in items}:
-            raise ValueError(f"scores: for {name} an item {min(unknown)!r} that is asked once")
+            raise ValueError(f"scores: {name} needs an item {min(unknown)!r} that is asked once")
         numbers = {item.numbers_rated() for item in items}
         alike = len(numbers) == 1 and None not in numbers
         if not alike and (score.reverse or score.start is not None):
-            raise ValueError(f"scores: for {name} ratings with the same numbers, to be reversed")
+            raise ValueError(f"scores: {name} needs ratings with the same numbers, to be reversed")
         return alike
 
     def _rating(self, name: str, item_id: str, numbers: tuple[int, int] | None) -> tuple[int, int]:
@@ -186,11 +208,11 @@ class Instrument(Strict):
         item = next((item for item in self.items if item.id == item_id), None)
         rated = None if item is None or item.repeat else item.numbers_rated()
         if rated is None:
-            raise ValueError(f"scores: for {name} a rating {item_id!r} that is asked once")
+            raise ValueError(f"scores: {name} needs a rating {item_id!r} that is asked once")
         if numbers is not None and numbers != rated:
             points = numbers[1] - numbers[0] + 1
             raise ValueError(
-                f"scores: for {name} a rating {item_id!r} of {points} points from {numbers[0]}"
+                f"scores: {name} needs a rating {item_id!r} of {points} points from {numbers[0]}"
             )
         return rated
 
@@ -199,7 +221,7 @@ class Instrument(Strict):
         item = next((item for item in self.items if item.id == item_id), None)
         options = None if item is None or item.repeat else item.one_of()
         if options is None:
-            raise ValueError(f"scores: for {name} a choice {item_id!r} that is asked once")
+            raise ValueError(f"scores: {name} needs a choice {item_id!r} that is asked once")
         return list(options)
 
     def planned_scores(self) -> str | dict[str, Any] | None:
@@ -328,20 +350,34 @@ class Instrument(Strict):
 
         Raises StudyError with line, key, found, allowed; also for a language it does not have.
         """
-        located = parse_yaml(path, content)
-        try:
-            instrument = cls.model_validate(
-                located.value,
-                context={"language": language, "fallback": fallback, "fell_back": fell_back},
-            )
-        except ValidationError as error:
-            raise refusal(path, located, error, "instrument", cls) from error
-        if problems := [
-            Problem(located.line(place), dotted(place), what)
-            for place, what in asking.faults(instrument)
-        ]:
-            raise refused(path, problems, "instrument")
-        return instrument
+        located, errors = read_yaml(path, content)
+        if located is None:
+            raise StudyError.together(errors)
+        context = {"language": language, "fallback": fallback, "fell_back": fell_back}
+        partial = read_partly(cls, located, _STAND_INS, {**context, _WRITTEN: _ids_in(located)})
+        problems = list(partial.problems)
+        if partial.model is not None:
+            for place, what in asking.faults(partial.model):
+                at = partial.origin.get(place, place)
+                problems.append(Problem(located.line(at), dotted(at), what))
+        if problems:
+            errors.append(refused(path, sorted(problems), "instrument"))
+        if errors:
+            raise StudyError.together(errors)
+        assert partial.model is not None  # what cannot be read at all has problems
+        return partial.model
+
+
+_WRITTEN = "written"
+"""In the context of a validation: the ids of all items of the file, of those that could not be read
+too."""
+_STAND_INS = {"id": "unnamed", "title": "-", "version": 1, "source": "-"}
+
+
+def _ids_in(located: Located) -> frozenset[str]:
+    items = located.value.get("items")
+    items = items if isinstance(items, list) else []
+    return frozenset(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item)
 
 
 def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:
