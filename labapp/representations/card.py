@@ -326,18 +326,22 @@ def know(model: str, card: ModelCard) -> None:
 def installed(model: str) -> ModelCard | None:
     """The card of the model package with this id that is installed here, or else the one that came
     with sessions; None without one that can be read."""
-    return _installed(model, resources.model_roots()) or _BUNDLED.get(model)
+    for root in resources.model_roots():
+        try:
+            state = (root / model / CARD).stat()
+        except OSError:
+            continue
+        return _read_once(root / model, state.st_mtime_ns, state.st_size) or _BUNDLED.get(model)
+    return _BUNDLED.get(model)
 
 
 @lru_cache(maxsize=256)
-def _installed(model: str, roots: tuple[Path, ...]) -> ModelCard | None:
-    for root in roots:
-        if (root / model / CARD).is_file():
-            try:
-                return read(root / model)
-            except LabappError:
-                return None
-    return None
+def _read_once(folder: Path, changed_ns: int, size: int) -> ModelCard | None:
+    """The card of a folder, read again where its file is another one by now."""
+    try:
+        return read(folder)
+    except LabappError:
+        return None
 
 
 def dataset_of(model: str) -> str:

@@ -3,7 +3,7 @@ mistake with its line and key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from labapp.documents import Located, Path_, Problem, dotted, refused
@@ -20,8 +20,8 @@ _DECLARE = (
     "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
     "several of is known inside `each` only."
 )
-_FACTORS = ("assignment", "design", "analysis", "hypotheses")
-"""The keys of a study on which it depends what factors there are, and what is said of them."""
+_FACTORS = ("assignment", "design")
+"""The keys of a study on which it depends what factors and variables there are."""
 
 
 def every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
@@ -40,18 +40,23 @@ def mistakes(path: Path, partial: Partial[Study], located: Located) -> Iterator[
     """What does not fit together in a study; what may follow from a part that could not be read is
     passed over."""
     study = partial.model
-    if study is None or not factors_known(partial):
+    if study is None:
         return
-    if not partial.left_out:
-        yield from _design(path, study, located)
-    yield from _variables(path, study, located)
+    yield from _design(path, study, located, partial)
+    if factors_known(partial):
+        yield from _variables(path, study, located, partial.origin)
 
 
-def _design(path: Path, study: Study, located: Located) -> Iterator[LabappError]:
+def _design(
+    path: Path, study: Study, located: Located, partial: Partial[Study]
+) -> Iterator[LabappError]:
     """A design that says a fact twice, and an analysis that does not fit it."""
     problems: list[Problem] = []
 
     def problem(place: Path_, what: str) -> None:
+        # What is left of the document may stand elsewhere in the whole one.
+        known = max((n for n in range(len(place) + 1) if place[:n] in partial.origin), default=0)
+        place = (*partial.origin.get(place[:known], ()), *place[known:])
         problems.append(Problem(located.line(place), dotted(place), what))
 
     if study.design is not None:
@@ -68,15 +73,24 @@ def _design(path: Path, study: Study, located: Located) -> Iterator[LabappError]
                     (*place, "stages", "order"),
                     f"the design in line {located.line(('design',))} says the order",
                 )
-    wrong = contradictions(study.design, study.analysis, study.hypotheses, study.factor_levels)
-    for place, what in (*wrong, *design_faults(study)):
+    wrong = contradictions(
+        study.design, study.analysis, study.hypotheses, study.factor_levels, partial.lacks
+    )
+    flow_is_whole = not partial.lacks("flow")
+    for place, what in wrong:
         problem(place, what)
+    if not partial.lacks("design"):
+        for place, what in design_faults(study, flow_is_whole):
+            problem(place, what)
     if problems:
         yield refused(path, sorted(problems), "study")
 
 
-def _variables(path: Path, study: Study, located: Located) -> Iterator[LabappError]:
-    """An `each`, an `only_if`, a model or a stimulus set with an unknown variable."""
+def _variables(
+    path: Path, study: Study, located: Located, origin: Mapping[Path_, Path_]
+) -> Iterator[LabappError]:
+    """An `each`, an `only_if`, a model or a stimulus set with an unknown variable. origin: see
+    `Partial`."""
     drawn = conditions.cells_of(study.assignment)
     for item in items_of(study.flow):
         variable = item.goes_through()
@@ -92,7 +106,7 @@ def _variables(path: Path, study: Study, located: Located) -> Iterator[LabappErr
                 "Name a variable that has cells under `assignment`.",
             )
     for place, item in placed_items(study.flow):
-        yield from _only_if(path, (*place, "only_if"), study, item, located)
+        yield from _only_if(path, place, study, item, located, origin)
     for item, scope in every_item(study):
         stages = item.task_stages()
         for name in () if stages is None else stages.names():
@@ -103,13 +117,18 @@ def _variables(path: Path, study: Study, located: Located) -> Iterator[LabappErr
 
 
 def _only_if(
-    path: Path, at: Path_, study: Study, item: Item, located: Located
+    path: Path,
+    place: Path_,
+    study: Study,
+    item: Item,
+    located: Located,
+    origin: Mapping[Path_, Path_],
 ) -> Iterator[LabappError]:
     """An `only_if` that never holds: its variable is not known where the item stands, or never has
     the value."""
-    values = values_at(study, at[:-1])
+    values = values_at(study, place)
     for name, wanted in item.only_if.items():
-        line = located.line((*at, name))
+        line = located.line((*origin.get(place, place), "only_if", name))
         if name not in values:
             yield StudyError.at(
                 path,

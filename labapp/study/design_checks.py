@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from labapp.study import allocation
 from labapp.study.conditions import Value, values_of
@@ -11,8 +11,9 @@ from labapp.study.flow import placed_items
 from labapp.study.schema import Study
 
 
-def design_faults(study: Study) -> Iterator[tuple[Place, str]]:
-    """What is wrong with a design and its flow: where it stands, and what is wrong and allowed."""
+def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Place, str]]:
+    """What is wrong with a design and its flow: where it stands, and what is wrong and allowed.
+    flow_is_whole: whether all of the flow could be read."""
     for place, item in placed_items(study.flow):
         variable = item.goes_through()
         if variable is not None and variable in around(study, place):
@@ -33,7 +34,7 @@ def design_faults(study: Study) -> Iterator[tuple[Place, str]]:
         if variable not in brought:
             what = f"{variable!r} is no factor within participants that brings its levels"
             yield (*place, "each"), f"{what}; there are: {known}"
-    for index, factor in enumerate(design.within_levels):
+    for index, factor in enumerate(design.within_levels if flow_is_whole else ()):
         at: Place = ("design", "within", index)
         if factor == MODEL:
             yield from ((at, what) for what in _models(study))
@@ -136,6 +137,7 @@ def contradictions(
     analysis: AnalysisPlan,
     hypotheses: tuple[Hypothesis, ...],
     levels: Mapping[str, tuple[str, ...]],
+    lacks: Callable[..., bool] = lambda *start: False,
 ) -> Iterator[tuple[Place, str]]:
     """What in these does not fit together: where it stands, and what is wrong and allowed.
 
@@ -143,8 +145,14 @@ def contradictions(
     ----------
     levels : mapping
         By factor its levels as texts; () where only the sessions tell them.
+    lacks : callable
+        Whether anything could not be read at or below a place: what may follow from that is passed
+        over.
     """
-    for index, contrast in enumerate(analysis.contrasts):
+    if lacks("flow"):  # the models may stand there
+        levels = {**levels, MODEL: ()}
+    whole = not (lacks("design") or lacks("assignment"))
+    for index, contrast in enumerate(analysis.contrasts if whole else ()):
         for factor, weights in contrast.weights.items():
             at: Place = ("analysis", "contrasts", index, factor)
             if factor not in levels:
@@ -160,25 +168,29 @@ def contradictions(
                     yield (*at, str(level)), what
     names = [contrast.name for contrast in analysis.contrasts]
     known = ", ".join(map(repr, names)) or "none"
+    names_known = not lacks("analysis", "contrasts")
     for outcome, effect in analysis.smallest_effect.items():
-        if effect.contrast not in names:
+        if names_known and effect.contrast not in names:
             yield (
                 ("analysis", "smallest_effect", outcome, "contrast"),
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
         place: Place = ("hypotheses", index)
-        if hypothesis.contrast is not None and hypothesis.contrast not in names:
+        if names_known and hypothesis.contrast is not None and hypothesis.contrast not in names:
             yield (
                 (*place, "contrast"),
                 f"there is no contrast {hypothesis.contrast!r}; there are: {known}",
             )
+        # What could not be read may be what is missed here, or what would name it.
+        whole_hypotheses = not lacks("hypotheses")
         factors = list(levels)
-        if unknown := [name for name in hypothesis.term or () if name not in levels]:
+        unknown = [name for name in hypothesis.term or () if name not in levels] if whole else []
+        if unknown:
             allowed = ", ".join(factors) or "none"
             yield (*place, "term"), f"there is no factor {unknown[0]!r}; there are: {allowed}"
-        untested = hypothesis.contrast is None and hypothesis.term is None
-        if design is not None and len(factors) > 1 and untested:
+        untested = hypothesis.contrast is None and hypothesis.term is None and whole_hypotheses
+        if whole and design is not None and len(factors) > 1 and untested:
             terms = ", ".join(f"[{name}]" for name in factors)
             what = (
                 "with several factors a hypothesis needs the contrast or the term that tests it: "
@@ -186,7 +198,8 @@ def contradictions(
                 f"[{', '.join(factors[:2])}]"
             )
             yield place, what
-        if hypothesis.contrast is None and hypothesis.direction != "two-sided":
+        unnamed = hypothesis.contrast is None and whole_hypotheses
+        if unnamed and hypothesis.direction != "two-sided":
             yield (
                 (*place, "direction"),
                 f"{hypothesis.direction!r} is of a contrast, and none is named",
@@ -194,10 +207,11 @@ def contradictions(
         if (
             hypothesis.direction == "equivalent"
             and hypothesis.outcome not in analysis.smallest_effect
+            and not lacks("analysis", "smallest_effect")
         ):
             what = f"'equivalent' needs the smallest effect of {hypothesis.outcome}"
             yield (*place, "direction"), f"{what} under analysis.smallest_effect"
-    if design is None:
+    if design is None or lacks("design"):
         return
     if design.per_cell is not None and not design.between and not design.within:
         yield ("design", "per_cell"), "there is no factor, and so no cell"

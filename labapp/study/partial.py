@@ -90,8 +90,10 @@ def _place(error: Mapping[str, Any], rest: Located) -> Path_:
 
 
 def _follows(error: Mapping[str, Any], place: Path_, left_out: Set[Path_]) -> bool:
-    """Whether something is missed, or empty, only because it was left out."""
-    return (error["type"] in _MISSED or error["input"] in ({}, [])) and any(
+    """Whether something is missed or empty, or does not fit together, only because it was left
+    out."""
+    together = bool(place) and isinstance(error.get("ctx", {}).get("error"), ValueError)
+    return (error["type"] in _MISSED or error["input"] in ({}, []) or together) and any(
         gone[: len(place)] == place and gone != place for gone in left_out
     )
 

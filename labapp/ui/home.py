@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.overview import check_all, prior_of, space_of
+from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes
@@ -42,6 +42,7 @@ from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import SessionLists
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
+from labapp.ui.study_checker import StudyChecker, told_in_place
 from labapp.ui.study_shelf import StudyShelf
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class HomeController(QObject):
         self.view = self.window.view
         self.session: SessionController | None = None
         self._loaded: LoadedStudy | None = None
-        self._needed: tuple[str, ...] | None = None  # before there is a plan
+        self._needed: tuple[str, ...] | None = None  # without a plan
         self._warm = WarmDecoders({}, [])
         self._warm_problem = ""
         self.microphone = HomeMicrophone(self.view, self)
@@ -75,6 +76,7 @@ class HomeController(QObject):
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
         self._preview = PreviewProcess(self.view.study, self)
+        self._checks = StudyChecker(self)
         self.researcher = Researcher(self.view.results, self, private_root)
         self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
         self._first = self._timer(self._begin_checks)
@@ -103,8 +105,8 @@ class HomeController(QObject):
         view.consent_pdf_wanted.connect(self.save_consent)
         view.study_opened.connect(self._want_sheets)
         making = view.study.making
-        making.set_sources([path.stem for path in loading.installed()])
         making.check_requested.connect(self.check_study)
+        self._checks.ended.connect(self._show_faults)
         making.folder_requested.connect(self._open_folder)
         making.new_requested.connect(self.make_study)
         view.results_opened.connect(self.researcher.set_shown)
@@ -121,6 +123,7 @@ class HomeController(QObject):
         self.microphone.off = last.microphone == NO_MICROPHONE
         self.microphone.remembered = last.microphone
         self.view.set_blind(last.blind)
+        self.view.study.making.set_sources(self.shelf.sources)
         self.choose_study(self.shelf.first)
         if self.shelf.problem is not None:
             self.view.show_error(self.shelf.problem)
@@ -154,6 +157,7 @@ class HomeController(QObject):
         self._sheets.close()
         self._pictures.close()
         self._preview.stop()
+        self._checks.close()
         self.researcher.close()
         self.lists.close()
         application = QGuiApplication.instance()
@@ -175,7 +179,7 @@ class HomeController(QObject):
             self.view.study.making.show_faults(faults_of(error))
             self.shelf.choose(study, None)
             self.view.set_studies(self.shelf.offered(), study)
-            self.view.show_error(error)
+            self.view.show_error(told_in_place(study, error))
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("This study file cannot be used."))
@@ -200,13 +204,17 @@ class HomeController(QObject):
     def _show_chosen(self, study: str) -> None:
         self._chosen = study
         self.view.study.making.set_chosen(study)
-        self.view.study.making.show_faults(())
 
     def check_study(self) -> None:
-        """Every mistake in the chosen study and in what it names, shown in place."""
+        """Look in a thread for every mistake in the chosen study and in what it names."""
+        self.view.study.making.set_checking(True)
+        self._checks.check(self._chosen)
+
+    def _show_faults(self, study: str, errors: Sequence[LabappError]) -> None:
+        """What a check found; of a study that is not chosen any more it is no news."""
         making = self.view.study.making
-        with mistakes.caught(self.view.show_error, tr("This study file cannot be used.")):
-            errors = check_all(self._chosen).errors
+        if study == self._chosen:
+            making.set_checking(False)
             faults = [fault for error in errors for fault in faults_of(error)]
             making.show_faults(faults, tr("The study is in order."))
 
@@ -248,6 +256,11 @@ class HomeController(QObject):
 
     def _look_at_study(self) -> None:
         """Read the chosen study again where one of its files was changed."""
+        if self.shelf.look_again():
+            self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
+            self.view.study.making.set_sources(self.shelf.sources)
+            self._needed = None  # a model may be there now, or gone
+            self._show_plan()
         if self.shelf.changed():
             self.choose_study(self.shelf.chosen)
             if self._loaded is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from labapp import resources
 from labapp.errors import LabappError
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
@@ -29,14 +30,31 @@ class StudyShelf:
         self._chosen = ""
         self._files: list[Path] = []
         self._stamp: Stamp = ()
-        self._shipped = [
-            StudyChoice(path.stem, loading.title_of(path) or path.stem)
-            for path in loading.installed()
-        ]
+        self._installed: Stamp | None = None
+        self._shipped: list[StudyChoice] = []
+        self.look_again()
         try:
             self.choices = remembered.read()
         except LabappError as error:
             self.problem = error
+
+    def look_again(self) -> bool:
+        """Whether studies, models, questionnaires or stimulus sets were installed or removed since
+        this was asked last; then the titles of the studies are read again."""
+        paths = loading.installed()
+        stamp = _stamp([*paths, *_folders()])
+        if stamp == self._installed:
+            return False
+        self._installed = stamp
+        self._shipped = [
+            StudyChoice(path.stem, loading.title_of(path) or path.stem) for path in paths
+        ]
+        return True
+
+    @property
+    def sources(self) -> list[str]:
+        """The studies that one can be made of, by id."""
+        return [choice.study for choice in self._shipped]
 
     @property
     def first(self) -> str:
@@ -96,6 +114,13 @@ class StudyShelf:
         if choices != self.choices:
             self.choices = choices
             remembered.write(choices)
+
+
+def _folders() -> list[Path]:
+    """The folders that change where something is installed or removed."""
+    roots = [*resources.model_roots(), resources.stimuli(), resources.user_stimuli()]
+    inside = [folder for root in roots if root.is_dir() for folder in sorted(root.iterdir())]
+    return [*roots, *inside, *(root / "instruments" for root in loading.asset_roots())]
 
 
 def _stamp(files: Iterable[Path]) -> Stamp:

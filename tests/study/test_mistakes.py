@@ -318,3 +318,51 @@ def test_the_command_tells_them_for_people_and_for_programs(tmp_path: Path) -> N
     assert all(set(row) == {"file", "line", "key", "what", "todo"} for row in rows)
     said = CliRunner().invoke(app, ["studies", "check", str(write(tmp_path / "ok")), "--json"])
     assert json.loads(said.stdout) == []
+
+
+DESIGNED = STUDY.replace(
+    'assignment:\n  hint: {odd: "with", even: "without"}\n',
+    'design:\n  between: {hint: ["with", "without"]}\n  within: [model]\n'
+    "analysis:\n"
+    "  contrasts: [{name: first, model: {sinelines/gt: 1, sinelines/ae: -1}}]\n"
+    "  smallest_effect: {completion_rate: {contrast: first, raw: 0.1}}\n"
+    "hypotheses:\n"
+    "  - {text: It helps., outcome: completion_rate, contrast: first, direction: greater}\n",
+).replace("      order: counterbalanced\n", "")
+
+
+def test_contradictions_of_the_design_are_told_beside_what_cannot_be_read(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(DESIGNED, "utf-8")
+    assert faults(path) == []
+    changed = {
+        "contrast: first, raw": "contrast: frist, raw",
+        "contrast: first, direction": "contrast: second, direction",
+        "{name: first, model": "{name: first, modle",
+        "trials: 3": "trails: 3",
+        "at_least_s: 5": "at_least_s: long",
+        "- text: own/welcome.md": "- tutorial: nothing",
+    }
+    text = DESIGNED
+    for old, new in changed.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, "utf-8")
+    told = [str(fault) for fault in faults(path)]
+    for word in ("'frist'", "'second'", "'modle'", "'trails'", "at_least_s", "tutorial"):
+        assert any(word in fault for fault in told), (word, told)
+    # A misspelt key that must be there is both unknown and missing.
+    assert len(told) == len(changed) + 1, "\n".join(told)
+
+
+def test_what_may_follow_from_an_unread_part_of_the_design_is_not_told(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    for old, new in (
+        ("within: [model]", "within: [modell]"),
+        ("name: first, model", "name: First one here, nummer: 2, model"),
+        ("models: [sinelines/gt, sinelines/ae]", "models: 3"),
+        ("raw: 0.1", "raw: much"),
+    ):
+        path.write_text(DESIGNED.replace(old, new), "utf-8")
+        told = [str(fault) for fault in faults(path)]
+        assert len(told) == 1, told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from labapp import resources
 from labapp.analysis import load
 from labapp.audio import devices
 from labapp.bids.export import export
@@ -20,11 +23,14 @@ from labapp.errors import DataFolderError, NoMicrophone
 from labapp.events import Source
 from labapp.events.commands import EndSession, Resume
 from labapp.journal.sessions import list_sessions
+from labapp.representations import card
 from labapp.session import private
 from labapp.session.private import consents
 from labapp.session.verified_events import read_verified_events
+from labapp.study.loading import find
+from labapp.study.overview import Checked, check_all
 from labapp.tasks.consent.screen import ConsentScreen
-from labapp.ui import starting
+from labapp.ui import starting, study_checker
 from labapp.ui.home import HomeController
 from labapp.ui.moderator import checklist
 from tests.helpers.rooms import SilentRecorder
@@ -58,7 +64,10 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
     wrong.write_text("id: wrong\nflow: 3\n")
     home.choose_study(str(wrong))
     assert not home.view.error.isHidden()
-    assert "line 2, flow" in home.view.error.title.text()
+    in_place = home.view.study.making.said
+    assert "line 2, flow" in in_place.text()
+    assert "line 2" not in home.view.error.title.text(), "told once, in place"
+    assert "wrong.yaml cannot be used: it has" in home.view.error.title.text()
     assert not home.view.ready.start_button.isEnabled()
     rows = home.view.ready.rows
     qtbot.wait(400)  # levels, models and pictures are looked at all the time
@@ -69,6 +78,55 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
     home.choose_study("quickstart")
     assert home.view.error.isHidden()
     qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
+
+
+def test_a_check_leaves_the_window_free(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(home, qtbot)
+    making = home.view.study.making
+    go_on = threading.Event()
+
+    def slow(study: str) -> Checked:
+        assert threading.current_thread() is not threading.main_thread()
+        assert go_on.wait(30)
+        return check_all(study)
+
+    monkeypatch.setattr(study_checker, "check_all", slow)
+    making.check.click()
+    assert making.check.text() == "Checking …"
+    assert not making.check.isEnabled()
+    go_on.set()
+    qtbot.waitUntil(lambda: making.said.text() == "The study is in order.", timeout=30_000)
+    assert making.check.isEnabled()
+    making.check.click()
+    home.choose_study("quickstart")
+    qtbot.wait(300)
+    assert making.check.isEnabled(), "a study that was chosen since can be checked"
+
+
+def test_what_is_installed_while_the_home_is_open_is_seen(
+    home: HomeController, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
+    ready(home, qtbot)
+    study = tmp_path / "own.yaml"
+    text = find("quickstart").read_text("utf-8")
+    named = sorted(set(re.findall(r"sinelines/[a-z0-9]+", text)))[0]
+    study.write_text(text.replace(named, "sinelines/mine"), "utf-8")
+    assert card.installed("sinelines/mine") is None
+    home.choose_study(str(study))
+    assert home.view.session.plan_row().blocks
+    shutil.copytree(resources.models() / named, tmp_path / "models" / "sinelines" / "mine")
+    path = tmp_path / "models" / "sinelines" / "mine" / "model.yaml"
+    path.write_text(path.read_text("utf-8").replace(named, "sinelines/mine"), "utf-8")
+    home._slow_checks()
+    assert card.installed("sinelines/mine") is not None
+    assert not home.view.session.plan_row().blocks
+    shutil.rmtree(tmp_path / "models" / "sinelines")
+    home._slow_checks()
+    assert card.installed("sinelines/mine") is None
+    assert home.view.session.plan_row().blocks
 
 
 def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(

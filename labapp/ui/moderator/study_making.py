@@ -116,7 +116,16 @@ class StudyMaking(QFrame):
         self._chosen = study
         for button in (self.copy, self.check, self.folder):
             button.setEnabled(bool(study))
+        self.set_checking(False)
+        self.show_faults(())
         self.form.hide()
+
+    def set_checking(self, checking: bool) -> None:
+        """Whether a check is under way: there is one at a time."""
+        self.check.setEnabled(bool(self._chosen) and not checking)
+        self.check.setText(tr("Checking …") if checking else tr("Check"))
+        if checking:
+            self.show_faults(())
 
     def show_faults(self, faults: Sequence[Fault], fine: str = "") -> None:
         """Every mistake, or what to say where there is none; nothing for neither."""
