@@ -100,16 +100,14 @@ def wide(frame: pd.DataFrame, layout: Layout) -> Wide:
     with a level that the layout lacks, or without a covariate are left out.
     """
     within, between = layout.within, layout.between
-    rows = frame.dropna(subset=[VALUE, *layout.covariates])
-    for factor in layout.factors:
-        rows = rows[rows[factor.name].isin(factor.levels)]
+    rows = usable(frame, layout)
     names = tuple(sorted({str(name) for name in rows[PARTICIPANT]}))
     places = {name: at for at, name in enumerate(names)}
     person = rows[PARTICIPANT].astype(str).map(places).to_numpy(np.intp)
     n, cells = len(names), cell_count(within)
     cell = np.zeros(len(rows), np.intp)
     for factor in within:
-        cell = cell * len(factor.levels) + _codes(rows, factor)
+        cell = cell * len(factor.levels) + codes_of(rows, factor)
     flat = person * cells + cell
     counts = np.bincount(flat, minlength=n * cells)
     sums = np.bincount(flat, rows[VALUE].to_numpy(np.float64), minlength=n * cells)
@@ -118,7 +116,7 @@ def wide(frame: pd.DataFrame, layout: Layout) -> Wide:
     groups = np.zeros((n, len(between)), np.intp)
     covariates = np.zeros((n, len(layout.covariates)))
     for at, factor in enumerate(between):
-        groups[person, at] = _codes(rows, factor)
+        groups[person, at] = codes_of(rows, factor)
     for at, name in enumerate(layout.covariates):
         covariates[person, at] = rows[name].to_numpy(np.float64)
     if covariates.size:
@@ -126,7 +124,16 @@ def wide(frame: pd.DataFrame, layout: Layout) -> Wide:
     return Wide(layout, names, values.reshape(n, cells), groups, covariates)
 
 
-def _codes(rows: pd.DataFrame, factor: Factor) -> Whole:
+def usable(frame: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """The rows with a value, a level of each factor, and every covariate."""
+    rows = frame.dropna(subset=[VALUE, *layout.covariates])
+    for factor in layout.factors:
+        rows = rows[rows[factor.name].isin(factor.levels)]
+    return rows.reset_index(drop=True)
+
+
+def codes_of(rows: pd.DataFrame, factor: Factor) -> Whole:
+    """The number of each row's level."""
     places = {level: at for at, level in enumerate(factor.levels)}
     return np.asarray(rows[factor.name].astype(str).map(places), np.intp)
 
@@ -212,3 +219,32 @@ def cell_weights(factors: Sequence[Factor], weights: Weights) -> Floats:
 def kron(first: Floats, other: Floats) -> Floats:
     """Kronecker's product."""
     return np.asarray(np.kron(first, other), np.float64)
+
+
+def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
+    """The design of usable rows, the numbers of their levels, and whether it has interactions: they
+    are left out where a combination of levels has no row. None where even then the factors cannot
+    be told apart. Covariates are less their means over participants."""
+    codes = np.column_stack(
+        [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]
+    ).astype(np.intp)
+    covariates = {
+        name: (rows[name] - rows.groupby(PARTICIPANT)[name].mean().mean()).to_numpy(np.float64)
+        for name in layout.covariates
+    }
+    for crossed in (True, False):
+        design = columns(layout.factors, codes, covariates, crossed)
+        if np.linalg.matrix_rank(design.matrix) == design.matrix.shape[1]:
+            return design, codes, crossed
+    return None
+
+
+def weighted_cells(layout: Layout, design: Columns, weights: Weights) -> Floats:
+    """The weighted sum of the means of cells as weights of a design's coefficients, covariates at
+    their mean."""
+    factors = layout.factors
+    crossed = len(design.terms) > 1 + len(factors) + len(layout.covariates)
+    codes = cell_codes(factors) if factors else np.zeros((1, 0), np.intp)
+    nothing = {name: np.zeros(len(codes)) for name in layout.covariates}
+    made = cell_weights(factors, weights) @ columns(factors, codes, nothing, crossed).matrix
+    return np.asarray(made, np.float64)

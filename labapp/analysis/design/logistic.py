@@ -25,11 +25,10 @@ from labapp.analysis.design.layout import (
     Layout,
     Weights,
     Whole,
-    cell_codes,
-    cell_weights,
-    columns,
+    fixed_effects,
+    usable,
+    weighted_cells,
 )
-from labapp.analysis.design.mixed import _centred, _codes, _usable
 from labapp.analysis.inference import FEW, SAME, Outcome
 
 NAME = "F, logistic GEE"
@@ -49,11 +48,7 @@ class Logistic:
     remarks: tuple[str, ...] = ()
 
     def estimate(self, weights: Weights) -> Estimate | Outcome:
-        factors = self.layout.factors
-        crossed = len(self.design.terms) > 1 + len(factors) + len(self.layout.covariates)
-        codes = cell_codes(factors) if factors else np.zeros((1, 0), np.intp)
-        nothing = {name: np.zeros(len(codes)) for name in self.layout.covariates}
-        row = cell_weights(factors, weights) @ columns(factors, codes, nothing, crossed).matrix
+        row = weighted_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         return Estimate(float(row @ self.coefficients), error, self.df, float("nan"), self.n, 0.0)
 
@@ -74,22 +69,15 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Outcome:
     from statsmodels.genmod.families import Binomial
     from statsmodels.genmod.generalized_estimating_equations import GEE
 
-    rows = _usable(frame, layout)
+    rows = usable(frame, layout)
     y = rows[VALUE].to_numpy(np.float64)
     if y.size == 0 or np.ptp(y) == 0:
         return Outcome(NAME, why=SAME if y.size else FEW)
-    codes = np.column_stack(
-        [np.zeros((len(rows), 0), np.intp)]
-        + [_codes(rows, factor.name, factor.levels) for factor in layout.factors]
-    ).astype(np.intp)
-    covariates = {name: _centred(rows, name) for name in layout.covariates}
-    remarks: tuple[str, ...] = ()
-    design = columns(layout.factors, codes, covariates)
-    if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
-        design = columns(layout.factors, codes, covariates, crossed=False)
-        remarks = (EMPTY_CELL,)
-        if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
-            return Outcome(NAME, why="the factors cannot be told apart in these values")
+    fixed = fixed_effects(rows, layout)
+    if fixed is None:
+        return Outcome(NAME, why="the factors cannot be told apart in these values")
+    design, codes, crossed = fixed
+    remarks = () if crossed else (EMPTY_CELL,)
     people = rows[PARTICIPANT].nunique()
     df = people - design.matrix.shape[1]
     if df < 1:

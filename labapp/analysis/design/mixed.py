@@ -28,11 +28,12 @@ from labapp.analysis.design.layout import (
     Layout,
     Weights,
     Whole,
-    cell_codes,
-    cell_weights,
-    columns,
+    codes_of,
+    fixed_effects,
     kron,
     sum_coding,
+    usable,
+    weighted_cells,
 )
 from labapp.analysis.inference import FEW, SAME, Outcome, varies
 
@@ -100,11 +101,7 @@ class Mixed:
 
     def estimate(self, weights: Weights) -> Estimate | Outcome:
         """A weighted sum of the means of cells, covariates at their mean."""
-        factors = self.layout.factors
-        crossed = len(self.design.terms) > 1 + len(factors) + len(self.layout.covariates)
-        codes = cell_codes(factors) if factors else np.zeros((1, 0), np.intp)
-        nothing = {name: np.zeros(len(codes)) for name in self.layout.covariates}
-        row = cell_weights(factors, weights) @ columns(factors, codes, nothing, crossed).matrix
+        row = weighted_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         spread = sqrt(sum(sd**2 for sd in self.sds.values()))
         value = float(row @ self.coefficients)
@@ -152,7 +149,7 @@ def _together(dfs: Sequence[float]) -> float:
 
 def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Outcome:
     """One value a participant and cell on the factors, with a random intercept of participants."""
-    rows = _usable(frame, layout)
+    rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])
 
@@ -166,13 +163,13 @@ def of_trials(
     Simplified by one rule: slopes are not correlated with intercepts or each other, and effects
     that are estimated as 0 are taken out until none is; what was taken out is said.
     """
-    rows = _usable(frame, layout)
+    rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     effects = [Random(f"1 | {PARTICIPANT}", people)]
     if stimulus is not None and rows[stimulus].nunique() > 1:
         effects.append(Random(f"1 | {stimulus}", pd.factorize(rows[stimulus])[0].astype(np.intp)))
     for factor in layout.within if slopes else ():
-        codes = _codes(rows, factor.name, factor.levels)
+        codes = codes_of(rows, factor)
         for at in range(len(factor.levels) - 1):
             by = np.where(codes == at, 1.0, np.where(codes == len(factor.levels) - 1, -1.0, 0.0))
             effects.append(Random(f"0 + {factor.name}{at + 1} | {PARTICIPANT}", people, by))
@@ -197,37 +194,18 @@ def of_trials(
     return replace(model, remarks=(*model.remarks, text))
 
 
-def _usable(frame: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    rows = frame.dropna(subset=[VALUE, *layout.covariates])
-    for factor in layout.factors:
-        rows = rows[rows[factor.name].isin(factor.levels)]
-    return rows.reset_index(drop=True)
-
-
-def _codes(rows: pd.DataFrame, name: str, levels: Sequence[str]) -> Whole:
-    places = {level: at for at, level in enumerate(levels)}
-    return np.asarray(rows[name].astype(str).map(places), np.intp)
-
-
 def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed | Outcome:
     """The model by restricted maximum likelihood. rows: without gaps."""
     name = "linear mixed model"
     n = rows[PARTICIPANT].nunique()
     if n < 2:
         return Outcome(name, why=FEW)
-    codes = np.column_stack(
-        [np.zeros((len(rows), 0), np.intp)]
-        + [_codes(rows, factor.name, factor.levels) for factor in layout.factors]
-    ).astype(np.intp)
-    covariates = {covariate: _centred(rows, covariate) for covariate in layout.covariates}
     y = rows[VALUE].to_numpy(np.float64)
-    remarks: tuple[str, ...] = ()
-    design = columns(layout.factors, codes, covariates)
-    if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
-        design = columns(layout.factors, codes, covariates, crossed=False)
-        remarks = (EMPTY_CELL,)
-        if np.linalg.matrix_rank(design.matrix) < design.matrix.shape[1]:
-            return Outcome(name, why="the factors cannot be told apart in these values")
+    fixed = fixed_effects(rows, layout)
+    if fixed is None:
+        return Outcome(name, why="the factors cannot be told apart in these values")
+    design, _, crossed = fixed
+    remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
     if len(y) <= design.matrix.shape[1] + 1:
         return Outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
@@ -254,12 +232,6 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
         layout, design, n, coefficients * unit, covariance * unit**2,
         {**sds, "residual": sigma * unit}, remarks, information, slopes * unit**2,
     )  # fmt: skip
-
-
-def _centred(rows: pd.DataFrame, name: str) -> Floats:
-    """A covariate less its mean over participants."""
-    by_participant = rows.groupby(PARTICIPANT)[name].mean()
-    return (rows[name] - by_participant.mean()).to_numpy(np.float64)
 
 
 class _Problem:
