@@ -149,7 +149,6 @@ def stimuli_build(
 
 @stimuli_app.command("explain")
 def stimuli_explain(
-    onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="A classifier as ONNX.")],
     images: Annotated[
         Path, typer.Option("--images", metavar="DIR", help="A folder of pictures for each class.")
     ],
@@ -158,6 +157,25 @@ def stimuli_explain(
     ],
     size: Annotated[int, typer.Option("--size", min=4, help="Pixels a side that it takes.")],
     set_id: Annotated[str, typer.Option("--id", help="Of the set, which studies name.")],
+    onnx: Annotated[
+        Path | None, typer.Option("--onnx", metavar="FILE", help="A classifier as ONNX.")
+    ] = None,
+    torch_export: Annotated[
+        Path | None,
+        typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
+    ] = None,
+    torchscript: Annotated[
+        Path | None,
+        typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
+    ] = None,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="TASK",
+            help="unmasking: pictures masked by two methods; judging: a heatmap an option.",
+        ),
+    ] = "unmasking",
     grey: Annotated[bool, typer.Option("--grey", help="It takes one channel, not three.")] = False,
     mean: Annotated[
         str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
@@ -173,31 +191,66 @@ def stimuli_explain(
     wrong: Annotated[
         int, typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong.")
     ] = 2,
+    method: Annotated[
+        str, typer.Option("--method", help="Of judging: occlusion or rise.")
+    ] = "occlusion",
+    sets: Annotated[int, typer.Option("--sets", min=1, help="Of judging: numbered sets.")] = 1,
+    right_in_set: Annotated[
+        int, typer.Option("--right-per-set", min=0, help="Of judging: predicted right.")
+    ] = 5,
+    wrong_in_set: Annotated[
+        int, typer.Option("--wrong-per-set", min=0, help="Of judging: predicted wrong.")
+    ] = 5,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
+    ] = False,
 ) -> None:
-    """Make a set of pixel scores from your own classifier and pictures, by what it answers alone.
+    """Make a set for unmasking or judging from your own classifier and pictures, by what it
+    answers alone.
 
     Occlusion and RISE change what the classifier sees; methods that need its inside cannot explain
-    an ONNX file.
+    such a file.
 
     Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 \
     --id my-pets
     """
+    from labapp.errors import UsageError
     from labapp.explanations.building import commands
+    from labapp.explanations.building.black_box import BlackBox
+    from labapp.explanations.building.selection import SetSize
 
+    given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
+    named = {kind: path for kind, path in given.items() if path is not None}
+    if len(named) != 1:
+        raise UsageError(
+            "One classifier is explained at a time.",
+            safe="Nothing was written.",
+            todo="Give one of --onnx, --torch-export and --torchscript.",
+        )
+    ((kind, file),) = named.items()
     numbers = {"--mean": mean, "--std": std}
     levels = {name: _levels(name, text, 1 if grey else 3) for name, text in numbers.items()}
-    done = commands.explain_with_progress(
-        onnx,
-        images,
+    box = BlackBox(
+        file,
         tuple(name.strip() for name in classes.split(",")),
-        size=size,
+        size,
         channels=1 if grey else 3,
         mean=levels["--mean"],
         std=levels["--std"],
+        format=kind,  # type: ignore[arg-type]
+        trusted=trust,
+    )
+    done = commands.explain_with_progress(
+        box,
+        images,
+        purpose,
         set_id=set_id,
         title=title,
         each=each,
         wrong=wrong,
+        method=method,
+        sizes=SetSize(right_in_set, wrong_in_set, sets),
         seed=seed,
         out=out,
     )

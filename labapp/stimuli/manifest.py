@@ -90,6 +90,31 @@ class Method(Strict):
     sha256: str | None = None
 
 
+class Classifier(Strict):
+    """The classifier of a lab's own that was explained, by what it answers.
+
+    Attributes
+    ----------
+    file : the name of the file that it came as.
+    format : of the file.
+    sha256 : the hash of the file.
+    size : width and height of the pictures that it takes, in pixels.
+    channels : 1 for grey, 3 for red, green and blue.
+    mean : subtracted from levels 0 to 1, one or one a channel.
+    std : by which they are divided then.
+    pictures : how many it was tried on; `method` has its accuracy on them.
+    """
+
+    file: str = Field(min_length=1)
+    format: Literal["onnx", "torchscript", "torch-export"]
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size: int = Field(ge=1)
+    channels: Literal[1, 3]
+    mean: tuple[Finite, ...] = (0.0,)
+    std: tuple[Finite, ...] = (1.0,)
+    pictures: int = Field(ge=1)
+
+
 class Prototype(Strict):
     """A part of a training photo.
 
@@ -255,6 +280,7 @@ class Manifest(Strict):
     licence : under which it may be used.
     kind : of explanation: `heatmaps`, `prototypes`, `path` or `scores`.
     method : what explains, and the explained model; in a `scores` set the model alone.
+    classifier : the card of a lab's own classifier, which came in by `labapp stimuli explain`.
     classes_are : what the texts call the classes.
     invented : whether the classes' names are made up, so that nobody knows them before.
     scale : what grey heatmaps mean: 0 to 1 (`positive`), or -1 to 1 with the middle grey for 0
@@ -281,6 +307,7 @@ class Manifest(Strict):
     licence: str = ""
     kind: Kind
     method: Method
+    classifier: Classifier | None = None
     classes_are: Literal["objects", "species"]
     invented: bool = False
     scale: Scale | None = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 from typer.testing import CliRunner
@@ -135,3 +137,67 @@ def test_what_does_not_fit_is_told(
     assert code != 0
     assert told in said
     assert not out.exists()
+
+
+def test_a_set_for_judging_has_a_heatmap_for_each_option(tmp_path: Path, images: Path) -> None:
+    sizes = ("--right-per-set", "3", "--wrong-per-set", "2")
+    code, told, out = built(tmp_path, images, "--for", "judging", *sizes)
+    assert code == 0, told
+    manifest = importing.read_checked(out).manifest
+    assert isinstance(manifest, Manifest)
+    assert manifest.kind == "heatmaps"
+    assert [photo.correct for photo in manifest.photos].count(False) == 2
+    assert manifest.classifier is not None
+    assert manifest.classifier.pictures == 14
+    assert (manifest.classifier.size, manifest.classifier.channels) == (SIZE, 1)
+    assert manifest.classifier.sha256 == manifest.method.sha256
+    for photo in manifest.photos:
+        by_option = dict(zip(photo.options, photo.heatmaps, strict=True))
+        light, dark = (
+            np.array(Image.open(out / by_option[name])).reshape(CELLS, 8, CELLS, 8).mean((1, 3))
+            for name in ("light", "dark")
+        )
+        # What speaks for the one class speaks against the other, and the rest says nothing.
+        middle = 127.5
+        assert light[2, 5] + dark[2, 5] == pytest.approx(2 * middle, abs=1)
+        assert abs(light[2, 5] - middle) > 100
+        assert np.abs(np.delete(light.ravel(), 2 * CELLS + 5) - middle).max() < 2
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("--for", "tasting"), "A set is for unmasking or judging"),
+        (("--method", "gradcam"), "one of occlusion, rise"),
+        (("--for", "judging"), "light: 5 right, 2 wrong; dark: 5 right, 2 wrong"),
+        (("--torchscript", "c.pt"), "Give one of --onnx"),
+    ],
+)
+def test_what_cannot_be_judged_is_told(
+    more: tuple[str, ...], told: str, tmp_path: Path, images: Path
+) -> None:
+    code, text, out = built(tmp_path, images, *more)
+    assert code != 0
+    assert told in text
+    assert not out.exists()
+
+
+def test_a_classifier_of_torch_comes_in_as_its_onnx_does(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(4, 2),
+    ).eval()
+    file = tmp_path / "c.pt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(torch.jit.trace(network, torch.zeros(2, 3, SIZE, SIZE)), file)
+    box = BlackBox(file, ("light", "dark"), SIZE, mean=(0.5,), std=(0.2,), format="torchscript")
+    pictures = np.random.default_rng(0).integers(0, 256, (60, 3, SIZE, SIZE)).astype(np.uint8)
+    with torch.no_grad():
+        expected = network(torch.from_numpy((pictures / np.float32(255) - 0.5) / 0.2).float())
+    np.testing.assert_allclose(box.predictor()(pictures), expected.numpy(), atol=1e-4)

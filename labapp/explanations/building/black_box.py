@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from labapp import __version__
 from labapp.datasets import folder as folders
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.split import Int64
-from labapp.errors import StimuliError
+from labapp.errors import ModelError, StimuliError
 from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.pixel_score_sets import select
 from labapp.explanations.building.sets import ScoredSpec
@@ -36,6 +37,7 @@ from labapp.representations import onnx_backend
 from labapp.stimuli import masking, score_files
 from labapp.stimuli.manifest import (
     Class_,
+    Classifier,
     Confusion,
     Manifest,
     MaskedOutput,
@@ -48,6 +50,7 @@ from labapp.training import files
 
 UInt8 = NDArray[np.uint8]
 Float32 = NDArray[np.float32]
+Format = Literal["onnx", "torchscript", "torch-export"]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
 
@@ -62,6 +65,8 @@ _TODO = (
     "it gives."
 )
 CHUNK = 50
+CLOSE = 1e-3
+"""Most that scores of a converted file may differ, of scores of the size 1."""
 METHODS = {"occlusion": "Occlusion", "rise": "RISE"}
 DIGITS = 4
 
@@ -72,11 +77,13 @@ class BlackBox:
 
     Attributes
     ----------
-    file : the ONNX file.
+    file : the file that it came as.
     names : of the classes, in the order of its scores.
     size : width and height of the pictures it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
     mean, std : of each channel, of levels from 0 to 1, by which its inputs are normalised.
+    format : of the file.
+    trusted : whether a file that is a program is opened though it cannot be shut in.
     """
 
     file: Path
@@ -85,13 +92,60 @@ class BlackBox:
     channels: int = 3
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
+    format: Format = "onnx"
+    trusted: bool = False
+
+    @property
+    def sha256(self) -> str:
+        """Of the file."""
+        return files.digest(files.read_bytes(self.file))
+
+    def card(self, pictures: int) -> Classifier:
+        """What a set says of the classifier. pictures: on which its accuracy was measured."""
+        return Classifier(
+            file=self.file.name,
+            format=self.format,
+            sha256=self.sha256,
+            size=self.size,
+            channels=1 if self.channels == 1 else 3,
+            mean=self.mean,
+            std=self.std,
+            pictures=pictures,
+        )
+
+    def _run(self) -> Callable[[Float32], Float32]:
+        """The scores of normalised pictures. Raises ModelError, also where what a file was
+        converted to gives other scores."""
+        shape, content, expected = (self.channels, self.size, self.size), b"", None
+        example = np.random.default_rng(0).random((CHUNK, *shape)).astype(np.float32)
+        if self.format == "onnx":
+            content = files.read_bytes(self.file)
+        else:
+            from labapp.representations.importing.convert import convert
+
+            conversion = convert(
+                self.file,
+                files.read_bytes(self.file),
+                self.format,
+                example,
+                trusted=self.trusted,
+            )
+            content, expected = conversion.graph, conversion.decoded
+        run = onnx_backend.graph(content, str(self.file), shape, (len(self.names),), todo=_TODO)
+        if expected is not None:
+            apart = float(np.abs(run(example) - expected).max())
+            if not apart <= CLOSE * max(1.0, float(np.abs(expected).max())):
+                raise ModelError(
+                    f"{self.file} is not used: what it was converted to gives scores that differ "
+                    f"by up to {apart:.2g}.",
+                    safe="Nothing was written.",
+                    todo="Export it as ONNX, and give that with --onnx.",
+                )
+        return run
 
     def predictor(self) -> Predict:
         """The classifier. Raises ModelError: it cannot be read, or is no such classifier."""
-        shape = (self.channels, self.size, self.size)
-        run = onnx_backend.graph(
-            files.read_bytes(self.file), str(self.file), shape, (len(self.names),), todo=_TODO
-        )
+        run = self._run()
         mean, std = (
             np.array(values, np.float32).reshape(-1, 1, 1) for values in (self.mean, self.std)
         )
@@ -123,7 +177,7 @@ def build(
     StimuliError : too few are predicted right, or wrong.
     """
     predict = box.predictor()
-    shown, labels = _pictures(box, images, progress)
+    shown, labels = pictures(box, images, progress)
     seen = average_blocks(shown, box.size)
     logits = predict(seen)
     predicted = np.asarray(logits.argmax(1), np.int64)
@@ -131,7 +185,7 @@ def build(
     sure = np.ptp(np.sort(logits, 1)[:, -2:], axis=1) > 10.0**-DIGITS
     chosen = select(labels, predicted, sure, box.names, spec, seed)
     mean = tuple(round(float(level), 4) for level in shown[chosen[:-1]].mean((0, 2, 3)) / 255)
-    cells = _cells(box.size)
+    cells = cells_of(box.size)
     photos: list[Photo] = []
     made: dict[str, bytes] = {}
     for place, row in enumerate(chosen.tolist()):
@@ -160,7 +214,6 @@ def build(
             )
         )
     progress("explaining", len(chosen), len(chosen))
-    graph = files.digest(files.read_bytes(box.file))
     manifest = Manifest(
         id=spec.id,
         title=spec.title,
@@ -169,6 +222,7 @@ def build(
         method=Method(
             name=spec.title, accuracy=round(100 * float((predicted == labels).mean()), 2)
         ),
+        classifier=box.card(len(labels)),
         classes_are="objects",
         classes=tuple(Class_(id=id_, name=name) for id_, name in zip(ids, box.names, strict=True)),
         photos=tuple(photos[:-1]),
@@ -185,8 +239,8 @@ def build(
             for other in range(len(ids))
         ),
         seed=seed,
-        made_with=f"labapp {__version__}, labapp stimuli explain --onnx {box.file.name} "
-        f"(SHA-256 {graph}) --seed {seed}",
+        made_with=f"labapp {__version__}, labapp stimuli explain --{box.format} "
+        f"{box.file.name} (SHA-256 {box.sha256}) --seed {seed}",
     )
     return BuiltSet(manifest, made, len(labels))
 
@@ -195,27 +249,37 @@ def explain(
     predict: Predict, picture: UInt8, class_: int, mean: Sequence[float], cells: int, seed: int
 ) -> dict[str, NDArray[np.float64]]:
     """How much each cell of a picture speaks for a class, by every method: float64, shape (cells,
-    cells). picture: uint8 (channels, size, size); mean: level of what is hidden, from 0 to 1."""
+    cells). See `explain_classes`."""
+    made = explain_classes(predict, picture, mean, cells, seed)
+    return {method: maps[class_] for method, maps in made.items()}
+
+
+def explain_classes(
+    predict: Predict, picture: UInt8, mean: Sequence[float], cells: int, seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """How much each cell of a picture speaks for each class, by every method: float64, shape
+    (classes, cells, cells). picture: uint8 (channels, size, size); mean: level of what is hidden,
+    from 0 to 1."""
     size = picture.shape[-1] // cells
     hidden = np.rint(np.array(mean).reshape(-1, 1, 1) * 255).astype(np.uint8)
 
     def scores(keep: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Of the class, where cells (n, cells, cells) are kept and the others hidden."""
+        """Of the classes, (classes, n), where cells (n, cells, cells) are kept, others hidden."""
         pixels = keep.repeat(size, 1).repeat(size, 2)[:, None]
         parts = [
-            predict(np.where(pixels[at : at + CHUNK], picture, hidden))[:, class_]
+            predict(np.where(pixels[at : at + CHUNK], picture, hidden))
             for at in range(0, len(keep), CHUNK)
         ]
-        return np.concatenate(parts).astype(np.float64)
+        return np.concatenate(parts).T.astype(np.float64)
 
-    whole = float(predict(picture[None])[0, class_])
+    whole = predict(picture[None])[0].astype(np.float64)
     one_less = ~np.eye(cells * cells, dtype=np.bool_).reshape(-1, cells, cells)
     random = np.random.default_rng([seed, 1]).random((MASKS, cells, cells)) < 0.5
     of_masks = scores(random)
     seen = random.sum(0).clip(1)
     return {
-        "occlusion": (whole - scores(one_less)).reshape(cells, cells),
-        "rise": np.tensordot(of_masks - of_masks.mean(), random, 1) / seen,
+        "occlusion": (whole[:, None] - scores(one_less)).reshape(-1, cells, cells),
+        "rise": np.tensordot(of_masks - of_masks.mean(1, keepdims=True), random, 1) / seen,
     }
 
 
@@ -246,17 +310,17 @@ def _masked(
     ]
 
 
-def _pictures(box: BlackBox, images: Path, progress: Progress) -> tuple[UInt8, Int64]:
+def pictures(box: BlackBox, images: Path, progress: Progress) -> tuple[UInt8, Int64]:
     """The pictures as people see them, uint8 (n, channels, side, side), and their classes."""
     of_class = folders.files_of(images, box.names)
     paths = [(number, path) for number, name in enumerate(of_class) for path in of_class[name]]
     side = box.size * _times(box.size, [path for _, path in paths])
-    pictures = []
+    made = []
     for place, (_, path) in enumerate(paths):
         progress("looking at pictures", place, len(paths))
-        pictures.append(folders.pixels(path, size=side, channels=box.channels)[1])
+        made.append(folders.pixels(path, size=side, channels=box.channels)[1])
     progress("looking at pictures", len(paths), len(paths))
-    return np.stack(pictures), np.array([number for number, _ in paths], np.int64)
+    return np.stack(made), np.array([number for number, _ in paths], np.int64)
 
 
 def _times(size: int, paths: Sequence[Path]) -> int:
@@ -274,7 +338,7 @@ def _times(size: int, paths: Sequence[Path]) -> int:
     return max(times, 1)
 
 
-def _cells(size: int) -> int:
+def cells_of(size: int) -> int:
     """Cells of a side, a divisor of the model's size. Raises StimuliError where there is none."""
     cells = max(n for n in range(1, MOST_CELLS + 1) if size % n == 0)
     if cells < 4:

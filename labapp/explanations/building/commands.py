@@ -13,12 +13,18 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labapp.errors import StimuliError, UsageError
-from labapp.explanations.building import black_box, build, sets
+from labapp.explanations.building import black_box, black_box_judging, build, sets
+from labapp.explanations.building.black_box import BlackBox
 from labapp.explanations.building.pixel_score_sets import build_scored
+from labapp.explanations.building.selection import SetSize
 from labapp.explanations.building.sets import SCORED_SPECS, ScoredSpec
 from labapp.explanations.methods import METHODS, scorings
 from labapp.stimuli import library
 from labapp.stimuli.manifest import PATTERNS, SET_ID
+
+PURPOSES = ("unmasking", "judging")
+"""What sets from a lab's own classifier are for: tasks that mask pictures, and those that show a
+heatmap an option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +134,27 @@ def build_scored_with_progress(
 
 
 def explain_with_progress(
-    onnx: Path,
+    box: BlackBox,
     images: Path,
-    names: tuple[str, ...],
+    purpose: str,
     *,
-    size: int,
-    channels: int,
-    mean: tuple[float, ...],
-    std: tuple[float, ...],
     set_id: str,
     title: str | None,
     each: int,
     wrong: int,
+    method: str,
+    sizes: SetSize,
     seed: int,
     out: Path | None,
 ) -> BuildSummary:
-    """Build a set of pixel scores from a classifier given as ONNX, see `black_box`.
+    """Build a set for unmasking or for judging from a classifier of which nothing is known but its
+    outputs, see `black_box`.
 
     Raises UsageError, what `black_box.build` raises, and StimuliError as `build_with_progress`.
     """
-    if len(names) < 2 or len(set(names)) < len(names) or not all(names):
+    if len(box.names) < 2 or len(set(box.names)) < len(box.names) or not all(box.names):
         raise UsageError(
-            f"Found --classes {','.join(names)}.",
+            f"Found --classes {','.join(box.names)}.",
             safe="Nothing was written.",
             todo="Name two classes or more, each once, in the order of the classifier's scores.",
         )
@@ -159,9 +164,30 @@ def explain_with_progress(
             safe="Nothing was written.",
             todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
         )
-    box = black_box.BlackBox(onnx, names, size, channels, mean, std)
+    if purpose not in PURPOSES or method not in black_box.METHODS:
+        raise UsageError(
+            f"Found --for {purpose} --method {method}.",
+            safe="Nothing was written.",
+            todo=f"A set is for {' or '.join(PURPOSES)}; its method is one of "
+            f"{', '.join(black_box.METHODS)}.",
+        )
+    if purpose == "judging":
+        return _done(
+            set_id,
+            out,
+            lambda progress: black_box_judging.build(
+                box,
+                images,
+                set_id=set_id,
+                title=title or set_id,
+                method=method,
+                wanted=sizes,
+                seed=seed,
+                progress=progress,
+            ),
+        )
     spec = ScoredSpec(
-        set_id, title or set_id, str(onnx), each, wrong, methods=tuple(black_box.METHODS)
+        set_id, title or set_id, str(box.file), each, wrong, methods=tuple(black_box.METHODS)
     )
     return _done(
         set_id,
