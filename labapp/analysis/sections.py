@@ -11,6 +11,7 @@ import pandas as pd
 from labapp.analysis.attention import attention
 from labapp.analysis.by_task import without_sections
 from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.item_sections import item_sections
 from labapp.analysis.methods import methods
 from labapp.analysis.notes_section import notes_section
 from labapp.analysis.questionnaire_sections import questionnaires
@@ -59,6 +60,8 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     results = None if analyses is None else analyses.studies.get(name)
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
+    scales = () if analyses is None else analyses.scales.get(name, ())
+    yield from item_sections(about.counted, scales, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
     yield from retention(own, name, anchor)

@@ -152,7 +152,7 @@ def test_both_error_units_are_named(golden: str) -> None:
 
 def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', golden)
-    assert len(labels) == golden.count("<svg") == 4
+    assert len(labels) == golden.count("<svg") == 5
     assert "Metrics by model" in labels[0]
     assert "Alignment over time" in labels[1]
     assert "Coverage of each dial" in labels[2]

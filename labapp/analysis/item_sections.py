@@ -1,0 +1,267 @@
+"""The report's sections on the items of questionnaires: what was answered to each, in the order of
+the questionnaire, and how well the items of a scale go together."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from labapp.analysis.attention import is_check
+from labapp.analysis.reliability import Reliability
+from labapp.analysis.tables import Tables
+from labapp.report.formats import decimal
+from labapp.report.language import Verbatim, say
+from labapp.report.listing import NONE, records, spread
+from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+from labapp.study.instruments.items import MOST_CIRCLES
+
+LONGEST = 46
+"""Letters of an item's words in the report; the table of items has all of them."""
+IN_FIGURE = 34
+"""Letters of a line of them beside a figure."""
+TOLD = 0.07
+"""The count stands in a part of a bar that is at least this share of it."""
+TURNED = "counts the other way round"
+CODEBOOK = "The words of each item in full, with its range and conditions, are in items.csv."
+
+
+def short(words: str, longest: int = LONGEST) -> str:
+    """The beginning of a text, up to a blank, with an ellipsis where some is left out."""
+    return textwrap.shorten(words, longest, placeholder=" …")
+
+
+def rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """By questionnaire and version its ratings of few points, as listed, and the answers to them;
+    not of who somebody is, nor of attention checks. An item that is asked once a stage is one."""
+    known = counted.items[counted.items["kind"].isin(["scale", "statement"])]
+    known = known[~known["identifying"] & (known["high"] - known["low"] < MOST_CIRCLES)]
+    keys = ["instrument", "instrument_version"]
+    known = known[known["check"].isna()].drop_duplicates([*keys, "item"])
+    answers = counted.answers[counted.answers["submitted"] & ~is_check(counted.answers)]
+    answers = answers[~answers["about_person"].fillna(value=False) & answers["value"].notna()]
+    for (instrument, version), items in known.groupby(keys):
+        own = answers[answers["instrument"] == instrument]
+        own = own[own["instrument_version"] == version]
+        again = set(items.loc[items["once_a_stage"], "item"])
+        bases = [
+            base if (base := str(name).rpartition("_")[0]) in again else str(name)
+            for name in own["item"]
+        ]
+        own = own.assign(item=bases)
+        own = own[own["item"].isin(items["item"])]
+        several = counted.items.loc[counted.items["instrument"] == instrument]
+        name = str(instrument)
+        if several["instrument_version"].nunique() > 1:
+            name = f"{name}, version {version}"
+        if len(own):
+            yield name, items.sort_values("listed", kind="stable"), own
+
+
+def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -> Iterator[Html]:
+    """What was answered to each item, and the reliability of scales. anchor: prefix of ids."""
+    for place, (name, items, answers) in enumerate(rated_items(counted), start=1):
+        yield heading(3, f"Items of {name}")
+        yield distribution(name, items, answers, f"{anchor}-items-{place}")
+        yield details("How often each number was chosen", counts(items, answers))
+    yield from reliability_section(scales, counted)
+
+
+def _abouts(answers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The answers about each model; those about none are of the whole session."""
+    about = answers["model"].where(answers["model"].notna(), "whole session")
+    return [(str(model), own) for model, own in answers.groupby(about, sort=True)]
+
+
+def _item(words: str, name: str, *, turned: bool) -> Html:
+    """An item in a table: its words, and below them its id and whether it is reversed."""
+    return two_lines(Verbatim(short(words)), Verbatim(f"{name}, {say(TURNED)}" if turned else name))
+
+
+def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
+    """A bar an item, in parts by what was answered."""
+    import matplotlib as mpl  # slow to load
+    from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
+
+    from labapp.figure_style import colours, panels_across, points_of, style
+    from labapp.report import kit
+    from labapp.report.drawing import Drawing, model_names, svg_of
+    from labapp.report.finishing import SAID
+
+    abouts = _abouts(answers)
+    with mpl.rc_context(style()):
+        shades = LinearSegmentedColormap.from_list("answers", colours().differences)
+        figure, axes = kit.panels(len(abouts), min(2, len(abouts)), 0.45 * len(items) + 0.7)
+        across = panels_across(min(2, len(abouts)))
+        titles = model_names([about for about, _ in abouts])
+        for at, (ax, (_, own)) in enumerate(zip(axes, abouts, strict=True)):
+            for row, item in enumerate(records(items)):
+                values = own.loc[own["item"] == item["item"], "value"].to_numpy(dtype=float)
+                low, high = int(item["low"]), int(item["high"])
+                left = 0.0
+                for number in range(low, high + 1):
+                    n = int((values == number).sum())
+                    share = n / len(values) if len(values) else 0.0
+                    colour = shades((number - low) / (high - low))
+                    ax.barh(row, share, left=left, height=0.8, color=colour,
+                            edgecolor=colours().secondary, linewidth=0.4)  # fmt: skip
+                    if share >= TOLD:
+                        dark = rgb_to_hsv(to_rgb(colour))[2] < 0.75
+                        ax.text(left + share / 2, row, str(n), ha="center", va="center",
+                                size=points_of(7.5), color="white" if dark else colours().ink,
+                                label=SAID)  # fmt: skip
+                    left += share
+                if at % across == 0:
+                    words = short(str(item["text"]), 2 * IN_FIGURE)
+                    words += f" ({say(TURNED)})" if item["reversed_in"] is not None else ""
+                    ax.text(-0.02, row, textwrap.fill(words, IN_FIGURE), ha="right", va="center",
+                            size=points_of(8), label=SAID)  # fmt: skip
+            ax.set(xlim=(0, 1), ylim=(len(items) - 0.5, -0.5), yticks=[], xticks=[0, 0.5, 1])
+            ax.set_xticklabels(["0", "50", "100"])
+            ax.set_xlabel("% of answers")
+            ax.set_title(titles[at])
+            ax.spines["left"].set_visible(False)
+        drawing = Drawing(svg_of(figure, prefix), f"Answers to the items of {name}")
+    return drawing.html(f"{_ends(items)} {_READ} {CODEBOOK}")
+
+
+_READ = (
+    "Each bar is an item, in the order of the questionnaire, its parts the numbers from the lowest "
+    "on the left to the highest on the right, as they were answered; the figures in them count "
+    "answers."
+)
+
+
+def _ends(items: pd.DataFrame) -> str:
+    """What stands at the ends of the items that all have the same; empty where they differ."""
+    ends = set()
+    for row in records(items):
+        said = json.loads(row["answers"] or "{}")
+        low, high = str(int(row["low"])), str(int(row["high"]))
+        ends.add((low, said.get(low, ""), high, said.get(high, "")))
+    if len(ends) != 1:
+        return ""
+    low, least, high, most = ends.pop()
+    return f"{low}: {least}; {high}: {most}."
+
+
+def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
+    """How often each number was chosen, by item and what was asked about."""
+    low, high = int(items["low"].min()), int(items["high"].max())
+    numbers = range(low, high + 1)
+    rows = []
+    for item in records(items):
+        turned = item["reversed_in"] is not None
+        name = _item(str(item["text"]), str(item["item"]), turned=turned)
+        for about, own in _abouts(answers[answers["item"] == item["item"]]):
+            values = own["value"].to_numpy(dtype=float)
+            offered = range(int(item["low"]), int(item["high"]) + 1)
+            chosen = [int((values == n).sum()) if n in offered else NONE for n in numbers]
+            rows.append((name, about, *chosen, spread(values, 2)))
+    return table(
+        ("Item", "About", *map(str, numbers), "Answer"),
+        rows,
+        numeric=range(2, 3 + len(numbers)),
+        caption="How many gave each answer; mean ± sd over answers, the median and n.",
+    )
+
+
+SAYS = (
+    "Alpha is Cronbach's, with Feldt's 95 % interval; omega is McDonald's omega total, from one "
+    "factor by maximum likelihood. Both are of the people who answered all items, reversed items "
+    "turned round. Questionnaires and their versions are never pooled."
+)
+OCCASIONS = (
+    "Where people answered a questionnaire several times, each occasion stands by itself: answers "
+    "of one person at several times are not answers of several people."
+)
+
+
+def reliability_section(scales: Sequence[Reliability], counted: Tables) -> Iterator[Html]:
+    """Alpha and omega of each scale, and below them its items."""
+    if not scales:
+        return
+    yield heading(3, "Reliability of the scales")
+    several = any(scale.occasion for scale in scales)
+    yield paragraph(SAYS)
+    if several:
+        yield paragraph(OCCASIONS)
+    rows = []
+    for scale in scales:
+        value: object = NONE
+        if scale.alpha.value is not None:
+            ends = (decimal(end or 0.0, 2) for end in (scale.alpha.low, scale.alpha.high))
+            value = two_lines(decimal(scale.alpha.value, 2), " to ".join(ends))
+        rows.append(
+            (
+                _named(scale),
+                *([Verbatim(scale.occasion)] if several else []),
+                len(scale.items),
+                len(scale.complete),
+                0 if scale.why else scale.n_incomplete,
+                0 if scale.why else scale.n_unscored,
+                value,
+                NONE if scale.omega.value is None else decimal(scale.omega.value, 2),
+            )
+        )  # fmt: skip
+    yield table(
+        ("Scale", *(["Occasion"] if several else []), "Items", "Answered all", "Answered some",
+         "No score", two_lines("Alpha", "95 % interval"), "Omega"),
+        rows,
+        numeric=range(1 + several, 7 + several),
+    )  # fmt: skip
+    yield from _reasons(scales)
+    yield details(
+        "Item by item", joined(part for scale in scales for part in _items(scale, counted))
+    )
+
+
+def _reasons(scales: Sequence[Reliability]) -> Iterator[Html]:
+    """Why there is no number, or what is to be known of one."""
+    for scale in scales:
+        alike = scale.alpha.why == scale.omega.why
+        told = {"Alpha and omega" if alike else "Alpha": scale.alpha.why}
+        told |= {} if alike else {"Omega": scale.omega.why}
+        for name, why in told.items():
+            if why:
+                of = ", ".join(filter(None, (str(scale.about["score"]), scale.occasion)))
+                yield paragraph(Verbatim(f"{say(name)}, {of}: {say(why)}."), "quiet")
+
+
+def _named(scale: Reliability) -> Html:
+    about = scale.about
+    version = f"version {about['instrument_version']}"
+    return two_lines(Verbatim(f"{about['instrument']}: {about['score']}"), version)
+
+
+def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:
+    """What each item is to its scale, in the order of the questionnaire."""
+    if scale.why or not len(scale.complete):
+        return
+    known = counted.items[counted.items["instrument"] == scale.about["instrument"]]
+    known = known[known["instrument_version"] == scale.about["instrument_version"]]
+    known = known.drop_duplicates("item").set_index("item")
+    order = {name: int(place) for name, place in known["listed"].items()}
+    numbers = sorted(scale.item_numbers, key=lambda row: order.get(row["item"], 0))
+    rows = []
+    for row in numbers:
+        words = known["text"].get(row["item"], row["item"])
+        rows.append(
+            (
+                _item(str(words), row["item"], turned=row["reversed"]),
+                *(
+                    NONE if row[name] is None else decimal(row[name], 2)
+                    for name in ("mean", "sd", "item_rest", "alpha", "loading")
+                ),
+            )
+        )
+    name = f"{scale.about['instrument']}: {scale.about['score']}"
+    title = ", ".join(filter(None, (name, scale.occasion)))
+    yield table(
+        ("Item", "Mean", "sd", "Item-rest r", "Alpha without it", "Loading"),
+        rows,
+        numeric=range(1, 6),
+        caption=Verbatim(title),
+    )
