@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 
 SIGNIFICANT = 0.001
 """Below this p a result is called significant (paper 003, section 5.1)."""
@@ -159,9 +159,11 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
 
     The variance of the mean is the cluster-robust one with the usual small-sample factor,
     G / (G - 1) · Σ_g (Σ_i∈g (x_i - mean))² / n², and t has G - 1 degrees of freedom; with clusters
-    of equal size that is the interval of the mean of the cluster means.
+    of equal size that is the error of the mean of the cluster means. Values are percentages: the
+    interval is one of the logit of the mean, by the delta method, transformed back, so that it
+    stays between 0 and 100 (Korn and Graubard 1999, Analysis of Health Surveys, section 2.7).
     """
-    name = "95 % interval, clustered by set"
+    name = "95 % interval, clustered by set, of the logit"
     names = sorted({str(cluster) for cluster in clusters})
     if len(names) < 2:
         return Outcome(name, why="there are fewer than two clusters")
@@ -170,6 +172,10 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
     sums = np.array([off[labels == name].sum() for name in names])
     count = len(names)
     error = float(np.sqrt(count / (count - 1) * float(np.square(sums).sum())) / values.size)
-    half = float(stats.t.ppf(0.975, count - 1)) * error
-    middle = float(values.mean())
-    return Outcome(name, None, count - 1, None, middle - half, middle + half)
+    share = float(values.mean()) / 100
+    if not 0 < share < 1:
+        return Outcome(name, why="every value is 0 %" if share <= 0 else "every value is 100 %")
+    half = float(stats.t.ppf(0.975, count - 1)) * error / 100 / (share * (1 - share))
+    middle = float(special.logit(share))
+    low, high = (100 * float(special.expit(end)) for end in (middle - half, middle + half))
+    return Outcome(name, None, count - 1, None, low, high)

@@ -52,8 +52,7 @@ DEFINITIONS = {
     ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
-        "denominator). Paper 000 prints the population form (n), by its released code; papers 003 "
-        "and 004 do not say which they print."
+        "denominator)."
     ),
 }
 """How the numbers of all tasks are defined, in the words that the report prints."""

@@ -26,7 +26,7 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
     recruited = [row for row in everybody if row["outcome"] != "declined"]
     if not recruited:
         return
-    yield heading(3, "Who counts")
+    yield heading(3, "Who counts", f"{anchor}-who")
     if (flow := flow_figure(participants, study)) is not None:
         yield flow.html(anchor)
     included = sum(row["included"] for row in recruited)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from labapp.analysis.attention import attention
 from labapp.analysis.by_task import without_sections
+from labapp.analysis.design.summary import summary
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.item_sections import item_sections
 from labapp.analysis.methods import methods
@@ -48,6 +49,17 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
         f"file (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
         f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
     )
+    analyses = findings.of.get(default_analyses())
+    results = None if analyses is None else analyses.studies.get(name)
+    targets = {
+        f"{anchor}-analyses": "Analyses by the design",
+        f"{anchor}-who": "Who counts",
+        f"{anchor}-quality": "Deviations and data quality",
+        f"{anchor}-sessions": "Sessions",
+    }
+    if results is None or not results.analyses:
+        del targets[f"{anchor}-analyses"]
+    yield from summary(own, results, targets)
     yield heading(3, "Methods, as the sessions tell them")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
@@ -56,8 +68,6 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     for report, results in sorted(findings.of.items(), key=_rank):
         yield from report.sections(about, results)
     yield from without_sections(about)
-    analyses = findings.of.get(default_analyses())
-    results = None if analyses is None else analyses.studies.get(name)
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
@@ -66,10 +76,10 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     yield from attention(tables.answers)
     yield from retention(own, name, anchor)
     yield from recruitment(tables)
-    yield heading(3, "Deviations and data quality")
+    yield heading(3, "Deviations and data quality", f"{anchor}-quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))
-    yield heading(3, "Sessions")
+    yield heading(3, "Sessions", f"{anchor}-sessions")
     yield sessions(own)
 
 

@@ -42,11 +42,17 @@ POINTS_UP_TO, LINES_UP_TO = 60, 30
 """Most values of a strip that are drawn as points, and most participants whose points are joined:
 beyond that they hide the box and cannot be told apart. Of more, the box says it with whiskers to
 the 5th and 95th percentile."""
+STEPS_UP_TO = 11
+"""So many different values, each had by two people in the mean, are steps, which are counted."""
+STEPS_READ = (
+    "Scores of steps are counted: the width of a bar and the number in it say how many have the "
+    "value."
+)
 STRIPS_READ = (
     f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with whiskers "
     "to the furthest values within 1.5 × its height; of more than "
     f"{POINTS_UP_TO} values no points are drawn and whiskers end at the 5th and 95th percentile; "
-    f"lines join the points of up to {LINES_UP_TO} participants."
+    f"lines join the points of up to {LINES_UP_TO} participants. {STEPS_READ}"
 )
 """How to read a strip with a box, for captions."""
 _BOX: dict[str, Any] = {
@@ -213,6 +219,9 @@ def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
 
     joined: each row is a participant, whose points are joined by a line.
     """
+    steps = steps_of(values)
+    if steps.size:
+        return [counted(ax, float(place), column, steps) for place, column in enumerate(values.T)]
     shifts = jitter(len(values), 0.17)
     if joined and len(values) <= LINES_UP_TO:
         join_participants(ax, values, shifts)
@@ -223,6 +232,44 @@ def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
         strip(ax, float(place), column[known], shifts[known] if joined else None)
         counts.append(int(known.sum()))
     return counts
+
+
+def steps_of(values: Values) -> Values:
+    """The steps that values are on, where they are on few and most are had by several people; else
+    nothing. values: of shape (participants, strips), NaN where missing."""
+    known = np.round(values[np.isfinite(values)], 9)
+    steps = np.unique(known)
+    widest = int(np.isfinite(values).sum(axis=0).max(initial=0))
+    if widest < BOX_FROM or steps.size > STEPS_UP_TO or known.size < 2 * steps.size:
+        return np.empty(0)
+    if steps.size > 1 and np.diff(steps).min() < 0.06 * np.ptp(np.append(steps, 0.0)):
+        return np.empty(0)  # the numbers of two would lie on each other
+    return steps
+
+
+def counted(ax: Axes, place: float, values: Values, steps: Values, *, half: float = 0.36) -> int:
+    """Draw how many values are on each step: bars with their numbers, and the mean beside
+    them. Returns the n. half: half the width of the bar of all values."""
+    known = np.round(values[np.isfinite(values)], 9)
+    if known.size == 0:
+        return 0
+    thick = 0.62 * (
+        float(np.diff(steps).min()) if steps.size > 1 else abs(float(steps[0])) / 8 or 0.1
+    )
+    for step in steps:
+        n = int((known == step).sum())
+        if n:
+            width = 2 * half * n / known.size
+            look: dict[str, Any] = {
+                "color": FACE,
+                "edgecolor": SECONDARY,
+                "linewidth": 0.8,
+                "zorder": 1,
+            }
+            ax.barh(step, width, thick, place - width / 2, **look)
+            _write(ax, place, float(step), f"{n:,}", INK)
+    diamond(ax, place + half + 0.07, float(known.mean()), clip_on=False)
+    return int(known.size)
 
 
 def horizontal_interval(ax: Axes, ends: Sequence[float], place: float, **style: Any) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from labapp.analysis import inference
 from labapp.analysis.inference import values_of
@@ -72,10 +72,18 @@ def test_values_that_are_missing_are_left_out() -> None:
 def test_sessions_of_sets_of_their_own_have_the_usual_interval(
     rows: list[tuple[int, float]],
 ) -> None:
-    """With one session a set the clustered interval is the t interval of the mean."""
+    """With one session a set the clustered interval is the t interval of the mean's logit."""
     values = np.array([value for _, value in rows])
     found = inference.clustered_interval(values, list(range(len(rows))))
-    error = values.std(ddof=1) / np.sqrt(values.size)
+    share = values.mean() / 100
+    if not 0 < share < 1:
+        assert found.why in ("every value is 0 %", "every value is 100 %")
+        return
+    error = values.std(ddof=1) / np.sqrt(values.size) / 100 / (share * (1 - share))
     half = stats.t.ppf(0.975, values.size - 1) * error
-    assert found.low == pytest.approx(values.mean() - half, abs=1e-9)
-    assert found.high == pytest.approx(values.mean() + half, abs=1e-9)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low <= values.mean() + 1e-9
+    assert values.mean() - 1e-9 <= found.high <= 100
+    ends = (special.expit(special.logit(share) + sign * half) for sign in (-1, 1))
+    assert (found.low, found.high) == pytest.approx(tuple(100 * end for end in ends), abs=1e-6)

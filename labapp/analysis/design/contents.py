@@ -99,7 +99,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
     def sections(self, study: ReportedStudy, findings: DefaultFindings) -> Iterator[Html]:
         """The analyses of one study."""
         if results := findings.studies.get(study.name):
-            yield from sections(results)
+            yield from sections(results, f"{study.anchor}-analyses")
 
 
 REPORT = DefaultAnalyses()

@@ -39,11 +39,12 @@ CORRECTIONS = {
 }
 
 
-def sections(results: StudyAnalyses) -> Iterator[Html]:
-    """Everything on one study; nothing where nothing was asked that could be analysed."""
+def sections(results: StudyAnalyses, anchor: str) -> Iterator[Html]:
+    """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
+    heading's id."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
-    yield heading(3, "Analyses by the design")
+    yield heading(3, "Analyses by the design", anchor)
     yield paragraph(introduction(results))
     if results.declaration.remark:
         yield paragraph(results.declaration.remark, "note")
@@ -70,12 +71,8 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
             rows.append((name, "not tested", why or "the outcome is not among those analysed"))
         for analysis in own:
-            test, p = _tested(analysis, hypothesis)
-            if p is None:
-                rows.append((name, "not tested", test))
-            else:
-                supported = "supported" if p < ALPHA else "not supported"
-                rows.append((name, supported, test))
+            verdict, test = tested_words(analysis, hypothesis)
+            rows.append((name, verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term, "
         "is below .05."
@@ -83,7 +80,15 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
 
-def _tested(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
+def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
+    """What a hypothesis came to, None where it was not tested; and the test, or why not."""
+    test, p = tested_pair(analysis, hypothesis)
+    if p is None:
+        return None, test
+    return "supported" if p < ALPHA else "not supported", test
+
+
+def tested_pair(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
     """The test of a hypothesis in words, and its p; without p, why there is none."""
     if hypothesis.contrast is None:
         lines = [line for line in analysis.main.lines if line.test.p is not None]
@@ -209,8 +214,8 @@ def _cells(analysis: Analysis) -> Html:
         (
             *(Verbatim(cell.levels[name]) for name in names),
             cell.values.size,
-            _number(float(cell.values.mean())) if cell.values.size else NONE,
-            _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            number_words(float(cell.values.mean())) if cell.values.size else NONE,
+            number_words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
         )
         for cell in analysis.cells
     ]
@@ -221,7 +226,8 @@ def _cells(analysis: Analysis) -> Html:
     return table(heads, rows, numeric=range(len(names), len(heads)), caption=f"{caption}.")
 
 
-def _number(value: float) -> str:
+def number_words(value: float) -> str:
+    """An estimate, with three decimals where it is small."""
     size = abs(value)
     return decimal(value, 3 if size < 1 else 2)
 
@@ -272,13 +278,13 @@ def _contrasts(analysis: Analysis) -> Html:
             rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE, NONE])
             continue
         test = compared.test
-        ends = f"{_number(test.low or 0.0)} to {_number(test.high or 0.0)}"
+        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
         direction = compared.comparison.direction
         sided = "" if direction == "two-sided" else direction
         degrees = "" if test.df is None else _df(test.df)
         rows.append(
             [
-                name, two_lines(_number(compared.estimate.value), ends),
+                name, two_lines(number_words(compared.estimate.value), ends),
                 decimal(test.statistic or 0.0, 2), degrees,
                 two_lines(_p(compared.p), sided) if sided else _p(compared.p),
                 _p(compared.p_corrected), _named(compared.effect), _named(compared.cohen),
@@ -300,11 +306,11 @@ def _by_trials(model: Model) -> Html:
         if estimate is None:
             rows.append([compared.comparison.name, test.why, NONE, NONE, NONE, NONE])
             continue
-        ends = f"{_number(test.low or 0.0)} to {_number(test.high or 0.0)}"
+        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
         odds = ratio(compared, ODDS_RATIO) if model.name == TRIALS_LOGISTIC else None
         rows.append(
             [
-                compared.comparison.name, two_lines(_number(estimate.value), ends),
+                compared.comparison.name, two_lines(number_words(estimate.value), ends),
                 decimal(test.statistic or 0.0, 2), "" if test.df is None else _df(test.df),
                 _p(test.p), _effect(odds),
             ]
@@ -332,8 +338,9 @@ def _equivalences(analysis: Analysis) -> Html:
         assert test is not None
         rows.append(
             (
-                compared.comparison.name, f"± {_number(test.bound)}",
-                f"{_number(test.low)} to {_number(test.high)}", decimal(test.statistic, 2),
+                compared.comparison.name, f"± {number_words(test.bound)}",
+                f"{number_words(test.low)} to {number_words(test.high)}",
+                decimal(test.statistic, 2),
                 "" if test.df is None else _df(test.df), _p(test.p),
                 "smaller" if test.p < 0.05 else "not shown to be smaller",
             )
@@ -352,16 +359,24 @@ def _means(analysis: Analysis) -> Html:
         if mean.estimate is None:
             continue
         ((factor, levels),) = mean.comparison.weights.items()
-        ends = f"{_number(mean.test.low or 0.0)} to {_number(mean.test.high or 0.0)}"
+        ends = f"{number_words(mean.test.low or 0.0)} to {number_words(mean.test.high or 0.0)}"
         where = level_words({factor: next(iter(levels))})
         own: tuple[object, ...] = ()
         if analysis.transform:
             value, low, high = (
-                _number(back(end or 0.0, analysis.transform))
+                number_words(back(end or 0.0, analysis.transform))
                 for end in (mean.estimate.value, mean.test.low, mean.test.high)
             )
             own = (two_lines(value, f"{low} to {high}"),)
-        rows.append((where, _number(mean.estimate.value), _number(mean.estimate.error), ends, *own))
+        rows.append(
+            (
+                where,
+                number_words(mean.estimate.value),
+                number_words(mean.estimate.error),
+                ends,
+                *own,
+            )
+        )
     heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))

@@ -131,7 +131,8 @@ def _caption(blocks: Sequence[Block]) -> str:
     within = any(block.group.within for block in blocks)
     sentences = [
         "A point is a participant" + ("; grey lines join a participant's models" * within) + ".",
-        f"{kit.STRIPS_READ} No value is cut off.",
+        kit.STRIPS_READ,
+        "" if _many(blocks) else "No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
     ]
     if any(
@@ -143,6 +144,16 @@ def _caption(blocks: Sequence[Block]) -> str:
             "Error AUC is summed over the questions of a stage; per pixel it looks the same."
         )
     return " ".join(filter(None, sentences))
+
+
+def _many(blocks: Sequence[Block]) -> bool:
+    """Whether a strip has more values than are drawn as points."""
+    sizes = [
+        block.group.values.groupby("model")[comparison.metric.column].count().max()
+        for block in blocks
+        for comparison in block.compared
+    ]
+    return max(sizes, default=0) > kit.POINTS_UP_TO
 
 
 def stars_told(pairs: Sequence[Pair]) -> str:

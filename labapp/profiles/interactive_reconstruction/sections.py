@@ -30,7 +30,7 @@ FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
 BESIDE = 3
 """So many pairs are columns; more are rows."""
 NOT_THEIRS = (
-    "“Paper” is what Ross et al. (CHI 2021, paper 000) print for a study, task and data set like "
+    "“Paper” is what Ross et al. (CHI 2021) print for a study, task and data set like "
     "these, with other participants and, unless their models were imported, with other models of "
     "the same name: for orientation, not to be reproduced. Standard deviations there are of the "
     "population (σ)."

@@ -106,7 +106,9 @@ def accuracies(csv: dict[str, pd.DataFrame], into: Expected) -> None:
             into.signed(str(study), name, values, chance)
             into.add(str(study), name, "Shapiro-Wilk W", values, stats.shapiro(values))
             # Sets are of different sizes here; of equal sizes it is tested below.
-            into.add(str(study), name, "95 % interval, clustered by set", values, None)
+            into.add(
+                str(study), name, "95 % interval, clustered by set, of the logit", values, None
+            )
         if own["right_output"].notna().any():
             one, other = found[str(study), "distinction"], found[str(study), "output prediction"]
             tests = ("two-sample t", "paired t", "Wilcoxon signed rank")
@@ -302,7 +304,10 @@ def test_the_clustered_interval_of_equal_sets_is_that_of_their_means(tmp_path: P
     write(cohort(8, [STUDIES[5]]), tmp_path)
     photos = pd.read_csv(tmp_path / "judgements.csv")
     means = photos.groupby("set")["right_agreement"].apply(lambda right: 100 * right.mean())
-    low, high = stats.t.interval(0.95, len(means) - 1, means.mean(), stats.sem(means))
+    share = means.mean() / 100
+    error = stats.sem(means) / 100 / (share * (1 - share))
+    ends = stats.t.interval(0.95, len(means) - 1, np.log(share / (1 - share)), error)
+    low, high = (100 / (1 + np.exp(-end)) for end in ends)
     rows = of_task(tmp_path / "statistics.csv")
     (row,) = rows[rows["low"].notna()].to_dict("records")
     assert (row["low"], row["high"], row["df"]) == pytest.approx((low, high, 3))

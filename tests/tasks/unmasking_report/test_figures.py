@@ -96,7 +96,7 @@ def test_every_figure_is_there_and_says_whose_it_is(drawn: dict[str, ReportFigur
     assert tuple(drawn) == NAMES
     for name, plate in drawn.items():
         number = name[0]
-        whose = f"(the paper's Figure {number})" if number.isdigit() else "(ours)"
+        whose = f"(Biessmann and Refiano 2019, Figure {number})" if number.isdigit() else "(ours)"
         assert (whose if name != "9-bias-times" else "(ours)") in plate.label
         (title,) = [text for text in plate.figure.texts if plate.label in text.get_text()]
         of = "10 images" if name == "7-model-accuracy" else "62 participants, 18,600 annotations"

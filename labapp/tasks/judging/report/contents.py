@@ -27,8 +27,10 @@ DEFINITIONS = {
         "4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests "
         "are two-sided, two-sample ones with equal variances. The interval clustered by set takes "
         "sessions that saw the same photos as alike (cluster-robust variance, t with one degree of "
-        "freedom less than there are sets). The score that was told splits the photos in halves by "
-        "the ratings, ties by lot; without the lot it is the mean over all ways to break the ties. "
+        "freedom less than there are sets); it is one of the logit of the share, transformed back, "
+        "and so stays between 0 and 100 % (Korn and Graubard 1999). The score that was "
+        "told splits the photos in halves by the ratings, ties by lot; without the lot it is the "
+        "mean over all ways to break the ties. "
         "All of it is in the table statistics."
     ),
 }

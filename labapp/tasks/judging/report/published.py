@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 NOT_OURS = (
-    "The paper's values are of other photos (ImageNet, CUB) and other models, with 50 participants "
-    "a study: they are for orientation, not to be reproduced."
+    "The paper is Kim et al. 2022, “HIVE: Evaluating the human interpretability of visual "
+    "explanations” (ECCV 2022). Its values are of other photos (ImageNet, CUB) and other models, "
+    "with 50 participants a study: they are for orientation, not to be reproduced."
 )
 INVENTED = (
     "The labels here are names that are made up; in the paper they were names of known objects, "

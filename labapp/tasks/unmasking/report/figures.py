@@ -17,6 +17,7 @@ from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes, figures_fits, figures_model
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
+from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import Found
 from labapp.tasks.unmasking.report.words import AT_EACH_MASK, INTERVAL, timed_of
 
@@ -58,7 +59,7 @@ def confidence(result: Found, prefix: str) -> ReportFigure | None:
         result,
         f"{prefix}-3-confidence",
         figure,
-        "Confidence by mask (the paper's Figure 3)",
+        f"Confidence by mask ({PAPER}, Figure 3)",
         f"Above the bars: how many annotations. {INTERVAL}",
     )
 
@@ -108,7 +109,7 @@ def confidence_by_method(result: Found, prefix: str) -> ReportFigure | None:
         result,
         result.labels_by_method,
         f"{prefix}-4-confidence-by-method",
-        "Confidence by mask and method (the paper's Figure 4)",
+        f"Confidence by mask and method ({PAPER}, Figure 4)",
         "% of annotations that are a label",
         "Annotations in which a class was named; the others are “I don't know”.",
     )
@@ -139,7 +140,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
         lines(ax, result, times, kind, f"{kind}_low", f"{kind}_high")
         ax.set_ylabel("reaction time, ms")
         kit.grid(ax)
-    left.set_title("Mean, as in the paper")
+    left.set_title("Mean, as published")
     right.set_title("Median (ours)")
     limits = np.array([ax.get_ylim() for ax in (left, right)])
     for ax in (left, right):
@@ -149,7 +150,7 @@ def reaction_times(result: Found, prefix: str) -> ReportFigure | None:
         result,
         f"{prefix}-5-reaction-time",
         figure,
-        "Reaction time by mask and method (the paper's Figure 5)",
+        f"Reaction time by mask and method ({PAPER}, Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
         f"annotations{timed_of(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
@@ -175,14 +176,14 @@ def accuracy(result: Found, prefix: str) -> ReportFigure | None:
     )
     axes.share(left, "% of all annotations")
     axes.share(right, "% of labels", guess=100 / len(result.group.classes))
-    left.set_title("“I don't know” is not correct, as in the paper")
+    left.set_title("“I don't know” is not correct, as published")
     right.set_title("Without “I don't know” (ours)")
     axes.legend(figure, left)
     return plate_of(
         result,
         f"{prefix}-6-accuracy",
         figure,
-        "Annotation accuracy by mask and method (the paper's Figure 6)",
+        f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
         f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
         f"few labels stand behind the small masks: {_few(frame)}. {INTERVAL}",
     )

@@ -11,6 +11,7 @@ from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
 from labapp.tasks.unmasking.report.panels import HEIGHT_IN, lines, plate_of, two
+from labapp.tasks.unmasking.report.published import PAPER
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     DONT_KNOW,
@@ -43,7 +44,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
     figure, (left, right) = two(result)
     lines(left, result, frame, "share", "low", "high", 100.0)
     axes.share(left, "% of images")
-    left.set_title("Accuracy, as in the paper")
+    left.set_title("Accuracy, as published")
     for _, whole in result.whole[result.whole["n"] > 0].iterrows():
         left.axhline(100 * float(whole["share"]), color=INK, linewidth=1.0, ls=kit.DASHED)
     lines(right, result, frame, "cross_entropy", None, None)
@@ -56,7 +57,7 @@ def model(result: Found, prefix: str) -> ReportFigure | None:
         result,
         f"{prefix}-7-model-accuracy",
         figure,
-        "The model on the masked images, no human in the loop (the paper's Figure 7)",
+        f"The model on the masked images, no human in the loop ({PAPER}, Figure 7)",
         f"n: images. Dashed: the model on the whole images. {OVER_IMAGES}",
         of=images(int(frame["n"].max())),
     )
@@ -84,7 +85,7 @@ def ranks(result: Found, prefix: str) -> ReportFigure | None:
         result,
         f"{prefix}-8-ranks",
         figure,
-        "Ranks of the methods by people and by the model (the paper's Figure 8)",
+        f"Ranks of the methods by people and by the model ({PAPER}, Figure 8)",
         "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
         "correct), the least cross-entropy of the model. Ranked for each image and mask, ties have "
         "the average of their ranks; averaged over images. n: images, on the left images × masks. "
@@ -149,7 +150,7 @@ def bias(result: Found, prefix: str) -> ReportFigure | None:
         result,
         f"{prefix}-9-bias",
         figure,
-        "Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",
+        f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
         f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
         "does not say which prediction it means; that of the whole image is the one explained. "
         f"{AT_EACH_MASK} {INTERVAL}",

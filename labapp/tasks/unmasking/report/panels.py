@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from labapp.figure_style import SECONDARY, points_of
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import axes
@@ -22,15 +21,8 @@ HEIGHT_IN = 4.1
 def plate_of(
     result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> ReportFigure:
-    """The figure as a file of its own, which says above what it is of: the people, or else `of`."""
-    figure.suptitle(
-        f"{label} · {result.group.name}: {of or of_people(result.group)}",
-        x=0.01,
-        ha="left",
-        fontsize=points_of(8.5),
-        fontweight="normal",
-        color=SECONDARY,
-    )
+    """The figure as a file of its own, and beside it what it is of: the people, or else `of`."""
+    figure.set_label(f"{label} · {result.group.name}: {of or of_people(result.group)}")
     return ReportFigure(name, figure, label, caption)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PAPER = "Biessmann and Refiano 2019"
+"""The study by its authors and year."""
 NOT_OURS = (
-    "The paper is Biessmann and Refiano, “A psychophysics approach for quantitative comparison of "
-    "interpretable computer vision models” (paper 004). Its values are of other faces, of another "
+    f"The paper is {PAPER}, “A psychophysics approach for quantitative comparison of "
+    "interpretable computer vision models”. Its values are of other faces, of another "
     "model and of 62 online participants: they are for orientation, not to be reproduced."
 )
 LABELS_AT = 6.0

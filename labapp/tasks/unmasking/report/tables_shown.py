@@ -82,7 +82,7 @@ def classes(result: Found) -> Html:
         ),
         rows,
         numeric=(1, 2, 3),
-        caption="Images by class (the paper's Table 1).",
+        caption="Images by class, as in Biessmann and Refiano 2019, Table 1.",
     )
 
 
@@ -102,8 +102,9 @@ def model(result: Found) -> Html:
         ("Class", "Precision", "Recall", "F1", two_lines("Support", "images")),
         rows,
         numeric=range(1, 5),
-        caption="The model on the images from which those of the study were chosen (the paper's "
-        "Table 2). The paper's values are of another model and of other images.",
+        caption="The model on the images from which those of the study were chosen, as in "
+        "Biessmann and Refiano 2019, Table 2. The paper's values are of another model and of "
+        "other images.",
     )
 
 

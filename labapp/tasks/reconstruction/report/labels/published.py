@@ -32,7 +32,7 @@ _NAMED_ANY = {"ae": 20, "tc": 100, "ss": 100}
 together."""
 
 TEXT = (
-    "Paper 000, 6.2.2: “on average, only 20% of users were able to assign labels to any AE "
+    "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any AE "
     "dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
     "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Tables 1 "
     "and A.4 (5 participants a model): at D = 5 that coverage holds of every dimension of SS, and "

@@ -29,9 +29,11 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
 
     models = result.of_study(study)
     yield heading(3, "Names given to dials")
+    repeats = any(model.published for model, _ in models)
     yield paragraph(
-        "As in Tables 1 and A.4 of the paper: the names that dials had at the end of their stage, "
-        "of the sessions that count. The order of the names is drawn."
+        ("As in Tables 1 and A.4 of Ross et al. (2021): the" if repeats else "The")
+        + " names that dials had at the end of their stage, of the sessions that count. The order "
+        "of the names is drawn."
     )
     if provenance := _provenance([model for model, _ in models]):
         yield paragraph(provenance, "note")
@@ -42,7 +44,7 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
     for plate in figures.of_study(study, result):
         yield plate.html("names")
     yield models_table(models, result)
-    if any(model.published for model, _ in models):
+    if repeats:
         yield paragraph(TEXT, "quiet")
         others = [m.model for m, _ in models if (p := m.published) and not p.same_model]
         if others:
@@ -79,8 +81,7 @@ def legend(study: str, result: Found) -> Iterator[str]:
             f"{measured.LOW}th and its {measured.HIGH}th percentile (of a choice: between all "
             f"pairs of its values), the others left where {measured.ROWS} held-out instances have "
             "them, over that of the model's strongest dial. Grey and marked: below "
-            f"{measured.LITTLE:.0%}. The threshold is ours; the paper shows dials with little "
-            "effect in grey and does not say where it draws the line."
+            f"{measured.LITTLE:.0%}. The threshold is ours."
         )
     for model, effects in models:
         if effects.why_not:

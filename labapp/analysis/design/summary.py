@@ -1,0 +1,92 @@
+"""What a study came to, in half a screen: who was analysed, each hypothesis with its result, and
+the primary outcomes with their estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from labapp.analysis.design.analyses import Analysis, StudyAnalyses
+from labapp.analysis.design.rows import term_name
+from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
+from labapp.analysis.design.sources import UNDECLARED
+from labapp.report.formats import count
+from labapp.report.language import Verbatim
+from labapp.report.page import Html, heading, lines, links, table, text, two_lines
+
+SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
+"""So many contrasts of an outcome, and outcomes where the study declares none as primary."""
+
+
+def summary(
+    participants: pd.DataFrame, results: StudyAnalyses | None, targets: dict[str, str]
+) -> Iterator[Html]:
+    """The section of one study.
+
+    participants: its sessions; targets: by anchor the name of a section that follows.
+    """
+    rows: list[tuple[object, object]] = [("Analysed", lines(_analysed(participants)))]
+    if results is not None:
+        rows += _hypotheses(results)
+        rows += [_outcome(analysis) for analysis in _shown(results)]
+        left = [each.name for each in results.left_out if each.role != UNDECLARED]
+        if left:
+            rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
+    rows.append(("More", links(targets.items(), ", ")))
+    yield heading(3, "Summary")
+    yield table(("What", "Result"), rows)
+
+
+def _analysed(participants: pd.DataFrame) -> Iterator[object]:
+    included = int(participants["included"].sum())
+    yield f"{included} of {count(len(participants), 'session')}"
+    others = participants[~participants["included"]]
+    for why, n in others["excluded_because"].fillna("").value_counts().items():
+        yield f"left out: {n}, {why}" if why else f"left out: {n}"
+
+
+def _hypotheses(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
+    for hypothesis in results.declaration.hypotheses:
+        own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
+        told = [tested_words(analysis, hypothesis) for analysis in own]
+        said = [
+            two_lines("not tested", test) if verdict is None else two_lines(verdict, test)
+            for verdict, test in told
+        ]
+        name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
+        yield name, lines(said or ["not tested"])
+
+
+def _shown(results: StudyAnalyses) -> list[Analysis]:
+    primary = [each for each in results.analyses if each.outcome.role == "primary"]
+    declared = any(each.outcome.role != UNDECLARED for each in results.analyses)
+    return primary if declared else results.analyses[:SHOWN_OUTCOMES]
+
+
+def _outcome(analysis: Analysis) -> tuple[object, object]:
+    """An outcome with its contrasts, or where it has none the tests of its terms."""
+    estimated = [each for each in analysis.compared if each.estimate is not None]
+    told: list[object] = []
+    for each in estimated[:SHOWN_CONTRASTS]:
+        assert each.estimate is not None
+        ends = f"{number_words(each.test.low or 0.0)} to {number_words(each.test.high or 0.0)}"
+        p = "" if each.p_corrected is None else f"; corrected {p_words(each.p_corrected)}"
+        difference = f"{number_words(each.estimate.value)}, 95 % interval {ends}{p}"
+        told.append(two_lines(Verbatim(each.comparison.name), difference))
+    if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
+        told.append(f"{count(more, 'more contrast')} below")
+    if not told:
+        told = [
+            f"{term_name(line.term)}: {test_words(line.test)}"
+            for line in analysis.main.lines
+            if line.test.p is not None
+        ]
+    role = analysis.outcome.role
+    name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
+    means = "; ".join(
+        f"{', '.join(cell.levels.values())}: {number_words(float(cell.values.mean()))}"
+        for cell in analysis.cells
+        if cell.values.size
+    )
+    return name, lines([*told, two_lines(text("Means"), Verbatim(means))] if means else told)
