@@ -266,7 +266,7 @@ def counted(ax: Axes, place: float, values: Values, steps: Values, *, half: floa
                 "linewidth": 0.8,
                 "zorder": 1,
             }
-            ax.barh(step, width, thick, place - width / 2, **look)
+            ax.barh(step, width, thick, place - width / 2, clip_on=False, **look)
             _write(ax, place, float(step), f"{n:,}", INK)
     diamond(ax, place + half + 0.07, float(known.mean()), clip_on=False)
     return int(known.size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 
 from labapp.errors import UsageError
 from labapp.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, Look
@@ -77,9 +78,10 @@ def _inches(option: str, text: str, usual: str, example: str) -> float:
 
 def _installed(name: str) -> str:
     """The family as the font calls itself. Raises UsageError with the families there are."""
-    from matplotlib.font_manager import fontManager  # slow to load
-
-    there = {str(font).lower(): str(font) for font in fontManager.get_font_names()}
+    there = _families()
+    if name.strip().lower() not in there:
+        _look_again()
+        there = _families()
     if name.strip().lower() in there:
         return there[name.strip().lower()]
     raise UsageError(
@@ -87,6 +89,24 @@ def _installed(name: str) -> str:
         safe=SAFE,
         todo=f"Install it, or name one of these: {_listed(there.values())}.",
     )
+
+
+def _families() -> dict[str, str]:
+    """The families there are, by their names in small letters."""
+    from matplotlib.font_manager import fontManager  # slow to load
+
+    return {str(font).lower(): str(font) for font in fontManager.get_font_names()}
+
+
+def _look_again() -> None:
+    """Find fonts that were installed after matplotlib wrote its list of them."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    known = {font.fname for font in fontManager.ttflist}
+    for path in findSystemFonts():
+        if path not in known:
+            with suppress(OSError, RuntimeError):  # a file that is no font, or one of bitmaps
+                fontManager.addfont(path)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ CORRECTIONS = {
 }
 
 
-def sections(results: StudyAnalyses, anchor: str) -> Iterator[Html]:
+def sections(results: StudyAnalyses, anchor: str = "") -> Iterator[Html]:
     """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
     heading's id."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):

@@ -12,7 +12,7 @@ from labapp.analysis.design.rows import term_name
 from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.report.formats import count
-from labapp.report.language import Verbatim
+from labapp.report.language import Verbatim, say
 from labapp.report.page import Html, heading, lines, links, table, text, two_lines
 
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
@@ -85,7 +85,7 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     means = "; ".join(
-        f"{', '.join(cell.levels.values())}: {number_words(float(cell.values.mean()))}"
+        f"{', '.join(cell.levels.values())}: {say(number_words(float(cell.values.mean())))}"
         for cell in analysis.cells
         if cell.values.size
     )

@@ -89,8 +89,8 @@ def test_the_page_is_whole(tables: Tables) -> None:
     said = words(page)
     assert "nan" not in said.lower().split()
     for heading in (
-        *("Unmasked images", "Confidence by mask (the paper's Figure 3)"),
-        *("Algorithmic bias: the model's wrong prediction repeated (the paper's Figure 9)",),
+        *("Unmasked images", "Confidence by mask (Biessmann and Refiano 2019, Figure 3)"),
+        "the model's wrong prediction repeated (Biessmann and Refiano 2019, Figure 9)",
         *("Psychometric functions, fitted (ours)", "Methods compared (ours)"),
         *("The model and its images", "Timing of stimuli and responses"),
     ):
@@ -175,7 +175,7 @@ def test_thresholds_outside_the_masks_are_none() -> None:
 
 
 def test_the_tables_of_the_model_stand_beside_the_papers(full: str) -> None:
-    assert "Images by class (the paper's Table 1)" in full
+    assert "Images by class, as in Biessmann and Refiano 2019, Table 1" in full
     assert re.search(r"anger\s+60\s+5\s+45", full)
     assert re.search(r"happiness\s+60\s+5\s+69", full)
     assert re.search(r"anger\s+0\.89\s+paper 0\.48\s+0\.80\s+paper 0\.47", full)
@@ -343,7 +343,7 @@ def test_studies_of_both_sorts_are_analysed_together(tmp_path: Path) -> None:
     out = tmp_path / "analysis"
     page = Page(analyze(folders, out).read_text("utf-8"))
     assert len(page.ids) == len(set(page.ids))
-    assert page.text.count("Confidence by mask (the paper's Figure 3)") >= 2
+    assert page.text.count("Confidence by mask (Biessmann and Refiano 2019, Figure 3)") >= 2
     names = {path.name for path in (out / FIGURES).iterdir()}
     assert {
         "judging-accuracy.svg",
