@@ -46,7 +46,7 @@ def _of_windows(language: str) -> dict[str, str]:
         return {}
     todo = f"Correct the file, or say --language {ENGLISH}."
     words = translations.load(path, "the moderator's windows", todo)
-    return {english: said for english, said in words.items() if not translations.fields(english)}
+    return {english: word for english, word in words.items() if not translations.fields(english)}
 
 
 def table_of(language: str) -> Path | None:

@@ -43,19 +43,19 @@ def _analysed(participants: pd.DataFrame) -> Iterator[object]:
     yield f"{included} of {count(len(participants), 'session')}"
     others = participants[~participants["included"]]
     for why, n in others["excluded_because"].fillna("").value_counts().items():
-        yield f"left out: {n}, {why}" if why else f"left out: {n}"
+        yield two_lines(f"left out: {n}", Verbatim(why)) if why else f"left out: {n}"
 
 
 def _hypotheses(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
     for hypothesis in results.declaration.hypotheses:
         own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
         told = [tested_words(analysis, hypothesis) for analysis in own]
-        said = [
+        results_told = [
             two_lines("not tested", test) if verdict is None else two_lines(verdict, test)
             for verdict, test in told
         ]
         name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
-        yield name, lines(said or ["not tested"])
+        yield name, lines(results_told or ["not tested"])
 
 
 def _shown(results: StudyAnalyses) -> list[Analysis]:
