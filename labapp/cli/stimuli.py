@@ -168,14 +168,14 @@ def stimuli_explain(
         Path | None,
         typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
     ] = None,
-    purpose: Annotated[
+    set_kind: Annotated[
         str,
         typer.Option(
-            "--for",
-            metavar="TASK",
-            help="unmasking: pictures masked by two methods; judging: a heatmap an option.",
+            "--kind",
+            metavar="KIND",
+            help="scores of pixels, by which they are masked; or heatmaps, one for each option.",
         ),
-    ] = "unmasking",
+    ] = "scores",
     grey: Annotated[bool, typer.Option("--grey", help="It takes one channel, not three.")] = False,
     mean: Annotated[
         str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
@@ -192,21 +192,21 @@ def stimuli_explain(
         int, typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong.")
     ] = 2,
     method: Annotated[
-        str, typer.Option("--method", help="Of judging: occlusion or rise.")
+        str, typer.Option("--method", help="Of heatmaps: occlusion or rise.")
     ] = "occlusion",
-    sets: Annotated[int, typer.Option("--sets", min=1, help="Of judging: numbered sets.")] = 1,
+    sets: Annotated[int, typer.Option("--sets", min=1, help="Of heatmaps: numbered sets.")] = 1,
     right_in_set: Annotated[
-        int, typer.Option("--right-per-set", min=0, help="Of judging: predicted right.")
+        int, typer.Option("--right-per-set", min=0, help="Of heatmaps: predicted right.")
     ] = 5,
     wrong_in_set: Annotated[
-        int, typer.Option("--wrong-per-set", min=0, help="Of judging: predicted wrong.")
+        int, typer.Option("--wrong-per-set", min=0, help="Of heatmaps: predicted wrong.")
     ] = 5,
     trust: Annotated[
         bool,
         typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours."),
     ] = False,
 ) -> None:
-    """Make a set for unmasking or judging from your own classifier and pictures, by what it
+    """Make a set of pixel scores or heatmaps from your own classifier and pictures, by what it
     answers alone.
 
     Occlusion and RISE change what the classifier sees; methods that need its inside cannot explain
@@ -244,7 +244,7 @@ def stimuli_explain(
     done = commands.explain_with_progress(
         box,
         images,
-        purpose,
+        set_kind,
         set_id=set_id,
         title=title,
         each=each,

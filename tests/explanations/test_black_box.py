@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_told(
 
 def test_a_set_for_judging_has_a_heatmap_for_each_option(tmp_path: Path, images: Path) -> None:
     sizes = ("--right-per-set", "3", "--wrong-per-set", "2")
-    code, told, out = built(tmp_path, images, "--for", "judging", *sizes)
+    code, told, out = built(tmp_path, images, "--kind", "heatmaps", *sizes)
     assert code == 0, told
     manifest = importing.read_checked(out).manifest
     assert isinstance(manifest, Manifest)
@@ -167,9 +167,9 @@ def test_a_set_for_judging_has_a_heatmap_for_each_option(tmp_path: Path, images:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("--for", "tasting"), "A set is for unmasking or judging"),
+        (("--kind", "tasting"), "A set is of scores or heatmaps"),
         (("--method", "gradcam"), "one of occlusion, rise"),
-        (("--for", "judging"), "light: 5 right, 2 wrong; dark: 5 right, 2 wrong"),
+        (("--kind", "heatmaps"), "light: 5 right, 2 wrong; dark: 5 right, 2 wrong"),
         (("--torchscript", "c.pt"), "Give one of --onnx"),
     ],
 )

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labapp.errors import StimuliError, UsageError
-from labapp.explanations.building import black_box, black_box_judging, build, sets
+from labapp.explanations.building import black_box, black_box_heatmaps, build, sets
 from labapp.explanations.building.black_box import BlackBox
 from labapp.explanations.building.pixel_score_sets import build_scored
 from labapp.explanations.building.selection import SetSize
@@ -22,9 +22,9 @@ from labapp.explanations.methods import METHODS, scorings
 from labapp.stimuli import library
 from labapp.stimuli.manifest import PATTERNS, SET_ID
 
-PURPOSES = ("unmasking", "judging")
-"""What sets from a lab's own classifier are for: tasks that mask pictures, and those that show a
-heatmap an option."""
+KINDS = ("scores", "heatmaps")
+"""Of sets from a lab's own classifier: scores of pixels, by which they are masked, or a
+heatmap for each option."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def build_scored_with_progress(
 def explain_with_progress(
     box: BlackBox,
     images: Path,
-    purpose: str,
+    kind: str,
     *,
     set_id: str,
     title: str | None,
@@ -147,7 +147,7 @@ def explain_with_progress(
     seed: int,
     out: Path | None,
 ) -> BuildSummary:
-    """Build a set for unmasking or for judging from a classifier of which nothing is known but its
+    """Build a set of pixel scores or heatmaps from a classifier of which nothing is known but its
     outputs, see `black_box`.
 
     Raises UsageError, what `black_box.build` raises, and StimuliError as `build_with_progress`.
@@ -164,18 +164,18 @@ def explain_with_progress(
             safe="Nothing was written.",
             todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
         )
-    if purpose not in PURPOSES or method not in black_box.METHODS:
+    if kind not in KINDS or method not in black_box.METHODS:
         raise UsageError(
-            f"Found --for {purpose} --method {method}.",
+            f"Found --kind {kind} --method {method}.",
             safe="Nothing was written.",
-            todo=f"A set is for {' or '.join(PURPOSES)}; its method is one of "
+            todo=f"A set is of {' or '.join(KINDS)}; its method is one of "
             f"{', '.join(black_box.METHODS)}.",
         )
-    if purpose == "judging":
+    if kind == "heatmaps":
         return _done(
             set_id,
             out,
-            lambda progress: black_box_judging.build(
+            lambda progress: black_box_heatmaps.build(
                 box,
                 images,
                 set_id=set_id,

@@ -1,4 +1,4 @@
-"""Stimulus sets for judging a classifier of a lab's own: photos with a heatmap for each option.
+"""Stimulus sets of heatmaps about a classifier of a lab's own: photos with one for each option.
 
 Heatmaps are those of `black_box`, of every class of a photo on one scale, so that they can be
 compared: white speaks for the class, black against it, the middle says nothing.
@@ -121,7 +121,7 @@ def build(
         correct_example=photos[-2],
         incorrect_example=photos[-1],
         seed=seed,
-        made_with=f"labapp {__version__}, labapp stimuli explain --for judging --{box.format} "
+        made_with=f"labapp {__version__}, labapp stimuli explain --kind heatmaps --{box.format} "
         f"{box.file.name} (SHA-256 {box.sha256}) --method {method} --seed {seed}",
     )
     return BuiltSet(manifest, files, len(labels))
