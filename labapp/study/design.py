@@ -295,7 +295,8 @@ class Missing(Strict):
     )
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",
-        description="Whether a question that was skipped counts as not solved, or not at all.",
+        description="Whether a question that was skipped counts as not solved, or not at all, in "
+        "the analyses of `completion_rate`. The table stages has the share of all questions.",
     )
 
 
