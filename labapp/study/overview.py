@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -292,7 +293,7 @@ def check_all(
 def _plans(
     loaded: LoadedStudy, predict_masked: PredictMasked, errors: list[LabappError]
 ) -> list[Plan]:
-    """A plan of every condition; errors: what is found wrong is added to it."""
+    """A plan of every condition and session; errors: what is found wrong is added to it."""
 
     @cache
     def there(model: str) -> str:
@@ -327,12 +328,16 @@ def _plans(
             what = error.what if named in error.what else f"{named}: {error.what}"
             raise StudyError(what, todo=error.todo) from error
 
+    design = loaded.study.design
+    labels = () if design is None else design.sessions
+    sessions = [str(label) for label in labels] or [loaded.study.first_session]
     plans = []
-    for number, drawn in variants(loaded.study):
+    for session, (number, drawn) in product(sessions, variants(loaded.study)):
         plans.append(
             planner.realise(
                 loaded,
                 loaded.study.participants.label(number),
+                session,
                 space_of=lambda model: space_of(there(model)),
                 prior_of=lambda model: prior_of(there(model)),
                 tasks_of=lambda model: tasks_of(there(model)),

@@ -366,3 +366,16 @@ def test_what_may_follow_from_an_unread_part_of_the_design_is_not_told(tmp_path:
         path.write_text(DESIGNED.replace(old, new), "utf-8")
         told = [str(fault) for fault in faults(path)]
         assert len(told) == 1, told
+
+
+def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "later.md").write_text("# Welcome back\n\nThis takes {duree} minutes.\n")
+    (tmp_path / "own.yaml").write_text(
+        "id: own\ntitle: Own\nversion: 1\n"
+        "design: {within: [model], sessions: [1, 2]}\n"
+        "flow:\n"
+        "- {only_if: {session: 2}, flow: [text: later.md]}\n"
+        "- stages: {task: reconstruction, models: [sinelines/gt, sinelines/vae], trials: 1}\n"
+    )
+    errors = check_all(tmp_path / "own.yaml").errors
+    assert ["{duree}" in str(error) for error in errors] == [True]
