@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.anova import AnovaRM
 
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.contents import REPORT
@@ -149,6 +150,25 @@ def test_too_few_people_are_told() -> None:
     (found,) = of(asked(study(n=4), per_stage=False))
     assert found.alpha.value is None
     assert "fewer than 5 people" in found.alpha.why
+
+
+def test_a_scale_is_an_outcome_of_the_declared_design() -> None:
+    """Its analysis of variance is AnovaRM's on the scores made by hand from the answers."""
+    declared = {
+        "design": {"within": ["model"]},
+        "analysis": {"outcomes": {"primary": ["reliance"]}},
+    }
+    tables = asked(study(declared, n=15))
+    answers = tables.answers
+    counts = answers["value"].where(answers["item"] != REVERSED, 8 - answers["value"])
+    made = answers.assign(value=counts).groupby(["participant", "model"], as_index=False)["value"]
+    theirs = AnovaRM(made.mean(), "value", "participant", within=["model"]).fit().anova_table
+    findings = Findings.find(tables.included())
+    rows = pd.DataFrame(REPORT.statistics(findings.of[REPORT]))
+    ours = rows[(rows["quantity"] == "reliance") & (rows["test"] == "ANOVA F")].iloc[0]
+    assert ours["statistic"] == pytest.approx(theirs["F Value"].iloc[0], abs=1e-8)
+    assert ours["p"] == pytest.approx(theirs["Pr > F"].iloc[0], abs=1e-8)
+    assert (rows["kind"] == "contrast").sum() == 3
 
 
 @pytest.mark.r
