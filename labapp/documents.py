@@ -267,6 +267,15 @@ _LARGEST_NUMBER = 2**63
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202d\u202e\ud800-\udfff]")
 """Control characters, what turns the direction of writing, and halves of characters."""
 
+
+def steering_in(text: str) -> tuple[int, str] | None:
+    """The first character in a text that nobody sees and that is not allowed: its line, from 1, and
+    its name, as U+0000; None where there is none."""
+    if (steering := _STEERING.search(text)) is None:
+        return None
+    return text.count("\n", 0, steering.start()) + 1, f"U+{ord(steering[0]):04X}"
+
+
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")

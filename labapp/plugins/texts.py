@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 _VALUE = re.compile(r"\{(\w+)\}")
+_NEARLY = re.compile(r"\{(?!\w+\})[ \w-]*\}")
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]*)[^)]*\)")
 _BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
 _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
@@ -27,6 +28,11 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 def names(text: str) -> list[str]:
     """Every {name} of a text, once each, in the order of the text."""
     return list(dict.fromkeys(_VALUE.findall(text)))
+
+
+def near_names(text: str) -> list[str]:
+    """What is in braces and was meant as a {name}, once each: with spaces, a hyphen, or nothing."""
+    return list(dict.fromkeys(_NEARLY.findall(text)))
 
 
 def picture_names(text: str) -> list[str]:

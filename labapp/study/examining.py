@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.documents import LARGEST, Located, Path_, read_yaml, refused
+from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused, steering_in
 from labapp.errors import LabappError, StudyError
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
@@ -236,6 +236,10 @@ class _Reader:
                     )
                 )
         self.files[name] = content or b""
+        if content is not None and (steering := steering_in(decoded(content))):
+            line, character = steering
+            what = f"the character {character} is not allowed"
+            self.errors.append(StudyError.at(self._source(name), line, "", what, "Delete it."))
         if content is not None and not pages(decoded(content)):
             self.errors.append(
                 StudyError.at(
@@ -246,6 +250,10 @@ class _Reader:
                     "Write it, or leave its line out.",
                 )
             )
+
+    def _source(self, name: str) -> Path:
+        """The file from which a text was read."""
+        return resolve(self.path, self.fallbacks.get(name, name))
 
     def _untranslated(self, name: str) -> bool:
         """Whether a text is one that is still to be translated."""
@@ -275,6 +283,18 @@ class _Reader:
                     self.study.fallback_language,
                     fell_back,
                 )
+                if (called := self.parsed[instrument].id) != instrument:
+                    path = resolve(self.path, name)
+                    self.errors.append(
+                        StudyError.at(
+                            path,
+                            parse_yaml(path, content).line(("id",)),
+                            "id",
+                            f"found {called!r}, and the file is called {instrument!r}",
+                            f"Write `id: {instrument}`, or call the file {called}.yaml and name "
+                            "it so in the study.",
+                        )
+                    )
                 if fell_back:
                     self.fallbacks[name] = name
             except StudyError as error:

@@ -144,6 +144,15 @@ def _texts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
                         "it as it stands",
                         f"Correct it, or leave it out.{known}",
                     )
+            for written in texts.near_names(text):
+                known = f" Known there: {', '.join(sorted(names))}." if names else ""
+                yield StudyError.at(
+                    file,
+                    texts.line_of(text, written),
+                    written,
+                    "it names nothing: participants read it as it stands",
+                    f"Write a name alone between the braces, or leave it out.{known}",
+                )
             for picture in texts.picture_names(text):
                 if picture not in part.text_pictures:
                     known = ", ".join(sorted(part.text_pictures)) or "none"

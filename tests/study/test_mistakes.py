@@ -211,6 +211,58 @@ MISTAKES = [
     Planted(
         "instruments/people.yaml", "version: 1", "version: 1\nversion: 2", 3, "", "given twice"
     ),
+    Planted("instruments/people.yaml", "id: people", "id: peeple", 1, "id", "the file is called"),
+    Planted("instruments/people.yaml", "id: some, ", "some, ", 11, "", "some"),
+    Planted("instruments/people.yaml", "text: Have", "txt: Have", 9, "txt", "did you mean 'text'"),
+    Planted("instruments/ease.yaml", "title: Ease", "title: {de: Leicht}", 3, "title", "'en'"),
+    Planted("instruments/ease.yaml", "id: clear", "id: easy", 7, "items", "two are called 'easy'"),
+    Planted("own/before.md", "{stage}", "{ stage }", 1, "{ stage }", "it names nothing"),
+    Planted("own/before.md", "{stage}", "{}", 1, "{}", "it names nothing"),
+    Planted("own/rest.md", "a little", "a\0 little", 3, "", "U+0000 is not allowed"),
+    Planted("own/rest.md", "a little", "a \u202elittle", 3, "", "U+202E is not allowed"),
+    study("    only_if", "\tonly_if", 13, "", "found character"),
+    study("title: My study", "title: &t My\nrelated: [*t]", 3, "", "aliases are not allowed"),
+    study("title: My study", "title: My study: one", 2, "", "mapping values are not allowed"),
+    study("title: My study", "title: 2024-01-01", 2, "title", "allowed: a text"),
+    study("language: en", "language: [en, de]", 4, "language", "allowed: a text"),
+    study("at_least_s: 5", "at_least_s: .inf", 26, "at_least_s", "a finite number"),
+    study("version: 1", "version: 1\n3: x", 4, "[3]", "strings"),
+    study(
+        "version: 1",
+        "version: 1\nexclude: {a: {item: nope, answer_not: 2}}",
+        4,
+        "exclude.a.item",
+        "has an item 'nope'",
+    ),
+    study(
+        "version: 1",
+        "version: 1\nexclude: {a: {item: easy, below: 0}}",
+        4,
+        "exclude.a.below",
+        "nobody would fail",
+    ),
+    study(
+        "version: 1",
+        "version: 1\nmissing: {skipped_trials: maybe}",
+        4,
+        "missing.skipped_trials",
+        "'unsolved'",
+    ),
+    study(
+        "version: 1",
+        "version: 1\nanalysis: {transform: {response_time_s: lg}}",
+        4,
+        "analysis.transform",
+        "'log'",
+    ),
+    study(
+        "version: 1",
+        "version: 1\nanalysis: {contrasts: [{name: a, model: {sinelines/gt: 1}}]}",
+        4,
+        "analysis.contrasts[0]",
+        "add up to 0",
+    ),
+    study("version: 1", "version: 1\nanalysis: {profile: ros2021}", 4, "analysis", "ross2021"),
 ]
 
 
@@ -243,8 +295,8 @@ def test_without_a_mistake_all_is_in_order(tmp_path: Path) -> None:
     assert check(tmp_path / "mine.yaml").study.id == "mine"
 
 
-def test_there_are_sixty() -> None:
-    assert len({str(mistake) for mistake in MISTAKES}) == len(MISTAKES) >= 60
+def test_there_are_eighty() -> None:
+    assert len({str(mistake) for mistake in MISTAKES}) == len(MISTAKES) >= 80
 
 
 @pytest.mark.parametrize("planted", MISTAKES, ids=str)
@@ -379,3 +431,38 @@ def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
     )
     errors = check_all(tmp_path / "own.yaml").errors
     assert ["{duree}" in str(error) for error in errors] == [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "told"),
+    [
+        ("mine.yaml", STUDY.replace("My study", "Größe").encode("latin-1"), 2, "not UTF-8"),
+        ("mine.yaml", STUDY.encode("utf-16"), 1, "not UTF-8"),
+        ("mine.yaml", (STUDY + "---\nid: two\n").encode(), 28, "another document"),
+        ("mine.yaml", b"", 0, "found no keys"),
+        ("mine.yaml", b"- a\n- b\n", 0, "found no keys"),
+        ("instruments/ease.yaml", EASE.replace("Ease", "Größe").encode("latin-1"), 23, "UTF-8"),
+        ("instruments/ease.yaml", b"# later\n", 0, "found no keys"),
+        ("own/rest.md", "Größe".encode("latin-1"), 25, "not UTF-8"),
+        ("own/rest.md", b"a" * 1_000_000, 25, "more than"),
+        ("own/rest.md", None, 25, "a folder"),
+        ("own/rest.md", Path("nowhere.md"), 25, "is not there"),
+        ("own/rest.md", Path("rest.md"), 25, "leads to itself"),
+        ("mine.yaml", b"\xef\xbb\xbf" + STUDY.replace("\n", "\r\n").encode(), 0, ""),
+        ("instruments/ease.yaml", b"\xef\xbb\xbf" + EASE.encode(), 0, ""),
+        ("own/rest.md", b"\xef\xbb\xbf# Rest\r\n\r\nA little.\r\n", 0, ""),
+    ],
+)
+def test_what_an_editor_or_a_copy_makes_of_a_file_is_told_or_read(
+    tmp_path: Path, name: str, content: bytes | Path | None, line: int, told: str
+) -> None:
+    path = write(tmp_path)
+    (tmp_path / name).unlink()
+    if content is None:
+        (tmp_path / name).mkdir()
+    elif isinstance(content, Path):
+        (tmp_path / name).symlink_to(content)
+    else:
+        (tmp_path / name).write_bytes(content)
+    refused = faults(path)
+    assert [(fault.line, told in fault.what) for fault in refused] == [(line, True)] * bool(told)
