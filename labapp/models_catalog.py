@@ -13,7 +13,7 @@ from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import recipe as classifier_recipes
 from labapp.representations import card as cards
-from labapp.representations import package, recipe, sheets
+from labapp.representations import package, python_backend, recipe, sheets
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,10 +27,10 @@ def models(root: Path | None = None) -> list[dict[str, Any]]:
     Returns
     -------
     A row for each package: id, source ("shipped" or "own"), folder, title, dataset. Models with
-    dials also have architecture, dimensions and held_out_error (None if it was not measured);
-    classifiers have kind ("classifier"), method and test_accuracy. A package that is refused has
-    the reason under "problem" instead of what its card says; if two packages share an id, the row
-    has no source and no folder either.
+    dials also have architecture, backend, dimensions and held_out_error (None if it was not
+    measured); classifiers have kind ("classifier"), method and test_accuracy. A package that is
+    refused has the reason under "problem" instead of what its card says; if two packages share an
+    id, the row has no source and no folder either.
     """
     rows = [
         *_rows(cards.CARD, {}, _with_dials, root),
@@ -62,10 +62,13 @@ def _rows(
 
 def _with_dials(folder: Path) -> dict[str, Any]:
     card = cards.read(folder)
+    if card.backend == "python":
+        python_backend.require(card)
     return {
         "title": card.title,
         "dataset": card.dataset,
         "architecture": card.architecture,
+        "backend": card.backend,
         "dimensions": len(card.dimensions),
         "held_out_error": card.held_out_error and card.held_out_error.as_published,
     }

@@ -333,7 +333,14 @@ def models_bench(
             safe="Nothing was timed.",
             todo="Name models, or say --all; labapp models list shows which there are.",
         )
-    results = [timing.bench(package.load_package(_model(name), device), n) for name in names]
+    results = []
+    for name in names:
+        try:
+            results.append(timing.bench(package.load_package(_model(name), device), n))
+        except ModelError as error:
+            if not every:
+                raise
+            results.append({"model": name, "problem": error.what})
     if json_:
         say_json(results if every or len(results) > 1 else results[0])
         return

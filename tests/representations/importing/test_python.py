@@ -2,6 +2,7 @@
 the package is, and refused where it or its pictures are others."""
 
 import importlib
+import json
 import sys
 import warnings
 from dataclasses import replace
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labapp import models_catalog
+from labapp.cli.models import models_bench
 from labapp.errors import ModelError, SessionError
 from labapp.events.event import UnstampedEvent
 from labapp.representations import package
@@ -255,3 +258,19 @@ def test_a_graph_that_wants_more_memory_than_is_free_is_refused(
             torch.jit.save(torch.jit.script(Wide()), path)
     with pytest.raises(ModelError, match=r"it needs more memory than the 0\.6 GiB"):
         import_decoder(path, kind, latents(tmp_path), "mine/own")  # type: ignore[arg-type]
+
+
+def test_a_model_whose_package_is_another_stops_neither_list_nor_bench(
+    tmp_path: Path, own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(tmp_path, "decode", (3, 4))
+    forget()
+    (own / "pca.py").write_text("")
+    (row,) = [row for row in models_catalog.models() if row["id"] == "mine/own"]
+    assert "the package that is installed here is another" in row["problem"]
+    monkeypatch.setattr(package, "list_packages", lambda: ["mine/own", "sinelines/gt"])
+    models_bench(every=True, n=3, json_=True)
+    refused, timed = json.loads(capsys.readouterr().out)
+    assert refused["model"] == "mine/own"
+    assert "is another" in refused["problem"]
+    assert timed["median_ms"] > 0
