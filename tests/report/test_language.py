@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.report.language import Translation, Verbatim, say, speaking, spoken
-from labapp.report.page import paragraph, table
+from labapp.report.page import heading, links, paragraph, table
 
 WORDS = {
     ".": ",",
@@ -82,3 +82,11 @@ def test_a_page_speaks_it_and_keeps_what_people_wrote(german: Translation) -> No
         assert ">1,5<" in shown
     assert "Mean" in paragraph("Mean"), "English again"
     assert spoken() == "en"
+
+
+def test_what_a_browser_reads_is_not_translated() -> None:
+    with speaking(Translation("de", {"note": "Notiz", "who": "wer"})):
+        shown = paragraph("note", "note") + heading(2, "who", "who") + links([("who", "who")])
+    assert '<p class="note">Notiz</p>' in shown
+    assert '<h2 id="who">wer</h2>' in shown
+    assert '<a href="#who">wer</a>' in shown
