@@ -4,6 +4,7 @@ mistake with its line and key."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 from labapp.documents import Located, Path_, Problem, dotted, refused
@@ -25,9 +26,11 @@ _FACTORS = ("assignment", "design")
 
 
 def every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
-    """Every item of the flow as participants of every condition meet it."""
-    for number, drawn in allocation.variants(study):
-        place = allocation.place_of(study, number, drawn)
+    """Every item of the flow as participants of every condition meet it in every session."""
+    labels = () if study.design is None else study.design.sessions
+    sessions = [str(label) for label in labels] or [study.first_session]
+    for session, (number, drawn) in product(sessions, allocation.variants(study)):
+        place = allocation.place_of(study, number, drawn, session)
         yield from unroll(study.flow, place.scope, place.turns)
 
 

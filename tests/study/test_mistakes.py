@@ -426,7 +426,7 @@ def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
         "id: own\ntitle: Own\nversion: 1\n"
         "design: {within: [model], sessions: [1, 2]}\n"
         "flow:\n"
-        "- {only_if: {session: 2}, flow: [text: later.md]}\n"
+        "- {text: later.md, only_if: {session: 2}}\n"
         "- stages: {task: reconstruction, models: [sinelines/gt, sinelines/vae], trials: 1}\n"
     )
     errors = check_all(tmp_path / "own.yaml").errors
