@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import count
+from itertools import count, product
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from labapp.errors import StudyFull
@@ -260,6 +260,12 @@ def variants(study: Study) -> Iterator[tuple[int, tuple[str, ...]]]:
             yield 1, (str(Slot(cell, 1)),)
 
 
+def sessions_of(study: Study) -> tuple[str, ...]:
+    """The labels of all sessions for which people come."""
+    labels = () if study.design is None else study.design.sessions
+    return tuple(map(str, labels)) or (study.first_session,)
+
+
 @dataclass(frozen=True)
 class Place:
     """What a participant's place decides.
@@ -356,12 +362,13 @@ def models_of(flow: Iterable[tuple[Item, Scope]]) -> tuple[str, ...]:
 def models_by_cell(study: Study) -> dict[str, tuple[str, ...]]:
     """By name of a cell the models that its participants compare. Raises KeyError for an unknown
     variable in the name of a model."""
-    models = {}
-    for number, drawn in variants(study):
-        place = place_of(study, number, drawn)
+    models: dict[str, dict[str, None]] = {}
+    for (number, drawn), session in product(variants(study), sessions_of(study)):
+        place = place_of(study, number, drawn, session)
         cell = "" if place.slot is None else place.slot.cell
-        models[cell] = models_of(unroll(study.flow, place.scope, place.turns))
-    return models
+        met = models_of(unroll(study.flow, place.scope, place.turns))
+        models.setdefault(cell, {}).update(dict.fromkeys(met))
+    return {cell: tuple(met) for cell, met in models.items()}
 
 
 def models_met(study: Study) -> tuple[str, ...]:

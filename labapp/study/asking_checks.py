@@ -65,12 +65,9 @@ def _places(study: Study) -> dict[str, list[_Place]]:
     """By questionnaire where it is asked, as participants of every condition and session meet
     it."""
     at = {id(item): place for place, item in placed_items(study.flow)}
-    sessions: tuple[str | None, ...] = (None,)
-    if study.design is not None and study.design.sessions:
-        sessions = tuple(map(str, study.design.sessions))
     places: dict[tuple[Path_, str], _Place] = {}
     for number, drawn in allocation.variants(study):
-        for session in sessions:
+        for session in allocation.sessions_of(study):
             given = allocation.place_of(study, number, drawn, session)
             before: dict[str, None] = {}
             for item, scope in unroll(study.flow, given.scope, given.turns):

@@ -21,7 +21,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import Masking
 from labapp.study import checks, loading, planner, words
-from labapp.study.allocation import variants
+from labapp.study.allocation import sessions_of, variants
 from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design_checks import uneven
 from labapp.study.examining import examine
@@ -337,11 +337,8 @@ def _plans(
             what = error.what if named in error.what else f"{named}: {error.what}"
             raise StudyError(what, todo=error.todo) from error
 
-    design = loaded.study.design
-    labels = () if design is None else design.sessions
-    sessions = [str(label) for label in labels] or [loaded.study.first_session]
     plans = []
-    for session, (number, drawn) in product(sessions, variants(loaded.study)):
+    for session, (number, drawn) in product(sessions_of(loaded.study), variants(loaded.study)):
         plans.append(
             planner.realise(
                 loaded,

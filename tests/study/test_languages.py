@@ -11,6 +11,7 @@ import yaml
 from typer.testing import CliRunner
 
 from labapp import resources
+from labapp.analysis.language import FILE as REPORT  # the English of both is in the code
 from labapp.cli.main import app
 from labapp.errors import StudyError
 from labapp.journal.integrity import check_journal
@@ -20,7 +21,7 @@ from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
-from labapp.ui.language import FILE as MODERATOR  # the English of these words is in the code
+from labapp.ui.language import FILE as MODERATOR
 from labapp.ui.strings import strings_of
 from tests.session.sessions import surroundings
 
@@ -82,7 +83,7 @@ def test_english_and_german_are_shipped() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_file_is_missing_and_none_is_left_over(language: str) -> None:
-    names = {path.name for path in (TEXTS / language).iterdir()} - {MODERATOR}
+    names = {path.name for path in (TEXTS / language).iterdir()} - {MODERATOR, REPORT}
     assert names == {path.name for path in (TEXTS / "en").iterdir()}
 
 
