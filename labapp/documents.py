@@ -1,14 +1,12 @@
 """Documents people write: studies, instruments, recipes, model cards. YAML, checked by pydantic and
 refused with line, key, what was found and what is allowed.
 
-Plain values only: no tags, no aliases (a few lines of them can swell to gigabytes), no repeated
-key, nothing but UTF-8.
+Plain values only: no tags, no aliases (a few can swell to gigabytes), no key twice, UTF-8.
 """
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,7 +20,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from labapp.errors import Fault, LabappError, StudyError
-from labapp.reading.values import DEEPEST
+from labapp.reading.values import DEEPEST, STEERING
 
 LARGEST = 256 * 1024
 """Bytes. A document of this kind is a few pages of text; anything larger is something else."""
@@ -264,18 +262,6 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
 
 
 _LARGEST_NUMBER = 2**63
-_STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202d\u202e\ud800-\udfff]")
-"""Control characters, what turns the direction of writing, and halves of characters."""
-
-
-def steering_in(text: str) -> tuple[int, str] | None:
-    """The first character in a text that nobody sees and that is not allowed: its line, from 1, and
-    its name, as U+0000; None where there is none."""
-    if (steering := _STEERING.search(text)) is None:
-        return None
-    return text.count("\n", 0, steering.start()) + 1, f"U+{ord(steering[0]):04X}"
-
-
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
     for name in ("map", "seq", "str", "int", "float", "bool", "null", "timestamp")
@@ -455,7 +441,7 @@ class _Values:
         except (yaml.YAMLError, ValueError, ArithmeticError) as error:
             refuse(str(getattr(error, "problem", error)), "Use plain values.")
             return None
-        if isinstance(value, str) and (steering := _STEERING.search(value)):
+        if isinstance(value, str) and (steering := STEERING.search(value)):
             # Written as an escape, for YAML refuses most of them as they are.
             refuse(f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it.")
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:

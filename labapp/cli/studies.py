@@ -70,11 +70,12 @@ def studies_check(
 
     Example: labapp studies check my-study.yaml
     """
+    from labapp.analysis.checking import check_study
     from labapp.session.masked_predictions import MaskedPredictor
-    from labapp.study.overview import check_all, notices
+    from labapp.study.overview import notices
 
     predictor = MaskedPredictor()
-    checked = check_all(file, predictor, language)
+    checked = check_study(file, predictor, language)
     if json_:
         say_json(
             [asdict(fault) for error in checked.errors for fault in faults_of(error)],

@@ -1,8 +1,10 @@
-"""JSON from outside: of bounded depth and number of values, no NaN, no infinity."""
+"""Values from outside. JSON: of bounded depth and number of values, no NaN, no infinity. Text: no
+characters that nobody sees."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -10,6 +12,9 @@ DEEPEST = 64
 """Lists and objects within each other. What labapp writes has at most ten."""
 MOST = 2_000_000
 """Values in one text: some 200 MB once they are read."""
+
+STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202d\u202e\ud800-\udfff]")
+"""Control characters, what turns the direction of writing, and halves of characters."""
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
@@ -66,3 +71,11 @@ def _number(digits: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)
+
+
+def steering_in(text: str) -> tuple[int, str] | None:
+    """The first character in a text that nobody sees and that is not allowed: its line, from 1, and
+    its name, as U+0000; None where there is none."""
+    if (steering := STEERING.search(text)) is None:
+        return None
+    return text.count("\n", 0, steering.start()) + 1, f"U+{ord(steering[0]):04X}"

@@ -27,8 +27,7 @@ _FACTORS = ("assignment", "design")
 
 def every_item(study: Study) -> Iterator[tuple[Item, Scope]]:
     """Every item of the flow as participants of every condition meet it in every session."""
-    labels = () if study.design is None else study.design.sessions
-    sessions = [str(label) for label in labels] or [study.first_session]
+    sessions = allocation.sessions_of(study)
     for session, (number, drawn) in product(sessions, allocation.variants(study)):
         place = allocation.place_of(study, number, drawn, session)
         yield from unroll(study.flow, place.scope, place.turns)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused, steering_in
+from labapp.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
 from labapp.errors import LabappError, StudyError
 from labapp.plugins.texts import pages
 from labapp.reading import files as reading
+from labapp.reading.values import steering_in
 from labapp.study import checks, conditions
 from labapp.study.asking_checks import asking_faults
 from labapp.study.flow import items_of

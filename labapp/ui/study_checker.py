@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from labapp.analysis.checking import check_study
 from labapp.errors import LabappError, StudyError
-from labapp.study.overview import check_all
 from labapp.ui import mistakes
 from labapp.ui.language import counted, tr
 
@@ -62,7 +62,7 @@ class StudyChecker(QObject):
 def _mistakes(study: str) -> Errors:
     try:
         with mistakes.worded(tr("This study file cannot be used.")):
-            return check_all(study).errors
+            return check_study(study).errors
     except LabappError as error:
         return (error,)
 

@@ -1,8 +1,7 @@
 """The outcomes of a study, as frames for its analyses: what was measured, by which factors.
 
-A study that declares its design is analysed by that; of another the rows tell it: models that
-participants met several of are a factor within them, else one between them, and so is every
-variable of the assignment that has one value a participant.
+A study that declares its design is analysed by that; of another the rows tell it: models are a
+factor within participants who met several, else between them, as variables of the assignment are.
 """
 
 from __future__ import annotations
@@ -151,11 +150,12 @@ def _candidates(
             )  # fmt: skip
     scores = counted.scores
     for (instrument, score), rows in scores.groupby(["instrument", "score"], sort=True):
-        if str(score) in names:
+        name = whole if (whole := f"{instrument}.{score}") in roles else str(score)
+        if name in names:
             continue
-        meaning = next((str(text) for text in rows["meaning"].dropna()), str(score))
+        meaning = next(map(str, rows["meaning"].dropna()), name)
         values = rows.assign(value=rows["value"].astype("float64"))
-        yield _Candidate(str(score), meaning, "", str(instrument), values)
+        yield _Candidate(name, meaning, "", str(instrument), values)
     known = names | {str(score) for score in scores["score"].dropna().unique()}
     yield from _of_own_tables(counted, [name for name in roles if name not in known])
 

@@ -1,0 +1,64 @@
+"""Outcomes that nothing measures are told when a study is checked, not in its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp import resources
+from labapp.analysis.checking import check_study
+from tests.analysis.test_exclusion import STUDY, ruled
+
+PLAN = """\
+analysis:
+  outcomes: {primary: [completion_rate, trust], secondary: [opinions.trust, response_time_s]}
+  transform: {response_time_s: log}
+  contrasts: [{name: first, model: {sinelines/gt: 1, sinelines/vae: -1}}]
+  smallest_effect: {completion_rate: {contrast: first, raw: 0.1}}
+hypotheses:
+- {text: More., outcome: trust, contrast: first, direction: greater}
+"""
+
+
+def errors(folder: Path, plan: str) -> list[str]:
+    text = STUDY.replace("flow:\n", f"{plan}flow:\n")
+    return [str(error) for error in check_study(str(ruled(folder, text))).errors]
+
+
+def test_numbers_of_tables_and_scores_can_be_outcomes(tmp_path: Path) -> None:
+    assert errors(tmp_path, PLAN) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown", "line", "key"),
+    [
+        ("[completion_rate, trust]", "[completion_rat, trust]", 17, "analysis.outcomes.primary"),
+        ("opinions.trust", "opinion.trust", 17, "analysis.outcomes.secondary[0]"),
+        ("{response_time_s: log}", "{response_tim: log}", 18, "analysis.transform.response_tim"),
+        ("{completion_rate: {", "{outcome: {", 20, "analysis.smallest_effect.outcome"),
+        ("outcome: trust", "outcome: distrust", 22, "hypotheses[0].outcome"),
+    ],
+)
+def test_an_outcome_that_nothing_measures_is_told_with_its_line(
+    tmp_path: Path, known: str, unknown: str, line: int, key: str
+) -> None:
+    assert known in PLAN
+    (error,) = errors(tmp_path, PLAN.replace(known, unknown, 1))
+    assert f"line {line}, {key}" in error
+    assert "is neither a number of a table nor a score" in error
+
+
+def test_a_near_name_is_proposed(tmp_path: Path) -> None:
+    (error,) = errors(tmp_path, PLAN.replace("completion_rate, trust", "completion_rat, trust"))
+    assert "Perhaps completion_rate" in error
+
+
+@pytest.mark.parametrize(
+    "path", sorted((resources.assets() / "studies").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_shipped_studies_name_what_is_measured(path: Path) -> None:
+    from labapp.analysis.checking import unknown_outcomes
+    from labapp.study import loading
+
+    assert not list(unknown_outcomes(loading.load(path)))
