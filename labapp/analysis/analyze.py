@@ -123,12 +123,12 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
 
 def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
     """The figures that are files, where there are any. Raises OSError."""
-    plates = [*flow_figures(participants)]
-    plates += [
+    plates = [
         plate
         for report, results in findings.of.items()
         for plate in report.plates(findings.counted, results)
     ]
+    plates += flow_figures(participants)
     if not plates:
         return
     folder.mkdir()

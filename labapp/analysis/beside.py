@@ -9,9 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import yaml
-
-from labapp.errors import LabappError
+from labapp.documents import parse_yaml
+from labapp.errors import LabappError, StudyError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.journal.layout import SOURCEDATA, STUDY, study_files_of
@@ -69,8 +68,8 @@ def with_replicates(
 @lru_cache(maxsize=64)
 def _replicates(content: bytes) -> tuple[tuple[str, str], ...]:
     try:
-        study = yaml.safe_load(content)
-    except yaml.YAMLError:
+        study = parse_yaml(Path("study.yaml"), content).value
+    except StudyError:
         return ()
     told = study.get("replicates") if isinstance(study, dict) else None
     if not isinstance(told, dict):

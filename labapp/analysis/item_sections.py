@@ -3,15 +3,16 @@ the questionnaire, and how well the items of a scale go together."""
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from labapp.analysis.attention import is_check
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
+from labapp.reading.values import json_value
 from labapp.report.formats import decimal
 from labapp.report.language import Verbatim, say
 from labapp.report.listing import NONE, records, spread
@@ -134,13 +135,22 @@ _READ = (
 )
 
 
+def _words(answers: Any) -> Mapping[str, str]:
+    """What each answer is called; nothing where the table came from elsewhere and says no such."""
+    try:
+        words = json_value(answers or "{}")
+    except ValueError:
+        return {}
+    return words if isinstance(words, dict) else {}
+
+
 def _ends(items: pd.DataFrame) -> str:
     """What stands at the ends of the items that all have the same; empty where they differ."""
     ends = set()
     for row in records(items):
-        said = json.loads(row["answers"] or "{}")
+        words = _words(row["answers"])
         low, high = str(int(row["low"])), str(int(row["high"]))
-        ends.add((low, said.get(low, ""), high, said.get(high, "")))
+        ends.add((low, words.get(low, ""), high, words.get(high, "")))
     if len(ends) != 1:
         return ""
     low, least, high, most = ends.pop()

@@ -17,6 +17,7 @@ from labapp.analysis.column import Column, number, text, whole, yes
 from labapp.analysis.questionnaires import AnswerRecord
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
+from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.journal.layout import STUDY
 from labapp.journal.record import Record
@@ -69,27 +70,41 @@ TABLES: Mapping[str, tuple[Column, ...]] = {"items": ITEMS, "scales": SCALES}
 
 
 def instruments_of(record: Record) -> dict[str, Instrument]:
-    """The instruments in the record's study folder, by id, in the session's language."""
+    """The instruments in the record's study folder, by id, in the session's language.
+
+    Raises RecordError where the session's plan cannot be read: that says which package is missing.
+    """
+    Parts.of(record.planned.plan)
     folder = f"{STUDY}/instruments/"
     names = [name for name in record.tree.names() if name.startswith(folder)]
-    language = record.planned.language
-    read = [_instrument(name, record.tree.read(name), language) for name in names]
+    language, fallback = record.planned.language, _fallback(record) if names else None
+    read = [_instrument(name, record.tree.read(name), language, fallback) for name in names]
     return {instrument.id: instrument for instrument in read}
 
 
+def _fallback(record: Record) -> str | None:
+    """The language in which participants read what was not translated; None for none."""
+    for name in record.tree.names():
+        if name.startswith(f"{STUDY}/") and name.count("/") == 1 and name.endswith(".yaml"):
+            study = parse_yaml(Path(name), record.tree.read(name)).value
+            if (language := study.get("fallback_language")) is not None:
+                return str(language)
+    return None
+
+
 @lru_cache(maxsize=64)
-def _instrument(name: str, content: bytes, language: str) -> Instrument:
+def _instrument(name: str, content: bytes, language: str, fallback: str | None) -> Instrument:
     """Read once: the sessions of a study all have the same files.
 
     Where a session was recorded before items declared whether they identify, and its instrument
     has the items of the shipped one word for word, the shipped declarations hold.
     """
-    instrument = Instrument.parse(Path(name), content, language)
+    instrument = Instrument.parse(Path(name), content, language, fallback)
     shipped = resources.assets() / "instruments" / f"{instrument.id}.yaml"
     if not shipped.is_file() or all(item.identifying is not None for item in instrument.items):
         return instrument
     try:
-        declares = Instrument.parse(shipped, shipped.read_bytes(), language).items
+        declares = Instrument.parse(shipped, shipped.read_bytes(), language, fallback).items
     except StudyError:  # a language of the study's own
         return instrument
     undeclared = tuple(item.model_copy(update={"identifying": None}) for item in declares)

@@ -65,8 +65,8 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
     # What is asked comes first: the analyses by the design, a published study's, then each task's.
-    for report, results in sorted(findings.of.items(), key=_rank):
-        yield from report.sections(about, results)
+    for report, own_findings in sorted(findings.of.items(), key=_rank):
+        yield from report.sections(about, own_findings)
     yield from without_sections(about)
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)

@@ -100,13 +100,15 @@ def notices(loaded: LoadedStudy) -> list[str]:
 
 def _in_another_language(loaded: LoadedStudy) -> list[str]:
     """Of what participants read in the fallback language."""
-    if not loaded.fallbacks:
+    lacking = words.in_fallback(loaded)
+    names = sorted(loaded.fallbacks.keys() | lacking.keys())
+    if not names:
         return []
-    names = ", ".join(sorted(loaded.fallbacks))
+    told = (f"{name} ({len(lacking[name])} words)" if name in lacking else name for name in names)
     warning = (
         f"Participants read {loaded.study.fallback_language} instead of {loaded.study.language} "
-        f"in: {names}. `labapp studies texts {loaded.path} --missing` lists what is to be "
-        "translated."
+        f"in: {', '.join(told)}. `labapp studies texts {loaded.path} --missing` lists what is to "
+        "be translated."
     )
     return [warning]
 

@@ -63,14 +63,28 @@ def shipped_words(template: str, language: str) -> dict[str, str]:
 def _every_word(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str, str]:
     """The words of one file, with those of the fallback. template: its name with `{language}`."""
     study = loaded.study
-    words = _in(loaded, in_language(template, study.language))
-    if begun:
-        return _brought_up(
-            words, shipped_words(template, study.language), shipped_words(template, "en")
-        )
+    languages = [study.language]
     if study.fallback_language is not None:
-        words = _in(loaded, in_language(template, study.fallback_language)) | words
-    return words
+        languages.insert(0, study.fallback_language)
+    words: dict[str, str] = {}
+    shipped: dict[str, str] = {}
+    for language in languages:
+        words |= _in(loaded, in_language(template, language))
+        shipped |= shipped_words(template, language)
+    return _brought_up(words, shipped, shipped_words(template, "en")) if begun else words
+
+
+def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
+    """By file of words in the study's language the words that it lacks, and that participants read
+    in the fallback language instead."""
+    lacking = {}
+    for template in word_files(loaded.study):
+        name = in_language(template, loaded.study.language)
+        own = _in(loaded, name)
+        words = _every_word(template, loaded, begun=False)
+        if name in loaded.files and (keys := tuple(key for key in words if key not in own)):
+            lacking[name] = keys
+    return lacking
 
 
 def _in(loaded: LoadedStudy, name: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from labapp.session.machine import SessionMachine
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.play import Play
 from tests.properties.commands import UNDOING
@@ -78,7 +78,7 @@ def test_any_course_of_answers(course: list[Command]) -> None:
     assert len(submitted) == (ended == "completed")
     for event in submitted:
         given_ = event.payload["answers"]
-        assert not task.instrument.missing(given_)
+        assert not task.missing(QuestionnaireState(answers=given_))
         assert set(given_) <= set(ITEMS)
 
 
@@ -89,6 +89,6 @@ def _finish(play: Play, task: QuestionnaireTask) -> None:
     rng = np.random.default_rng(1)
     for _ in task.instrument.pages:
         if play.state.running:
-            for item in task.instrument.missing(play.state.part_state.answers):
+            for item in task.missing(play.state.part_state):
                 play.send(Answer(item.id, answer(item, rng)))
             play.send(Next())

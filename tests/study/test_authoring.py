@@ -11,8 +11,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from labapp.analysis.analyze import analyze
+from labapp.bids.export import export
+from labapp.bids.verify import verify
 from labapp.cli.main import app
 from labapp.errors import LabappError, StudyError, UsageError
+from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.authoring import new_study
 from labapp.study.examining import UNTRANSLATED
@@ -176,3 +180,25 @@ def test_a_new_study_can_be_simulated(tmp_path: Path) -> None:
         app, ["simulate", str(path), "--participants", "1", "--out", str(tmp_path / "data")]
     )
     assert done.exit_code == 0, done.exception
+
+
+@pytest.mark.parametrize("translated", [0, 1, 1000])
+def test_sessions_in_a_language_that_is_half_translated_are_recorded_read_and_exported(
+    tmp_path: Path, translated: int
+) -> None:
+    """A session goes by its own copy of the study, which says less than the program's files."""
+    path, _ = new_study("ici", "quickstart", tmp_path / "ici", "fr")
+    words = tmp_path / "ici" / "texts" / "fr" / "participant.yaml"
+    text = words.read_text("utf-8")
+    if translated:
+        words.write_text(re.sub(r"(?m)^# (?=\w+: )", "", text, count=translated), "utf-8")
+    told = " ".join(notices(check(path)))
+    assert ("participant.yaml" in told) is (translated < 1000)
+    simulate_study(str(path), 1, "understanding", tmp_path / "data")
+    (session,) = (tmp_path / "data" / "ici").glob("sub-*")
+    strings = strings_of(loading.load(session / "study" / "ici.yaml"), begun=True)
+    assert strings("stage_of", number=1, of=2) == "Stage 1 of 2"
+    analyze([tmp_path / "data"], tmp_path / "out")
+    export([session], tmp_path / "bundle")
+    assert verify(tmp_path / "bundle").ok
+    analyze([tmp_path / "bundle"], tmp_path / "again")
