@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from labapp.analysis.declared import read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
+from labapp.analysis.participation import flow_of
 from labapp.analysis.registration import Registration
 from labapp.analysis.session_totals import true_date
 from labapp.report.formats import count
@@ -26,7 +28,10 @@ def registration_section(
             continue
         yield heading(3, "Registration")
         yield paragraph(" ".join(_facts(registration, sessions)))
-        rows = [("Changed", text) for text in _changes(registration, sessions)]
+        rows = [("Changed", text) for text in _files(registration, sessions)]
+        rows += [("Changed", text) for text in _changes(registration, sessions)]
+        rows += [("Sample", text) for text in _sample(sessions)]
+        rows += [("Not registered", text) for text in _by_hand(sessions)]
         rows += [("Not registered", text) for text in _unregistered(registration, results)]
         if rows:
             yield table(("Difference", "What"), rows, caption="Differences from the registration")
@@ -45,9 +50,40 @@ def _facts(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
     early = sum(utc < registration.registered_utc for utc in started)
     if early:
         yield f"{count(early, 'session')} began before it was registered."
-    files = {str(sha) for sha in sessions["study_sha256"].dropna()}
-    if files and files != {registration.study_sha256}:
-        yield "Not all sessions were run with the study's files as they were registered."
+
+
+def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """That sessions were run with other files of the study than those that were registered."""
+    files = sessions["study_sha256"].dropna().map(str)
+    if others := int((files != registration.study_sha256).sum()):
+        yield (
+            f"{count(others, 'session')} of {len(sessions)} ran with other files of the study "
+            "than those that were registered"
+        )
+
+
+def _sample(sessions: pd.DataFrame) -> Iterator[str]:
+    """Cells that have more or fewer participants than the design asks for."""
+    texts = {text for text in sessions.get("declared", ()) if isinstance(text, str) and text}
+    if len(texts) != 1:
+        return
+    design = read_declared(texts.pop()).design
+    if design is None or design.per_cell is None:
+        return
+    analysed = flow_of(sessions).cells
+    for cell in design.cells:
+        name = ", ".join(str(level) for level in cell.values())
+        if (n := analysed.get(name, 0)) != design.per_cell and name:
+            yield f"{name}: {n} of {design.per_cell} participants are analysed"
+
+
+def _by_hand(sessions: pd.DataFrame) -> Iterator[str]:
+    """Who was excluded, or counted, by a decision that no registered rule makes."""
+    if "decided_by_hand" not in sessions:
+        return
+    for row in sessions[sessions["decided_by_hand"].notna()].to_dict("records"):
+        who = f"{row['participant']}, session {row['session']}"
+        yield f"{who}: {row['decided_by_hand']} by hand"
 
 
 def _changes(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:

@@ -64,3 +64,24 @@ def test_each_hypothesis_has_its_result() -> None:
     assert against.p_corrected is not None
     assert ("not supported" in text) == (against.p_corrected >= 0.05)
     assert "Hypotheses." in text
+
+
+def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() -> None:
+    tables = study({**DESIGN, "design": {**DESIGN["design"], "per_cell": 100}})  # type: ignore[dict-item]
+    people = tables.participants
+    first = people.index[0]
+    people = people.assign(decided_by_hand=None, study_sha256="a" * 64)
+    people.loc[first, ["decided_by_hand", "included", "excluded_because"]] = (
+        "excluded",
+        False,
+        "by_hand",
+    )
+    people.loc[first, "study_sha256"] = "b" * 64
+    registered = {**DESIGN, "design": {**DESIGN["design"], "per_cell": 100}}  # type: ignore[dict-item]
+    registration = Registration("own", 1, "a" * 64, "2025-12-01T00:00:00Z", 0, registered)
+    text = str(joined(registration_section([registration], "own", people, None)))
+    assert f"{people.loc[first, 'participant']}, session" in text
+    assert "excluded by hand" in text
+    assert f"1 session of {len(people)} ran with other files" in text
+    assert "of 100 participants are analysed" in text
+    assert "Nothing differs" not in text
