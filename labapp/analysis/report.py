@@ -6,12 +6,13 @@ import platform
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 from labapp import __version__
 from labapp.analysis import sections
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings, left_out, reports
+from labapp.analysis.task_report import Findings, TaskReport, left_out, reports
 from labapp.report.formats import count
 from labapp.report.page import (
     Html,
@@ -56,6 +57,11 @@ DEFINITIONS = {
     ),
 }
 """How the numbers of all tasks are defined, in the words that the report prints."""
+_OF = {
+    "Difficulty (SEQ)": {"seq"},
+    "NASA-TLX, SUS, UEQ-S": {"nasa-tlx", "nasa-tlx-weights", "sus", "ueq-s"},
+}
+"""The questionnaires that a definition is of."""
 IN_TITLE = 3
 """So many studies are named in the title; more are counted there and listed below it."""
 
@@ -75,21 +81,27 @@ def report(
         findings = Findings.find(tables.included())
     studies = [str(study) for study in sorted(tables.participants["study"].unique())]
     parts: list[Html] = []
+    spoke: set[TaskReport[Any]] = set()
     for done, study in enumerate(studies):
         if progress is not None:
             progress(done / len(studies), f"report on {study}")
-        parts.extend(sections.study(tables.of_study(study), study, f"s{done + 1}", findings))
+        of_study = sections.study(tables.of_study(study), study, f"s{done + 1}", findings, spoke)
+        parts.extend(of_study)
     chapters: list[tuple[str, str]] = []
     for number, (each, results) in enumerate(findings.of.items(), start=1):
         anchor = f"all-{number}"
         chapter, contents = each.chapter(findings.counted, results, anchor)
         if chapter:
+            spoke.add(each)
             chapters.append((anchor, chapter))
             parts.append(heading(2, chapter, anchor))
             parts.extend(contents)
     parts.append(heading(2, "How the numbers are defined", "definitions"))
-    brought = [item for each in reports() for item in each.definitions.items()]
-    parts.append(definitions([*DEFINITIONS.items(), *brought]))
+    # Of what stands nowhere on the page, no definition helps.
+    asked = set(tables.scores["instrument"])
+    known = [item for item in DEFINITIONS.items() if item[0] not in _OF or _OF[item[0]] & asked]
+    brought = [item for each in reports() if each in spoke for item in each.definitions.items()]
+    parts.append(definitions([*known, *brought]))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
     header = joined(_header(tables, title, studies, made, chapters, remarks))

@@ -36,9 +36,11 @@ LOST = 0.01
 """A session that lost more than this share of its sound is counted as such."""
 
 
-def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterator[Html]:
+def study(
+    tables: Tables, name: str, anchor: str, findings: Findings, spoke: set[TaskReport[Any]]
+) -> Iterator[Html]:
     """Everything about one study; tables: its rows; anchor: prefix of the page's ids; findings:
-    what the sessions of all studies say that count."""
+    what the sessions of all studies say that count; spoke: gets the reports that say something."""
     own = tables.participants
     about = ReportedStudy(name, anchor, tables, tables.included())
     yield heading(2, f"Study {name}", anchor)
@@ -66,7 +68,9 @@ def study(tables: Tables, name: str, anchor: str, findings: Findings) -> Iterato
         yield paragraph("No session counts, so there are no metrics here.")
     # What is asked comes first: the analyses by the design, a published study's, then each task's.
     for report, own_findings in sorted(findings.of.items(), key=_rank):
-        yield from report.sections(about, own_findings)
+        for part in report.sections(about, own_findings):
+            spoke.add(report)
+            yield part
     yield from without_sections(about)
     yield from registration_section(findings.registrations, name, own, results)
     yield from questionnaires(about.counted, anchor)
