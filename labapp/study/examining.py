@@ -217,7 +217,7 @@ class _Reader:
         fallback = self.study.fallback_language
         instead = name if fallback is None else in_language(template, fallback)
         lacking = not reading.exists(resolve(self.path, name)) or self._untranslated(name)
-        if lacking and instead != name:
+        if lacking and instead != name and reading.exists(resolve(self.path, instead)):
             self.fallbacks[name] = instead
             content = self._read(instead, written)
         else:

@@ -202,3 +202,12 @@ def test_sessions_in_a_language_that_is_half_translated_are_recorded_read_and_ex
     export([session], tmp_path / "bundle")
     assert verify(tmp_path / "bundle").ok
     analyze([tmp_path / "bundle"], tmp_path / "again")
+
+
+def test_a_text_that_is_nowhere_is_asked_for_in_the_studys_language(tmp_path: Path) -> None:
+    path, _ = new_study("ici", "quickstart", tmp_path, "fr")
+    last = "  - debrief:"
+    added = f"  - text: texts/{{language}}/new.md\n{last}"
+    path.write_text(path.read_text("utf-8").replace(last, added), "utf-8")
+    told = [str(error) for error in check_all(path).errors]
+    assert ["texts/fr/new.md" in text and "texts/en" not in text for text in told] == [True], told
