@@ -32,7 +32,7 @@ def retention(participants: pd.DataFrame, study: str, anchor: str) -> Iterator[H
     included = sum(row["included"] for row in recruited)
     yield paragraph(
         f"Included: {included} of {count(len(recruited), 'session')} "
-        f"({_percent(recruited)} %). Metrics and questionnaires below are of the included ones; "
+        f"({_percent(recruited)} %). Metrics and questionnaires are of the included ones; "
         "the tables hold all, with the column included."
     )
     words = rule_words(row["declared"] for row in recruited if isinstance(row.get("declared"), str))

@@ -77,8 +77,13 @@ app.command("plan")(plan)
 def labapp(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
-    data: Data = None,
-    private: Private = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Of the moderator window: the data root.")
+    ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option("--private", help="Of that window: the folder of names and signatures."),
+    ] = None,
 ) -> None:
     """Think-aloud lab studies of how well people understand machine-learning models.
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from labapp.ui.starting import RunOptions
 
 Data = Annotated[
-    Path | None, typer.Option("--data", help="Data root. Default: $LABAPP_DATA or ./sessions.")
+    Path | None,
+    typer.Option(
+        "--data",
+        help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
+    ),
 ]
 Private = Annotated[Path | None, typer.Option("--private", help="Folder of names and signatures.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
