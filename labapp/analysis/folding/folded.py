@@ -14,6 +14,7 @@ from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.items import instruments_of
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.walk import Parts
 from labapp.errors import RecordError
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
@@ -89,6 +90,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
             todo="`labapp sessions verify` tells more. Until then name the other sessions one "
             "by one, in place of the folder that holds them all.",
         )
+    Parts.of(record.planned.plan)  # which says what package is missing; a questionnaire does not
     session = SessionRecords.of(
         with_replicates(list(record.payloads()), record),
         f"{record.name} ({record.kind})",
