@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +31,60 @@ def check_study(
     checked = check_all(study, predict_masked, language)
     if checked.loaded is None:
         return checked
-    return checked._replace(errors=(*checked.errors, *unknown_outcomes(checked.loaded)))
+    return checked._replace(errors=(*checked.errors, *_unfit_outcomes(checked.loaded)))
+
+
+def _unfit_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
+    yield from unknown_outcomes(loaded)
+    yield from impossible_effects(loaded)
+
+
+def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Smallest effects that no difference can reach, such as 15 for a share from 0 to 1: every
+    test of equivalence would succeed, and no number of participants would be found."""
+    plan = loaded.study.analysis
+    contrasts = {contrast.name: contrast for contrast in plan.contrasts}
+    ranges = _ranges(loaded)
+    for outcome, effect in plan.smallest_effect.items():
+        contrast = contrasts.get(effect.contrast)
+        if effect.raw is None or contrast is None or outcome not in ranges:
+            continue
+        low, high = ranges[outcome]
+        weights = (sum(map(abs, levels.values())) for levels in contrast.weights.values())
+        largest = (high - low) * math.prod(weights) / 2
+        if effect.raw < largest:
+            continue
+        place = ("analysis", "smallest_effect", outcome, "raw")
+        yield StudyError.at(
+            loaded.path,
+            loaded.located.line(place),
+            dotted(place),
+            f"{outcome} goes from {low:g} to {high:g}, and so the contrast {contrast.name!r} to "
+            f"{largest:g} at most; {effect.raw:g} is not below that",
+            "Say the smallest effect in the unit of the outcome.",
+        )
+
+
+def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
+    """By outcome its lowest and its highest value, where they are known."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for table, columns in table_columns().items():
+        for column in columns if table not in NO_OUTCOMES else ():
+            ends = re.fullmatch(r"(\d+)-(\d+)", column.unit)
+            # A change over questions goes below 0 as well.
+            if ends is not None and not column.name.startswith("change_"):
+                ranges[column.name] = float(ends[1]), float(ends[2])
+            elif column.unit == "%":
+                ranges[column.name] = 0.0, 100.0
+    for instrument in loaded.instruments.values():
+        scores = declared(instrument.planned_scores())
+        if scores is None or isinstance(scores, str):
+            continue
+        for name, score in scores.items():
+            if score.low is not None and score.high is not None:
+                for known in (name, f"{instrument.id}.{name}"):
+                    ranges[known] = score.low, score.high
+    return ranges
 
 
 def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:

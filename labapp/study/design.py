@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from labapp.discovery import PROFILE_NAMES
 from labapp.documents import MEASURE, Strict
 from labapp.study.conditions import RESERVED, Name
 
@@ -418,15 +417,6 @@ class AnalysisPlan(Strict):
         description="By outcome the smallest difference that matters, for tests of equivalence "
         "and for planning.",
     )
-
-    @model_validator(mode="after")
-    def _known(self) -> Self:
-        if self.profile not in (None, *PROFILE_NAMES):
-            raise ValueError(f"profile: allowed is {', '.join(PROFILE_NAMES)}, or none")
-        names = [contrast.name for contrast in self.contrasts]
-        if again := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"each contrast with a name of its own; {again!r} stands there again")
-        return self
 
 
 class Hypothesis(Strict):

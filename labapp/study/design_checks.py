@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from labapp.discovery import PROFILE_NAMES
 from labapp.study import allocation
 from labapp.study.conditions import Value, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis, Place
@@ -149,6 +150,10 @@ def contradictions(
         Whether anything could not be read at or below a place: what may follow from that is passed
         over.
     """
+    if analysis.profile not in (None, *PROFILE_NAMES):
+        known = ", ".join(PROFILE_NAMES)
+        what = f"there is no profile {analysis.profile!r}; there are: {known}, or none"
+        yield ("analysis", "profile"), what
     if lacks("flow"):  # the models may stand there
         levels = {**levels, MODEL: ()}
     whole = not (lacks("design") or lacks("assignment"))
@@ -167,6 +172,12 @@ def contradictions(
                     what = f"{level!r} is no level of {factor}; its levels are: {known}"
                     yield (*at, str(level)), what
     names = [contrast.name for contrast in analysis.contrasts]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield (
+                ("analysis", "contrasts", index, "name"),
+                f"{name!r} is the name of another contrast: each needs a name of its own",
+            )
     known = ", ".join(map(repr, names)) or "none"
     names_known = not lacks("analysis", "contrasts")
     for outcome, effect in analysis.smallest_effect.items():

@@ -49,6 +49,25 @@ def test_an_outcome_that_nothing_measures_is_told_with_its_line(
     assert "is neither a number of a table nor a score" in error
 
 
+@pytest.mark.parametrize(
+    ("effect", "told"),
+    [
+        ("completion_rate: {contrast: first, raw: 15}", "completion_rate goes from 0 to 1"),
+        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most; 1 is not below that"),
+        ("trust: {contrast: first, raw: 6}", "trust goes from 1 to"),
+        ("opinions.trust: {contrast: first, raw: 60}", "opinions.trust goes from 1 to"),
+        ("completion_rate: {contrast: first, raw: 0.9}", ""),
+        ("response_time_s: {contrast: first, raw: 900}", ""),
+        ("completion_rate: {contrast: first, standardised: 2}", ""),
+    ],
+)
+def test_an_effect_that_no_difference_reaches_is_told(
+    tmp_path: Path, effect: str, told: str
+) -> None:
+    errors_ = errors(tmp_path, PLAN.replace("completion_rate: {contrast: first, raw: 0.1}", effect))
+    assert [told in error for error in errors_] == [True] * bool(told)
+
+
 def test_a_near_name_is_proposed(tmp_path: Path) -> None:
     (error,) = errors(tmp_path, PLAN.replace("completion_rate, trust", "completion_rat, trust"))
     assert "Perhaps completion_rate" in error

@@ -6,7 +6,7 @@ import pytest
 
 from labapp.errors import StudyError
 from labapp.study import loading
-from labapp.study.design import AnalysisPlan, Design
+from labapp.study.design import Design
 from labapp.study.schema import Study
 
 OWN = """\
@@ -144,9 +144,3 @@ def test_what_does_not_fit_is_refused_where_it_stands(
         load(tmp_path, OWN.replace(old, new, 1))
     problems = [text for text in str(refused.value).splitlines() if text.startswith("  line ")]
     assert any(text.startswith(f"  line {line}, ") and says in text for text in problems), problems
-
-
-def test_a_profile_that_nobody_knows_is_refused() -> None:
-    assert AnalysisPlan(profile="ross2021").profile == "ross2021"
-    with pytest.raises(ValueError, match="allowed is ross2021"):
-        AnalysisPlan(profile="ross2012")

@@ -262,7 +262,18 @@ MISTAKES = [
         "analysis.contrasts[0]",
         "add up to 0",
     ),
-    study("version: 1", "version: 1\nanalysis: {profile: ros2021}", 4, "analysis", "ross2021"),
+    study(
+        "version: 1", "version: 1\nanalysis: {profile: ros2021}", 4, "analysis.profile", "ross2021"
+    ),
+    study(
+        "version: 1",
+        "version: 1\nanalysis: {family: all, contrasts: "
+        "[{name: b, model: {sinelines/gt: 1, sinelines/ae: -1}}, "
+        "{name: b, model: {sinelines/gt: -1, sinelines/ae: 1}}]}",
+        4,
+        "analysis.contrasts[1].name",
+        "the name of another contrast",
+    ),
 ]
 
 
