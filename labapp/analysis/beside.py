@@ -3,11 +3,12 @@ older sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from labapp.documents import parse_yaml
 from labapp.errors import LabappError, StudyError
@@ -57,21 +58,28 @@ def with_replicates(
     as that of older ones does not, its copy of the study file does."""
     if not events or not isinstance(events[0][1], SessionPlanned) or events[0][1].replicates:
         return events
+    repeated = study_document(record).get("replicates")
+    if not isinstance(repeated, Mapping) or not repeated:
+        return events
+    event, planned = events[0]
+    names = {str(key): str(value) for key, value in repeated.items()}
+    return [(event, replace(planned, replicates=names)), *events[1:]]
+
+
+def study_document(record: Record) -> Mapping[str, Any]:
+    """A session's copy of its study file as it stands there; empty where there is none, or none
+    that can be read: what a session needs of it to be analysed stands in its journal."""
     below = record.tree.below(STUDY)
-    for name in study_files_of(below.names())[:1]:
-        if told := _replicates(below.read(name)):
-            event, planned = events[0]
-            return [(event, replace(planned, replicates=dict(told))), *events[1:]]
-    return events
+    for name in study_files_of(below.names()):
+        return _document(below.read(name))
+    return {}
 
 
 @lru_cache(maxsize=64)
-def _replicates(content: bytes) -> tuple[tuple[str, str], ...]:
+def _document(content: bytes) -> Mapping[str, Any]:
+    """Read once: the sessions of a study all have the same file."""
     try:
-        study = parse_yaml(Path("study.yaml"), content).value
+        document = parse_yaml(Path("study.yaml"), content).value
     except StudyError:
-        return ()
-    told = study.get("replicates") if isinstance(study, dict) else None
-    if not isinstance(told, dict):
-        return ()
-    return tuple((str(key), str(value)) for key, value in told.items())
+        return {}
+    return document if isinstance(document, dict) else {}

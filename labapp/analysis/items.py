@@ -13,11 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from labapp import resources
+from labapp.analysis.beside import study_document
 from labapp.analysis.column import Column, number, text, whole, yes
 from labapp.analysis.questionnaires import AnswerRecord
 from labapp.analysis.task_records import Row
 from labapp.analysis.walk import Parts
-from labapp.documents import parse_yaml
 from labapp.errors import StudyError
 from labapp.journal.layout import STUDY
 from labapp.journal.record import Record
@@ -73,19 +73,12 @@ def instruments_of(record: Record) -> dict[str, Instrument]:
     """The instruments in the record's study folder, by id, in the session's language."""
     folder = f"{STUDY}/instruments/"
     names = [name for name in record.tree.names() if name.startswith(folder)]
-    language, fallback = record.planned.language, _fallback(record) if names else None
+    language = record.planned.language
+    # In which participants read what was not translated.
+    fallback = study_document(record).get("fallback_language") if names else None
+    fallback = fallback if isinstance(fallback, str) else None
     read = [_instrument(name, record.tree.read(name), language, fallback) for name in names]
     return {instrument.id: instrument for instrument in read}
-
-
-def _fallback(record: Record) -> str | None:
-    """The language in which participants read what was not translated; None for none."""
-    for name in record.tree.names():
-        if name.startswith(f"{STUDY}/") and name.count("/") == 1 and name.endswith(".yaml"):
-            study = parse_yaml(Path(name), record.tree.read(name)).value
-            if (language := study.get("fallback_language")) is not None:
-                return str(language)
-    return None
 
 
 @lru_cache(maxsize=64)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from labapp.analysis.declared import read_declared
+from labapp.analysis.declared import factor_column, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
-from labapp.analysis.participation import flow_of
 from labapp.analysis.registration import Registration
 from labapp.analysis.session_totals import true_date
 from labapp.report.formats import count
 from labapp.report.page import Html, heading, paragraph, table
+from labapp.study.allocation import cell_name
 
 
 def registration_section(
@@ -30,7 +30,7 @@ def registration_section(
         yield paragraph(" ".join(_facts(registration, sessions)))
         rows = [("Changed", text) for text in _files(registration, sessions)]
         rows += [("Changed", text) for text in _changes(registration, sessions)]
-        rows += [("Sample", text) for text in _sample(sessions)]
+        rows += [("Sample", text) for text in _sample(registration, sessions)]
         rows += [("Not registered", text) for text in _by_hand(sessions)]
         rows += [("Not registered", text) for text in _unregistered(registration, results)]
         if rows:
@@ -62,19 +62,21 @@ def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _sample(sessions: pd.DataFrame) -> Iterator[str]:
-    """Cells that have more or fewer participants than the design asks for."""
-    texts = {text for text in sessions.get("declared", ()) if isinstance(text, str) and text}
-    if len(texts) != 1:
-        return
-    design = read_declared(texts.pop()).design
+def _sample(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """Cells that have more or fewer participants than was registered."""
+    design = read_declared(json.dumps(registration.declared)).design
     if design is None or design.per_cell is None:
         return
-    analysed = flow_of(sessions).cells
+    analysed = sessions[sessions["included"].fillna(False).astype(bool)]
     for cell in design.cells:
-        name = ", ".join(str(level) for level in cell.values())
-        if (n := analysed.get(name, 0)) != design.per_cell and name:
-            yield f"{name}: {n} of {design.per_cell} participants are analysed"
+        of_cell = analysed
+        for factor, level in cell.items():
+            levels = analysed.get(factor_column(factor), pd.Series("", analysed.index))
+            of_cell = of_cell[levels.loc[of_cell.index].map(str) == str(level)]
+        n = of_cell["participant"].nunique()
+        if n != design.per_cell:
+            where = f" ({cell_name(cell)})" if cell else ""
+            yield f"{n} analysed where {design.per_cell} were registered{where}"
 
 
 def _by_hand(sessions: pd.DataFrame) -> Iterator[str]:

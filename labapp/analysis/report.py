@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -42,14 +42,13 @@ DEFINITIONS = {
         "repeated, and a question cut off because the moderator skipped the stage."
     ),
     "Difficulty (SEQ)": (
-        "Single Ease Question after the stage, 1 very easy to 7 very difficult; submitted answers "
-        "only."
+        "The score `seq` of the questionnaire after the stage: of the shipped one the Single Ease "
+        "Question, 1 very easy to 7 very difficult. Submitted answers only."
     ),
-    "NASA-TLX, SUS, UEQ-S": (
-        "By their published rules, from submitted answers only; a score with an answer missing is "
-        "left out. NASA-TLX subscales are 5 × the gradation from 0 to 20, raw TLX their mean, "
-        "weighted TLX their mean with the weights of the 15 comparisons; SUS 0 to 100; UEQ-S −3 to "
-        "3. Other statements are as answered."
+    "Scores of questionnaires": (
+        "By the rules that each questionnaire declares, which the table of scales has item by "
+        "item, from submitted answers only. A score with an answer missing is left out, unless "
+        "the study says how many answers are enough."
     ),
     "Mean, sd, median": (
         "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
@@ -57,11 +56,11 @@ DEFINITIONS = {
     ),
 }
 """How the numbers of all tasks are defined, in the words that the report prints."""
-_OF = {
-    "Difficulty (SEQ)": {"seq"},
-    "NASA-TLX, SUS, UEQ-S": {"nasa-tlx", "nasa-tlx-weights", "sus", "ueq-s"},
+_ONLY_WHERE: Mapping[str, Callable[[Tables], bool]] = {
+    "Difficulty (SEQ)": lambda tables: bool(tables.stages["seq"].notna().any()),
+    "Scores of questionnaires": lambda tables: not tables.scores.empty,
 }
-"""The questionnaires that a definition is of."""
+"""Where a definition defines something that stands on the page."""
 IN_TITLE = 3
 """So many studies are named in the title; more are counted there and listed below it."""
 
@@ -98,8 +97,11 @@ def report(
             parts.extend(contents)
     parts.append(heading(2, "How the numbers are defined", "definitions"))
     # Of what stands nowhere on the page, no definition helps.
-    asked = set(tables.scores["instrument"])
-    known = [item for item in DEFINITIONS.items() if item[0] not in _OF or _OF[item[0]] & asked]
+    known = [
+        item
+        for item in DEFINITIONS.items()
+        if (where := _ONLY_WHERE.get(item[0])) is None or where(tables)
+    ]
     brought = [item for each in reports() if each in spoke for item in each.definitions.items()]
     parts.append(definitions([*known, *brought]))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"

@@ -8,10 +8,10 @@ An export writes these files; `rebuild_check` makes them anew and compares them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from labapp import discovery
+from labapp.analysis.beside import study_document
 from labapp.bids import people
 from labapp.bids.contents import Target, add_tables
 from labapp.bids.people import by_participant, participants, session_line
@@ -21,10 +21,8 @@ from labapp.bids.session_timeline import session_columns
 from labapp.bids.task_timeline import event_columns
 from labapp.bids.tasks import trial_columns
 from labapp.bids.tsv import Table, described, json_text
-from labapp.documents import parse_yaml
-from labapp.errors import RecordError
 from labapp.events import describe
-from labapp.journal.layout import SOURCEDATA, STUDY, study_files_of
+from labapp.journal.layout import SOURCEDATA
 from labapp.journal.record import Record
 from labapp.plugins import registry
 from labapp.study.instruments import Instrument
@@ -160,12 +158,8 @@ def packages() -> list[dict[str, str]]:
 
 
 def _title(record: Record) -> str:
-    below = record.tree.below(STUDY)
-    for name in study_files_of(below.names()):
-        title = parse_yaml(Path(name), below.read(name), RecordError).value.get("title")
-        if isinstance(title, str):
-            return title
-    return record.study
+    title = study_document(record).get("title")
+    return title if isinstance(title, str) else record.study
 
 
 def _description(title: str, version: str) -> dict[str, Any]:

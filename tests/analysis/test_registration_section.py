@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+import pandas as pd
+
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.sections import sections
 from labapp.analysis.registration import Registration
-from labapp.analysis.registration_section import registration_section
+from labapp.analysis.registration_section import _sample, registration_section
 from labapp.report.page import joined
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
@@ -83,5 +85,41 @@ def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() 
     assert f"{people.loc[first, 'participant']}, session" in text
     assert "excluded by hand" in text
     assert f"1 session of {len(people)} ran with other files" in text
-    assert "of 100 participants are analysed" in text
+    assert "6 analysed where 100 were registered (hint: without)" in text
+    assert "5 analysed where 100 were registered (hint: with)" in text
     assert "Nothing differs" not in text
+
+
+def test_cells_are_counted_by_their_factors_in_whatever_order_these_stand() -> None:
+    """A journal does not keep the order of factors, and levels may be numbers."""
+    design = {"between": {"zoom": [1, 2], "hint": ["with", "without"]}, "per_cell": 2}
+    cells = [(1, "with"), (1, "without"), (2, "with"), (2, "with")]
+    people = pd.DataFrame(
+        {
+            "participant": [f"P{at // 2}" for at in range(8)],
+            "factor_hint": [hint for _, hint in cells for _ in (1, 2)],
+            "factor_zoom": [str(zoom) for zoom, _ in cells for _ in (1, 2)],
+            "included": [True] * 7 + [False],
+        }
+    )
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, {"design": design})
+    assert list(_sample(registration, people)) == [
+        "1 analysed where 2 were registered (hint: with, zoom: 1)",
+        "1 analysed where 2 were registered (hint: without, zoom: 1)",
+        "0 analysed where 2 were registered (hint: without, zoom: 2)",
+    ]
+    people.loc[0, "participant"] = "P9"
+    told = list(_sample(registration, people))
+    assert told[0] == "1 analysed where 2 were registered (hint: without, zoom: 1)"
+
+
+def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
+    tables = study(DESIGN)
+    people = tables.participants
+    people.loc[people.index[0], "declared"] = "{}"
+    registered = {"design": {**DESIGN["design"], "per_cell": 6}}  # type: ignore[dict-item]
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
+    assert list(_sample(registration, people)) == []
+    registered = {"design": {"within": ["model"], "per_cell": 6}}
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
+    assert list(_sample(registration, people)) == ["12 analysed where 6 were registered"]
