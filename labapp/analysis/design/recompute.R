@@ -1,10 +1,13 @@
 # Recomputes every number of labapp's analyses by the design, and compares them with statistics.csv.
 #
-#   Rscript analysis.R            in the folder of the analysis (packages: lme4, lmerTest)
+#   Rscript analysis.R            from any folder (packages: lme4, lmerTest)
 #
 # It prints a line a number that is off, then a summary, and ends with an error if any is off.
 # Closed forms are compared with a tolerance of 1e-8, iterative fits with 1e-4.
 
+## The tables lie beside this script, wherever it is called from; sourced, in the working directory.
+script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE))
+folder <- if (length(script) == 1) dirname(gsub("~+~", " ", script, fixed = TRUE)) else "."
 suppressPackageStartupMessages({ library(lme4); library(lmerTest) })
 options(contrasts = c("contr.sum", "contr.poly"), warn = 1)
 ## Text stays text ("01" is no number), and loses the apostrophe that guards it from spreadsheets.
@@ -18,8 +21,8 @@ unescape <- function(path) {
     d[[name]] <- if (name %in% NUMBERS) as.numeric(d[[name]]) else sub("^'('*[-=+@\t\r])", "\\1", d[[name]])
   d
 }
-values <- unescape("analysed_values.csv")
-printed <- unescape("statistics.csv")
+values <- unescape(file.path(folder, "analysed_values.csv"))
+printed <- unescape(file.path(folder, "statistics.csv"))
 printed <- printed[!is.na(printed$analysis), ]
 CLOSED <- 1e-8
 ITERATIVE <- 1e-4

@@ -63,12 +63,15 @@ PINNED_COLUMNS = (
 
 
 def run(tables: Tables, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Write the analysis, and run its script."""
+    """Write the analysis into a folder, and run its script from another one."""
+    folder = folder / "my results"
+    folder.mkdir()
     findings = Findings.find(tables.included())
     write(tables, folder, findings)
     REPORT.write(findings.of[REPORT], folder)
+    command = ["Rscript", str(Path(folder.name) / SCRIPT)]
     return subprocess.run(
-        ["Rscript", SCRIPT], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=folder.parent, capture_output=True, text=True, timeout=100, check=False
     )
 
 
