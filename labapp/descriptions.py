@@ -10,24 +10,31 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _HEADING = re.compile(r"(?m)^Attributes\n-{3,}\n")
 _ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 
 
-def summary(model: type[BaseModel]) -> str:
-    """What a model is, without its keys."""
+def summary(model: type) -> str:
+    """What a model, or another class, is, without its keys."""
     return _HEADING.split(inspect.cleandoc(model.__dict__.get("__doc__") or ""))[0].strip()
+
+
+def attributes(described: type) -> dict[str, str]:
+    """What a class and those that it derives from say of their attributes."""
+    listed: dict[str, str] = {}
+    for base in reversed(described.__mro__):
+        listed |= dict(_listed(base.__dict__.get("__doc__") or ""))
+    return {name: _sentence(words) for name, words in listed.items()}
 
 
 def keys(model: type[BaseModel]) -> dict[str, str]:
     """What each key of a model says, by the name it has in a file; "" for one without a word."""
-    listed: dict[str, str] = {}
-    for base in reversed(model.__mro__):
-        listed |= dict(_listed(base.__dict__.get("__doc__") or ""))
+    listed = attributes(model)
     return {
         field.alias or name: _sentence(field.description or listed.get(name, ""))
         for name, field in model.model_fields.items()

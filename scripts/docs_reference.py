@@ -267,24 +267,37 @@ def bounds(field: Schema, end: str, unit: str) -> str:
 def placeholders() -> str:
     """What the parts of every shipped study fill in in their texts."""
     from labapp.plugins import registry
+    from labapp.study.planner import PLACEHOLDERS
 
     filled: dict[str, dict[str, str]] = defaultdict(dict)
+    meanings: dict[tuple[str, str], list[str]] = defaultdict(list)
     for part, near in shipped_parts():
         task = registry.task_type_of(part)
         if not list(part.documents()):
             continue
-        where = place_of(part, near)
+        where = place_of(part, str(getattr(near, "task", "") or ""))
+        known = PLACEHOLDERS | {
+            name: meaning
+            for told in (*registry.task_types(), registry.task_type_of(near), task)
+            for name, meaning in told.placeholders.items()
+        }
         values = getattr(part, "values", {})
         for name in (*part.filled(), *task.fills_in):
             value = str(values.get(name, "")) if isinstance(values, Mapping) else ""
             if not filled[where].get(name):
                 filled[where][name] = value
+            if known.get(name, "") not in meanings[where, name]:
+                meanings[where, name].append(known.get(name, ""))
     sections = [
         f"## {where}\n\n"
         + table(
-            ("name", "for example"),
+            ("name", "what it stands for", "for example"),
             [
-                (code(f"{{{name}}}"), code(shortened(value)))
+                (
+                    code(f"{{{name}}}"),
+                    prose("; or ".join(meanings[where, name])),
+                    code(shortened(value)),
+                )
                 for name, value in sorted(names.items())
             ],
         )
@@ -305,9 +318,9 @@ answers given before) is empty where nothing was answered yet.
     return "\n\n".join([about.rstrip(), *sections]) + "\n"
 
 
-def shipped_parts() -> Iterator[tuple[Any, str]]:
-    """Every part of the plans of all conditions of the shipped studies, each with the task that it
-    stands before; for what stands before none: behind."""
+def shipped_parts() -> Iterator[tuple[Any, Any]]:
+    """Every part of the plans of all conditions of the shipped studies, each with the part of the
+    task that it stands before; for what stands before none: behind."""
     from labapp.study import loading, overview
     from labapp.study.plan import Plan
 
@@ -315,10 +328,9 @@ def shipped_parts() -> Iterator[tuple[Any, str]]:
         plans: list[Plan] = []
         overview.check(path.stem, plans=plans)
         for plan in plans:
-            tasks = [str(getattr(part, "task", "") or "") for part in plan.parts]
             for index, part in enumerate(plan.parts):
-                near = [*tasks[index:], *reversed(tasks[:index])]
-                yield part, next((task for task in near if task), "")
+                near = [*plan.parts[index:], *reversed(plan.parts[:index])]
+                yield part, next((other for other in near if getattr(other, "task", "")), part)
 
 
 def place_of(part: Any, task: str) -> str:
@@ -415,8 +427,11 @@ of the version that wrote it."""
                 f"*Version {row['version']}{durable}.* {prose(row['meaning'])}",
             ]
             if row["fields"]:
-                fields = [(code(name), code(type_)) for name, type_ in row["fields"].items()]
-                parts.append(table(("field", "type"), fields))
+                fields = [
+                    (code(name), prose(row["field_meanings"][name]), code(type_))
+                    for name, type_ in row["fields"].items()
+                ]
+                parts.append(table(("field", "what it is", "type"), fields))
     return "\n\n".join(parts) + "\n"
 
 

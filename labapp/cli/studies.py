@@ -40,7 +40,10 @@ def studies_list(json_: Json = False) -> None:
 @studies_app.command("show")
 def studies_show(
     study: Annotated[str, typer.Argument(help="A study's id or file.")],
-    participants: Annotated[int, typer.Option("--participants", min=1, max=1000)] = 6,
+    participants: Annotated[
+        int,
+        typer.Option("--participants", min=1, max=1000, help="How many plans are shown."),
+    ] = 6,
     data: Data = None,
     json_: Json = False,
 ) -> None:

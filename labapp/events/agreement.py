@@ -6,8 +6,13 @@ from labapp.events.registry import Payload
 
 
 class Agreement(Payload):
-    """The participant agreed. signed: how, by a click, a name or a drawn signature; uses: whether
-    they agreed to each use of the data that was asked one by one."""
+    """The participant agreed.
+
+    Attributes
+    ----------
+    signed : how: by a click, a name or a drawn signature (click, name, drawn).
+    uses : whether they agreed to each use of the data that was asked one by one.
+    """
 
     signed: str
     uses: dict[str, bool]

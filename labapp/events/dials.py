@@ -12,15 +12,23 @@ from labapp.events.registry import Payload
 
 
 class Comparison(Payload):
-    """Base of the kinds that say how near the picture of a trial is to its target. alignment: 0-1,
-    1 where they are alike."""
+    """Base of the kinds that say how near the picture of a trial is to its target.
+
+    Attributes
+    ----------
+    alignment : of picture and target, 0-1, 1 where they are alike.
+    """
 
     alignment: float
 
 
 class TargetShown(Comparison):
     """Base of the kinds with which a trial that has a target comes onto the screen.
-    aligned_at_start: what the participant begins with and the target agree already."""
+
+    Attributes
+    ----------
+    aligned_at_start : what the participant begins with and the target agree already.
+    """
 
     aligned_at_start: bool
 

@@ -13,10 +13,24 @@ from labapp.events.registry import MessagePayload, Payload, kind, migration
 @kind("session.planned", durable=True)
 class SessionPlanned(Payload):
     """The first event: the study as realised for this participant, every setting spelled out.
-    replicates: the published study that it repeats (paper, study, run), empty where it repeats
-    none; declared: what the study says of its design, exclusion, missing data, analysis and
-    hypotheses, as in its file, empty where it says nothing of it; pilot: whether it is a trial run,
-    which is kept apart and never analysed with the others."""
+
+    Attributes
+    ----------
+    study, study_version : id and version of the study.
+    study_sha256 : hash over all files of the study.
+    participant, session : their labels.
+    seed : from which everything is drawn.
+    assignment : by variable of the study what this participant got.
+    presentation : how stages look: as_published or improved.
+    language : of the texts, such as en.
+    audio : whether sound is recorded: required, optional or off.
+    plan : the parts of the session in order, each with all its settings.
+    replicates : the published study that it repeats (paper, study, run); empty where it repeats
+        none.
+    declared : what the study says of its design, exclusion, missing data, analysis and hypotheses,
+        as in its file; empty where it says nothing of it.
+    pilot : whether it is a trial run, which is kept apart and never analysed with the others.
+    """
 
     study: str
     study_version: int
@@ -36,9 +50,15 @@ class SessionPlanned(Payload):
 
 @kind("participant.simulated")
 class ParticipantSimulated(Payload):
-    """A program takes part, not a person. strategy: how it solves questions, see
-    labapp.simulation.names; share: of its mixture, null where it was not drawn from one; careless:
-    it does not try; traits: what makes this participant, see labapp.simulation.person.Person."""
+    """A program takes part, not a person.
+
+    Attributes
+    ----------
+    strategy : how it solves questions, see labapp.simulation.names.
+    share : of its mixture; null where it was not drawn from one.
+    careless : whether it does not try.
+    traits : what makes this participant, see labapp.simulation.person.Person.
+    """
 
     strategy: str
     share: float | None
@@ -48,8 +68,18 @@ class ParticipantSimulated(Payload):
 
 @kind("segment.started", durable=True)
 class SegmentStarted(Payload):
-    """A run of the program on this session begins. gap_from_ns: session time of the last event of
-    the run before, null in the first; the time from there until session.resumed is a gap."""
+    """A run of the program on this session begins.
+
+    Attributes
+    ----------
+    segment : its number, from 1.
+    utc : when it began, by the computer's clock.
+    boot_id : of the computer's start, so that a restart is seen.
+    app_version : the version of labapp.
+    study_sha256 : hash over all files of the study, as in session.planned.
+    gap_from_ns : session time of the last event of the run before; the time from there until
+        session.resumed is a gap. Null in the first run.
+    """
 
     segment: int
     utc: str
@@ -61,21 +91,36 @@ class SegmentStarted(Payload):
 
 @kind("segment.ended", durable=True)
 class SegmentEnded(Payload):
-    """A run of the program on this session ends in an orderly way."""
+    """A run of the program on this session ends in an orderly way.
+
+    Attributes
+    ----------
+    reason : why it ends.
+    """
 
     reason: str
 
 
 @kind("session.paused", durable=True)
 class SessionPaused(Payload):
-    """The session stands still until session.resumed; no duration counts this time."""
+    """The session stands still until session.resumed; no duration counts this time.
+
+    Attributes
+    ----------
+    reason : why it stands still.
+    """
 
     reason: str
 
 
 @kind("session.resumed", durable=True)
 class SessionResumed(Payload):
-    """A pause, or the gap after a crash, ends."""
+    """A pause, or the gap after a crash, ends.
+
+    Attributes
+    ----------
+    reason : what had stopped it.
+    """
 
     reason: str
 
@@ -87,9 +132,15 @@ class SessionCompleted(Payload):
 
 @kind("session.ended", version=2, durable=True)
 class SessionEnded(Payload):
-    """The session was ended before its plan was done; session.reopened can undo it. withdrawal:
-    empty, or keep or delete where the participant withdrew and said what is to become of the data.
-    From version 2 on, no duration counts what follows."""
+    """The session was ended before its plan was done; session.reopened can undo it. From version 2
+    on, no duration counts what follows.
+
+    Attributes
+    ----------
+    reason : why it was ended.
+    withdrawal : empty, or keep or delete where the participant withdrew and said what is to become
+        of the data.
+    """
 
     reason: str
     withdrawal: str = ""
@@ -104,10 +155,15 @@ def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 
 @kind("inclusion.decided", durable=True)
 class InclusionDecided(Payload):
-    """Whether the session counts, by the study's rules; written as it ends. failed: the rules that
-    it does not meet (completed, practice_correct, min_solved), withdrawn, and the names of the
-    study's own rules of exclusion that it fails; facts: what the first three were judged by, see
-    labapp.study.inclusion.Achieved."""
+    """Whether the session counts, by the study's rules; written as it ends.
+
+    Attributes
+    ----------
+    included : whether it counts.
+    failed : the rules that it does not meet (completed, practice_correct, min_solved), withdrawn,
+        and the names of the study's own rules of exclusion that it fails.
+    facts : what the first three of these were judged by, see labapp.study.inclusion.Achieved.
+    """
 
     included: bool
     failed: tuple[str, ...]
@@ -122,9 +178,19 @@ class InclusionDecided(Payload):
 @kind("payment.computed", durable=True)
 class PaymentComputed(Payload):
     """What the session earned, in a study that pays; written as it ends, however it ends, unless
-    the participant did not agree to take part. bonus: for questions of stages, of which solved
-    (reconstruction) and correct (single-dimension), and of photos judged above_chance were answered
-    rightly beyond what guessing gets right; total: base and bonus."""
+    the participant did not agree to take part.
+
+    Attributes
+    ----------
+    currency : in which the amounts are.
+    base : for taking part.
+    bonus : for answers, above the base.
+    total : base and bonus.
+    solved : questions of reconstruction stages that were solved.
+    correct : questions of single-dimension stages that were answered rightly.
+    photos : photos that were judged.
+    above_chance : photos that were answered rightly beyond what guessing gets right.
+    """
 
     currency: str
     base: float
@@ -138,7 +204,12 @@ class PaymentComputed(Payload):
 
 @kind("part.started", durable=True)
 class PartStarted(Payload):
-    """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins."""
+    """A part of the plan (consent, tutorial, practice, stage, questionnaire, debrief) begins.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    """
 
     index: int
 
@@ -146,7 +217,13 @@ class PartStarted(Payload):
 @kind("part.restarted", durable=True)
 class PartRestarted(Payload):
     """A stage that was interrupted begins again with its first question, as the study says
-    (when_interrupted). attempt: of the questions from here on; those before keep theirs."""
+    (when_interrupted).
+
+    Attributes
+    ----------
+    index : the stage's place in the plan, from 0.
+    attempt : of the questions from here on; those before keep theirs.
+    """
 
     index: int
     attempt: int
@@ -154,7 +231,13 @@ class PartRestarted(Payload):
 
 @kind("part.ended", durable=True)
 class PartEnded(Payload):
-    """A part of the plan ends. outcome: completed, time_expired, skipped or declined."""
+    """A part of the plan ends.
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    outcome : completed, time_expired, skipped or declined.
+    """
 
     index: int
     outcome: str
@@ -162,14 +245,25 @@ class PartEnded(Payload):
 
 @kind("page.turned", durable=True)
 class PageTurned(Payload):
-    """A page of a text, tutorial or questionnaire is on the screen (counted from 0)."""
+    """A page of a text, tutorial or questionnaire is on the screen.
+
+    Attributes
+    ----------
+    page : which one, from 0.
+    """
 
     page: int
 
 
 @kind("note.added", durable=True)
 class NoteAdded(Payload):
-    """A moderator's note; typing_began_ns is the session time of its first key."""
+    """A moderator's note.
+
+    Attributes
+    ----------
+    text : what was written.
+    typing_began_ns : session time of its first key.
+    """
 
     text: str
     typing_began_ns: int
@@ -177,7 +271,13 @@ class NoteAdded(Payload):
 
 @kind("flag.added", durable=True)
 class FlagAdded(Payload):
-    """A moderator's flag with the study's meaning for its number, at the time of the key press."""
+    """A moderator's flag, at the time of the key press.
+
+    Attributes
+    ----------
+    number : of its key.
+    meaning : what the study says that the number stands for.
+    """
 
     number: int
     meaning: str
@@ -185,8 +285,13 @@ class FlagAdded(Payload):
 
 @kind("deviation.noted", durable=True)
 class DeviationNoted(Payload):
-    """Something went otherwise than the study says, as the moderator wrote it down;
-    typing_began_ns is the session time of the first key."""
+    """Something went otherwise than the study says, as the moderator wrote it down.
+
+    Attributes
+    ----------
+    text : what was written.
+    typing_began_ns : session time of its first key.
+    """
 
     text: str
     typing_began_ns: int
@@ -201,8 +306,13 @@ class PromptGiven(Prompt):
 
 @kind("alarm.raised", durable=True)
 class AlarmRaised(MessagePayload):
-    """Something needs the moderator. code is stable, detail is for people; message: code and values
-    of the detail where it is one of the program's own sentences with values in it."""
+    """Something needs the moderator.
+
+    Attributes
+    ----------
+    code : what it is, by a name that stays the same in all versions.
+    detail : what it is, in words for people.
+    """
 
     code: str
     detail: str
@@ -211,14 +321,26 @@ class AlarmRaised(MessagePayload):
 
 @kind("alarm.cleared", durable=True)
 class AlarmCleared(Payload):
-    """The condition of an earlier alarm is over."""
+    """The condition of an earlier alarm is over.
+
+    Attributes
+    ----------
+    code : of the alarm.
+    """
 
     code: str
 
 
 @kind("screen.changed", durable=True)
 class ScreenChanged(Payload):
-    """A screen was removed or added. change: removed or added."""
+    """A screen was removed or added.
+
+    Attributes
+    ----------
+    change : removed or added.
+    screen : its name.
+    screens_left : how many there are now.
+    """
 
     change: str
     screen: str
@@ -227,16 +349,31 @@ class ScreenChanged(Payload):
 
 @kind("window.focus")
 class WindowFocus(Payload):
-    """The participant's window lost or gained the keyboard focus."""
+    """The participant's window lost or gained the keyboard focus.
+
+    Attributes
+    ----------
+    focused : whether it has the focus from here on.
+    """
 
     focused: bool
 
 
 @kind("decoder.warmed", durable=True)
 class DecoderWarmed(Payload):
-    """A decoder is ready, with its measured time per picture. card_sha256: hash of the model card,
-    which holds the hashes of the weights; empty where there is no card. backend, backend_version:
-    what computes the decoder, with its version; empty in older journals."""
+    """A decoder is ready, with its measured time per picture.
+
+    Attributes
+    ----------
+    model : its id.
+    device : on which it decodes, such as cpu.
+    threads : with how many it decodes.
+    n : pictures that were decoded for the measurement.
+    median_ms, p99_ms : median and 99th percentile of the times of one picture, in milliseconds.
+    card_sha256 : hash of the model card, which holds the hashes of the weights; empty where there
+        is no card.
+    backend, backend_version : what computes the decoder, with its version; empty in older journals.
+    """
 
     model: str
     device: str
@@ -251,6 +388,11 @@ class DecoderWarmed(Payload):
 
 @kind("environment.recorded", durable=True)
 class EnvironmentRecorded(Payload):
-    """Where this run takes place: versions, machine, screens and their pixel ratio, devices."""
+    """Where this run takes place.
+
+    Attributes
+    ----------
+    environment : versions, machine, screens and their pixel ratio, devices.
+    """
 
     environment: dict[str, Any]

@@ -19,9 +19,15 @@ from labapp.events.registry import Payload, kind
 
 @kind("window.shown")
 class WindowShown(Payload):
-    """The participant's window came up, or has another size or screen. width, height: of what is
-    inside its frame, in logical pixels; ratio: device pixels to a logical one; screen: its name;
-    screen_width, screen_height: of all of the screen, in logical pixels."""
+    """The participant's window came up, or has another size or screen.
+
+    Attributes
+    ----------
+    width, height : of what is inside its frame, in logical pixels.
+    ratio : device pixels to a logical one.
+    screen : the screen's name.
+    screen_width, screen_height : of all of the screen, in logical pixels.
+    """
 
     width: int
     height: int
@@ -34,8 +40,13 @@ class WindowShown(Payload):
 @kind("screen.page")
 class ScreenPage(Payload):
     """A page that no task decides about is on the screen, such as one of the pages before the
-    exercises of a warm-up, or a worked example in a description. page: from 0; reminded: whether
-    what is missing is marked, since the participant wanted to go on without it."""
+    exercises of a warm-up, or a worked example in a description.
+
+    Attributes
+    ----------
+    page : which one, from 0.
+    reminded : whether what is missing is marked, since the participant wanted to go on without it.
+    """
 
     page: int
     reminded: bool
@@ -43,9 +54,14 @@ class ScreenPage(Payload):
 
 @kind("screen.scrolled", frequent=True)
 class ScreenScrolled(Payload):
-    """What can be scrolled came to rest. area: which one, from 0 in the order of the screen; behind
-    them all of the screen, downwards and then sideways, where its window is too small for it. at:
-    logical pixels that are above the edge, or left of it."""
+    """What can be scrolled came to rest.
+
+    Attributes
+    ----------
+    area : which one, from 0 in the order of the screen; behind them all of the screen, downwards
+        and then sideways, where its window is too small for it.
+    at : logical pixels that are above the edge, or left of it.
+    """
 
     area: int
     at: int
@@ -53,10 +69,15 @@ class ScreenScrolled(Payload):
 
 @kind("screen.enlarged", frequent=True)
 class ScreenEnlarged(Payload):
-    """A picture, or a part of it, is shown larger. picture: which one, from 0 in the order of the
-    screen, -1 for none any more, -2 for the one that lies in the place for it; x, y: what is in the
-    middle, as shares of the picture; scale: logical pixels to one of the picture, 0 where its place
-    says how large it is."""
+    """A picture, or a part of it, is shown larger.
+
+    Attributes
+    ----------
+    picture : which one, from 0 in the order of the screen, -1 for none any more, -2 for the one
+        that lies in the place for it.
+    x, y : what is in the middle, as shares of the picture's width and height.
+    scale : logical pixels to one of the picture; 0 where its place says how large it is.
+    """
 
     picture: int
     x: float

@@ -8,14 +8,23 @@ from labapp.events.registry import Payload, kind
 
 class Prompt(Payload):
     """Base of the kinds with which the moderator said something that the study has the words for:
-    it can be taken back, and not be put into other words. text: its words."""
+    it can be taken back, and not be put into other words.
+
+    Attributes
+    ----------
+    text : the words that were said.
+    """
 
     text: str
 
 
 class GuideQuestion(Prompt):
-    """Base of the kinds with which the moderator asked a question of a guide. question: its number
-    in the guide, from 1."""
+    """Base of the kinds with which the moderator asked a question of a guide.
+
+    Attributes
+    ----------
+    question : its number in the guide, from 1.
+    """
 
     question: int
 
@@ -23,10 +32,16 @@ class GuideQuestion(Prompt):
 @kind("note.corrected", durable=True)
 class NoteCorrected(Payload):
     """What the moderator wrote down reads otherwise from now on; the former words stay where they
-    are. seq: of the corrected note.added, deviation.noted, flag.added, prompt.given or
-    interview.question_asked, never of another correction; text: how it reads now, empty where it
-    is taken back (the last three are taken back or, with their own words, given again);
-    typing_began_ns: session time of the correction's first key."""
+    are.
+
+    Attributes
+    ----------
+    seq : number of the corrected note.added, deviation.noted, flag.added, prompt.given or
+        interview.question_asked, never of another correction.
+    text : how it reads now, empty where it is taken back; the last three kinds are taken back or,
+        with their own words, given again.
+    typing_began_ns : session time of the correction's first key.
+    """
 
     seq: int
     text: str
@@ -35,8 +50,13 @@ class NoteCorrected(Payload):
 
 @kind("blinding.set", durable=True)
 class BlindingSet(Payload):
-    """Whether the console hides from the moderator which representation is on the screen. Stored
-    as a session opens; later only blind false follows blind true: the moderator was unblinded at
-    this time. A journal without one was recorded by an older labapp, or without a console."""
+    """Whether the console hides from the moderator which representation is on the screen. Stored as
+    a session opens; later only blind false follows blind true: the moderator was unblinded at this
+    time. A journal without one was recorded by an older labapp, or without a console.
+
+    Attributes
+    ----------
+    blind : whether it is hidden from here on.
+    """
 
     blind: bool

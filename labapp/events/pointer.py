@@ -8,9 +8,15 @@ from labapp.events.registry import Payload, kind
 @kind("pointer.moved")
 class PointerMoved(Payload):
     """A stretch of the pointer's path in the participant's window, at most 30 points a second, only
-    while it moves. began_ns: session time of the first point; t_ms: milliseconds from there; x, y:
-    logical pixels from the window's upper left corner; width, height: of the window, in the same
-    pixels."""
+    while it moves.
+
+    Attributes
+    ----------
+    began_ns : session time of the first point.
+    width, height : of the window, in logical pixels.
+    t_ms : of each point, milliseconds from the first.
+    x, y : of each point, logical pixels from the window's upper left corner.
+    """
 
     began_ns: int
     width: int

@@ -9,9 +9,15 @@ from labapp.events.registry import Payload, kind
 
 @kind("response.changed", durable=True)
 class ResponseChanged(Payload):
-    """An answer to an item of a questionnaire was given or changed; the last one counts. value: the
-    number of a rating; a written answer's text, as it was when it was kept; or the ids of the
-    chosen options, as `chosen`, with what was written beside one of them, as `described`."""
+    """An answer to an item of a questionnaire was given or changed; the last one counts.
+
+    Attributes
+    ----------
+    instrument, item : the ids of both.
+    value : the number of a rating; a written answer's text, as it was when it was kept; or the ids
+        of the chosen options, as `chosen`, with what was written beside one of them, as
+        `described`.
+    """
 
     instrument: str
     item: str
@@ -20,9 +26,15 @@ class ResponseChanged(Payload):
 
 @kind("questionnaire.submitted", durable=True)
 class QuestionnaireSubmitted(Payload):
-    """The participant left a questionnaire with these answers by item. not_asked: the items that
-    their conditions left out, in the order of the questionnaire; what was answered in one of them
-    before is not among the answers."""
+    """The participant left a questionnaire with these answers.
+
+    Attributes
+    ----------
+    instrument, instrument_version : the questionnaire's id and version.
+    answers : by item, as in response.changed.
+    not_asked : the items that their conditions left out, in the order of the questionnaire; what
+        was answered in one of them before is not among the answers. Left out where there are none.
+    """
 
     instrument: str
     instrument_version: int

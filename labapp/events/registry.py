@@ -56,8 +56,13 @@ class Payload:
 
 
 class MessagePayload(Payload):
-    """A payload with a text for people; `message` is its code and values (see `labapp.messages`),
-    where the text is one of the program's own sentences with values in it."""
+    """A payload with a text for people.
+
+    Attributes
+    ----------
+    message : code and values of that text (see `labapp.messages`), where it is one of the program's
+        own sentences with values in it; left out for any other text.
+    """
 
     message: dict[str, Any]
 
@@ -249,17 +254,22 @@ def _migrated(event: Event, version: int) -> Mapping[str, Any]:
 
 
 def describe() -> list[dict[str, Any]]:
-    """The vocabulary as rows for the codebook: kind, version, durable, meaning, fields."""
+    """The vocabulary as rows for the codebook: kind, version, durable, meaning; and of each field
+    its type (fields) and its meaning (field_meanings)."""
+    from labapp import descriptions
+
     rows = []
     for name, cls in registered().items():
         fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(_as_dataclass(cls))
+        meanings = descriptions.attributes(cls)
         rows.append(
             {
                 "kind": name,
                 "version": cls.version,
                 "durable": cls.durable,
-                "meaning": " ".join((cls.__doc__ or "").split()),
+                "meaning": " ".join(descriptions.summary(cls).split()),
                 "fields": {field.name: str(field.type) for field in fields},
+                "field_meanings": {field.name: meanings.get(field.name, "") for field in fields},
             }
         )
     return rows

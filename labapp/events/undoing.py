@@ -10,9 +10,15 @@ from labapp.events.registry import Payload, kind, migration
 @kind("skip.requested", durable=True)
 class SkipRequested(Payload):
     """A question was skipped by the participant, or the rest of a part by the moderator; until
-    skip.confirmed it can be taken back, and a neutral page covers it. what: trial or part; index:
-    the part's place in the plan. No duration counts the time from here to skip.taken_back or
-    skip.confirmed. A pause, a crash or the end of the session undoes it: the question goes on."""
+    skip.confirmed it can be taken back, and a neutral page covers it. No duration counts the time
+    from here to skip.taken_back or skip.confirmed. A pause, a crash or the end of the session
+    undoes it: the question goes on.
+
+    Attributes
+    ----------
+    what : trial or part.
+    index : the part's place in the plan, from 0.
+    """
 
     what: str
     index: int
@@ -20,24 +26,37 @@ class SkipRequested(Payload):
 
 @kind("skip.taken_back", durable=True)
 class SkipTakenBack(Payload):
-    """The skip was taken back: the question, or the part, goes on as it was. what: trial or
-    part."""
+    """The skip was taken back: the question, or the part, goes on as it was.
+
+    Attributes
+    ----------
+    what : trial or part.
+    """
 
     what: str
 
 
 @kind("skip.confirmed", durable=True)
 class SkipConfirmed(Payload):
-    """The skip was not taken back in time; what it leads to follows. what: trial or part."""
+    """The skip was not taken back in time; what it leads to follows.
+
+    Attributes
+    ----------
+    what : trial or part.
+    """
 
     what: str
 
 
 @kind("session.reopened", durable=True)
 class SessionReopened(Payload):
-    """The moderator took the end of the session back before the console was closed. seq: of the
-    session.ended that is undone, with what was decided and computed for it. No duration counts the
-    time in between."""
+    """The moderator took the end of the session back before the console was closed. No duration
+    counts the time in between.
+
+    Attributes
+    ----------
+    seq : number of the session.ended that is undone, with what was decided and computed for it.
+    """
 
     seq: int
 
@@ -46,7 +65,12 @@ class SessionReopened(Payload):
 class CloseRequested(Payload):
     """The participant tried to leave the window (close button or Escape); nothing was closed. From
     version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end
-    of the session, and the task stands still."""
+    of the session, and the task stands still.
+
+    Attributes
+    ----------
+    how : by the window's button (close) or the key (escape).
+    """
 
     how: str
 

@@ -10,8 +10,18 @@ from labapp.events.registry import MessagePayload, Payload, kind, migration
 
 @kind("audio.started", durable=True)
 class AudioStarted(Payload):
-    """A sound file was opened. nominal_rate in Hz. One file, with one clock fit, for each segment;
-    a further one where recording began again, or the microphone came back with another rate."""
+    """A sound file was opened. One file, with one clock fit, for each segment; a further one where
+    recording began again, or the microphone came back with another rate.
+
+    Attributes
+    ----------
+    file : its name in the session's folder.
+    device : the microphone's name.
+    host_api : the sound system that it was opened by, such as ALSA.
+    nominal_rate : samples a second that were asked for, in Hz.
+    channels : how many.
+    subtype : how samples are stored, such as PCM_16.
+    """
 
     file: str
     device: str
@@ -23,9 +33,14 @@ class AudioStarted(Payload):
 
 @kind("audio.off", durable=True)
 class AudioOff(MessagePayload):
-    """The session is recorded without sound, and why. planned: it is as it should be, for the study
-    asks for none or the participant did not agree to a recording; message: code and values of the
-    reason where it is one of the program's own sentences with values in it."""
+    """The session is recorded without sound, and why.
+
+    Attributes
+    ----------
+    reason : why, in words.
+    planned : it is as it should be, for the study asks for none or the participant did not agree to
+        a recording.
+    """
 
     reason: str
     planned: bool = False
@@ -34,10 +49,18 @@ class AudioOff(MessagePayload):
 
 @kind("audio.block", version=2)
 class AudioBlock(Payload):
-    """About a second of sound is on disk (fsynced). frames: frames in the file after this block;
-    sha256 of the block's PCM bytes as written; anchors: triples (frame index, ADC time in s on the
-    stream's clock, session time in ns of that ADC time) taken in the callbacks of this block.
-    crc32 instead of sha256: a block written by an earlier version; null in new ones."""
+    """About a second of sound is on disk (fsynced).
+
+    Attributes
+    ----------
+    file : the sound file.
+    first_frame : the number of the block's first frame in the file, from 0.
+    frames : frames in the file after this block.
+    sha256 : of the block's PCM bytes as written; empty in a block of an earlier version.
+    anchors : triples (frame index, ADC time in s on the stream's clock, session time in ns of that
+        ADC time), taken in the callbacks of this block.
+    crc32 : of a block written by an earlier version, instead of the hash; null in new ones.
+    """
 
     file: str
     first_frame: int
@@ -55,9 +78,16 @@ def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
 
 @kind("audio.gap", durable=True)
 class AudioGap(Payload):
-    """Sound was lost and filled with silence so that time is kept. cause: overflow, queue,
-    device_lost, reopened, stalled, or write_failed (neither disk nor memory had room). frames is 0
-    where the host reports an overflow although no time is missing."""
+    """Sound was lost and filled with silence so that time is kept.
+
+    Attributes
+    ----------
+    file : the sound file.
+    at_frame : the frame where the silence begins.
+    frames : how long it is; 0 where the host reports an overflow although no time is missing.
+    cause : overflow, queue, device_lost, reopened, stalled, or write_failed (neither disk nor
+        memory had room).
+    """
 
     file: str
     at_frame: int
@@ -67,8 +97,13 @@ class AudioGap(Payload):
 
 @kind("audio.device_lost", durable=True)
 class AudioDeviceLost(MessagePayload):
-    """The microphone vanished, or its stream was moved to another source. message: code and values
-    of the detail where it is one of the program's own sentences with values in it."""
+    """The microphone vanished, or its stream was moved to another source.
+
+    Attributes
+    ----------
+    device : its name.
+    detail : what happened, in words for people.
+    """
 
     device: str
     detail: str
@@ -77,15 +112,25 @@ class AudioDeviceLost(MessagePayload):
 
 @kind("audio.device_back", durable=True)
 class AudioDeviceBack(Payload):
-    """Recording goes on after a lost device."""
+    """Recording goes on after a lost device.
+
+    Attributes
+    ----------
+    device : the microphone's name.
+    """
 
     device: str
 
 
 @kind("audio.state", durable=True)
 class AudioState(Payload):
-    """What the level says changed. state: heard, silent, zeros (exact zeros: no permission or a
-    muted device), clipping. since_ns: session time at which that state began."""
+    """What the level says changed.
+
+    Attributes
+    ----------
+    state : heard, silent, zeros (exact zeros: no permission or a muted device) or clipping.
+    since_ns : session time at which that state began.
+    """
 
     state: str
     since_ns: int
@@ -93,7 +138,14 @@ class AudioState(Payload):
 
 @kind("audio.stopped", durable=True)
 class AudioStopped(Payload):
-    """The sound file was closed in an orderly way."""
+    """The sound file was closed in an orderly way.
+
+    Attributes
+    ----------
+    file : the sound file.
+    frames : frames in it.
+    lost_frames : how many of them are silence, put in for lost sound.
+    """
 
     file: str
     frames: int

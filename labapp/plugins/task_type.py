@@ -196,3 +196,7 @@ class TaskType(ABC, Generic[P]):
     part holds."""
     value_names: ClassVar[tuple[str, ...]] = ()
     """The names in `values`, which stand for nothing before the part was done."""
+    placeholders: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What each name stands for that its texts, or those around its stages, can say in braces: of
+    `values_around`, of the values of its parts, of `fills_in` and of `value_names`. The reference
+    of the documentation shows it."""

@@ -393,6 +393,20 @@ class Planner:
         return first.removeprefix("# ").strip() if first.startswith("# ") else ""
 
 
+PLACEHOLDERS: Values = {
+    "stage": "the number of the stage that the text stands before, from 1",
+    "stages": "how many stages the participant has in all",
+    "base": "what is paid for taking part; empty in a study that pays nothing",
+    "per_solved": "what is paid for each question solved; empty where nothing is",
+    "per_correct": "what is paid for each right answer; empty where nothing is",
+    "per_above_chance": (
+        "what is paid for each photo answered rightly beyond what guessing gets right; empty where "
+        "nothing is"
+    ),
+}
+"""What the names in braces stand for that texts of any task can say."""
+
+
 def _brought(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
     """Those of the names that packages bring, by what has them."""
     return {

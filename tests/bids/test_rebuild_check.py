@@ -24,7 +24,12 @@ from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.tampering.places import reseal
 
-FORMATS = {1: "04e671156e45bcac", 2: "c483d9ef5458e957", 3: "fe431ccf0a5cf23d"}
+FORMATS = {
+    1: "04e671156e45bcac",
+    2: "c483d9ef5458e957",
+    3: "fe431ccf0a5cf23d",
+    4: "997f7855b2bda64e",
+}
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 
 

@@ -67,6 +67,14 @@ def test_every_event_and_its_fields_are_named() -> None:
             assert rows(part) == list(payload.__dataclass_fields__), kind
 
 
+@pytest.mark.parametrize("name", sorted(set(docs_reference.MAKERS) - {"README"}))
+def test_every_entry_says_what_it_is(name: str) -> None:
+    """The first cell names it, the second one says what it is."""
+    entries = re.findall(r"(?m)^\| (`[^|]*`|[^|`]+) \| ([^|]*) \|", page(name))
+    assert len(entries) > 10
+    assert [entry for entry, meaning in entries if not meaning.strip()] == []
+
+
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     yield name, command
     for sub, inner in getattr(command, "commands", {}).items():

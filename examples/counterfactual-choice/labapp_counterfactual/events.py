@@ -11,10 +11,16 @@ from labapp.events.registry import Payload, kind
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))
 class CounterfactualDrawn(Payload):
-    """A question of counterfactual choice was drawn. dimension: the dial asked about, from 0.
-    query: dial state of the first picture; candidates: of those to choose from, each with another
-    dial changed; changed: which dial that is in each; correct: the place of the right one, from
-    0."""
+    """A question of counterfactual choice was drawn.
+
+    Attributes
+    ----------
+    dimension : the dial asked about, from 0.
+    query : dial state of the first picture.
+    candidates : of the pictures to choose from, each with another dial changed.
+    changed : which dial that is in each.
+    correct : the place of the right one, from 0.
+    """
 
     dimension: int
     query: tuple[float, ...]
@@ -34,8 +40,13 @@ class CounterfactualShown(Payload):
 
 @kind("counterfactual.chosen", durable=True, of_trial=True)
 class CandidateChosen(Payload):
-    """A candidate was taken, or changed for another. choice: its place, from 0; device: the input
-    (mouse, keyboard, simulated)."""
+    """A candidate was taken, or changed for another.
+
+    Attributes
+    ----------
+    choice : its place, from 0.
+    device : the input (mouse, keyboard, simulated).
+    """
 
     choice: int
     device: str
@@ -43,7 +54,13 @@ class CandidateChosen(Payload):
 
 @kind("counterfactual.rated", durable=True, of_trial=True)
 class ConfidenceRated(Payload):
-    """The participant said, or said anew, how sure they are. confidence: 1 (not at all) to 5."""
+    """The participant said, or said anew, how sure they are.
+
+    Attributes
+    ----------
+    confidence : 1 (not at all) to 5.
+    device : the input (mouse, keyboard, simulated).
+    """
 
     confidence: int
     device: str
@@ -51,8 +68,14 @@ class ConfidenceRated(Payload):
 
 @kind("counterfactual.answered", durable=True, of_trial=True)
 class CounterfactualAnswered(Payload):
-    """The answer was handed in and the right one told; it is final. choice: the candidate, from 0;
-    correct: whether it was the right one; confidence: 1 to 5."""
+    """The answer was handed in and the right one told; it is final.
+
+    Attributes
+    ----------
+    choice : the candidate, from 0.
+    correct : whether it was the right one.
+    confidence : 1 to 5.
+    """
 
     choice: int
     correct: bool

@@ -10,9 +10,14 @@ from labapp.events.registry import kind
 
 @kind("consent.given", durable=True)
 class ConsentGiven(Agreement):
-    """The participant agreed to the text with this hash. signed: how, by a click, a name or a drawn
-    signature; names and drawings are stored apart. uses: whether they agreed to each use of the
-    data that was asked one by one (audio, transcript, quote, share_audio, video)."""
+    """The participant agreed to take part. Names and drawings are stored apart.
+
+    Attributes
+    ----------
+    document_sha256 : hash of the text that was agreed to.
+    uses : whether they agreed to each use of the data that was asked one by one (audio, transcript,
+        quote, share_audio, video).
+    """
 
     document_sha256: str
     signed: str = "name"
@@ -21,6 +26,11 @@ class ConsentGiven(Agreement):
 
 @kind("consent.declined", durable=True)
 class ConsentDeclined(Refusal):
-    """The participant did not agree; the session ends."""
+    """The participant did not agree; the session ends.
+
+    Attributes
+    ----------
+    document_sha256 : hash of the text.
+    """
 
     document_sha256: str

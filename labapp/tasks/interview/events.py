@@ -8,8 +8,7 @@ from labapp.events.registry import kind
 
 @kind("interview.question_asked", durable=True)
 class QuestionAsked(GuideQuestion):
-    """The moderator asked a question of the interview's guide. question: its number in the guide,
-    from 1; text: its words."""
+    """The moderator asked a question of the interview's guide."""
 
     question: int
     text: str

@@ -8,7 +8,15 @@ from labapp.events.registry import Payload, kind
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))
 class PhotoDrawn(Payload):
-    """The next photo of the plan begins. set: number of its set; 0 for an exercise."""
+    """The next photo of the plan begins.
+
+    Attributes
+    ----------
+    photo : its id in the stimulus set.
+    set : number of its set of photos; 0 for an exercise.
+    truth : the class that it shows.
+    prediction : the class that the model gives it.
+    """
 
     photo: str
     set: int
@@ -23,8 +31,14 @@ class PhotoShown(Payload):
 
 @kind("judgement.made", durable=True, of_trial=True)
 class JudgementMade(Payload):
-    """A question about the photo was answered, or its answer changed; device names the input.
-    value is None where an answer is taken back, as it is when it no longer applies."""
+    """A question about the photo was answered, or its answer changed.
+
+    Attributes
+    ----------
+    question : which one, see labapp.tasks.judging.plan.
+    value : the answer's number; null where it is taken back, as it is when it no longer applies.
+    device : the input: mouse, keyboard, wheel, touch or simulated.
+    """
 
     question: str
     value: int | None
@@ -33,8 +47,13 @@ class JudgementMade(Payload):
 
 @kind("photo.judged", durable=True, of_trial=True)
 class PhotoJudged(Payload):
-    """The answers to the photo's questions are final. right: of the questions that have a right
-    answer, whether it was given."""
+    """The answers to the photo's questions are final.
+
+    Attributes
+    ----------
+    answers : by question the answer's number.
+    right : of the questions that have a right answer, whether it was given.
+    """
 
     answers: dict[str, int]
     right: dict[str, bool]
@@ -42,20 +61,30 @@ class PhotoJudged(Payload):
 
 @kind("species.opened", of_trial=True)
 class SpeciesOpened(Payload):
-    """The rows of another class were looked at. option: its place among the options, from 1."""
+    """The rows of another class were looked at.
+
+    Attributes
+    ----------
+    option : its place among the options, from 1.
+    """
 
     option: int
 
 
 @kind("performance.computed", durable=True)
 class PerformanceComputed(Payload):
-    """What the participant is told of the own performance.
+    """What the participant is told of the own performance. Of agreement alone are assigned, ties,
+    hits and expected_hits.
 
-    photos: how many were judged. right: question -> photos with the right answer. For agreement
-    besides: assigned: photo -> whether it was taken as believed correct, half of them by the
-    highest ratings; ties: the photos of the median rating, among which the draw decided; hits:
-    photos assigned as they are; expected_hits: their number without the draw, the mean over all
-    ways to break the ties.
+    Attributes
+    ----------
+    photos : how many were judged.
+    right : by question the photos with the right answer.
+    assigned : by photo whether it was taken as believed correct: half of them, those with the
+        highest ratings.
+    ties : the photos of the median rating, among which the draw decided.
+    hits : photos assigned as they are.
+    expected_hits : their number without the draw, the mean over all ways to break the ties.
     """
 
     photos: int
@@ -73,13 +102,22 @@ METHOD, TREE = "method", "tree"
 @kind("description.opened")
 class DescriptionOpened(Payload):
     """The participant opened the description of the method, or the picture of the whole tree.
-    what: method or tree."""
+
+    Attributes
+    ----------
+    what : method or tree.
+    """
 
     what: str
 
 
 @kind("description.closed")
 class DescriptionClosed(Payload):
-    """And closed it."""
+    """The participant closed it.
+
+    Attributes
+    ----------
+    what : method or tree.
+    """
 
     what: str

@@ -48,6 +48,35 @@ ACHIEVED = (
 )
 """The names in `values` that say nothing before the stage was judged, or in another task."""
 
+PLACEHOLDERS = {
+    "method": "the name of the explanation method",
+    "accuracy": "the accuracy of the explained model on its test pictures, in percent",
+    "classes": "how many classes the model tells apart",
+    "things": "what the classes are, such as bird species",
+    "hot": "the colour of regions that speak for a class; empty without heat maps",
+    "cold": "the colour of regions that speak against it; empty without heat maps",
+    "scale_text": "a sentence on the colours of heat maps; empty without them",
+    "right_example": "the class of the worked example that the model has right",
+    "wrong_example": "the class of the worked example that the model has wrong",
+    "wrong_prediction": "the class that the model gives that one",
+    "row_order": "a sentence on the order of the rows",
+    "photos": "how many photos the stage has; in a text on results, how many were judged",
+    "options": "how many classes there are to choose from",
+    "chance": "what random guessing gets right, in percent",
+    "right_output": "how often the model's prediction was named rightly",
+    "right_output_percent": "the same in percent of the photos",
+    "right_distinction": "how often the class was named rightly from the explanations",
+    "right_distinction_percent": "the same in percent of the photos",
+    "photos_correct": "how many of the photos the model has right",
+    "photos_incorrect": "how many of the photos the model has wrong",
+    "hits_correct": "of the photos that the model has right, how many were believed correct",
+    "hits_incorrect": "of the photos that the model has wrong, how many were believed wrong",
+    "own_correct": "a list of the own ratings of the photos that the model has right",
+    "own_incorrect": "a list of the own ratings of the photos that the model has wrong",
+    "believed": "how many photos were believed to be predicted correctly",
+}
+"""What the names in braces stand for that texts of these tasks can say."""
+
 
 def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
     """Whether each final answer about a photo is right, by question, where that can be said.

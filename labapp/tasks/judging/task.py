@@ -53,6 +53,8 @@ class Judging(TaskType[AnyPart]):
     stages = (JudgingStages,)
     strategies = READS_EXPLANATIONS
 
+    placeholders = performance.PLACEHOLDERS
+
     scored = ("photo.judged",)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:

@@ -12,7 +12,13 @@ from labapp.events.registry import Payload, kind
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
 class TrialDrawn(Payload):
-    """The pair of a question was drawn: initial z and target z'."""
+    """The pair of a question was drawn.
+
+    Attributes
+    ----------
+    z_start : the dial state that it begins with, a number a dial.
+    z_target : the dial state of the target.
+    """
 
     z_start: tuple[float, ...]
     z_target: tuple[float, ...]
@@ -24,7 +30,13 @@ class TrialDrawn(Payload):
 @kind("trial.started", durable=True, of_trial=True)
 class TrialStarted(TargetShown):
     """The question is on the screen; its time runs from here. A pair that is aligned at once is
-    kept and marked. error_sum, error_mean: sum and mean over pixels of squared differences."""
+    kept and marked.
+
+    Attributes
+    ----------
+    error_sum, error_mean : sum and mean over pixels of squared differences between picture and
+        target.
+    """
 
     alignment: float
     error_sum: float
@@ -34,8 +46,15 @@ class TrialStarted(TargetShown):
 
 @kind("dial.moved", frequent=True, of_trial=True)
 class DialMoved(Payload):
-    """A dial stands at a new value; z_seq counts the changes of a question from 1, and device names
-    the input (mouse, keyboard, wheel, touch, simulated)."""
+    """A dial stands at a new value.
+
+    Attributes
+    ----------
+    z_seq : counts the changes of a question, from 1.
+    dimension : which dial, from 0.
+    value : where it stands; of a discrete dimension its index.
+    device : the input: mouse, keyboard, wheel, touch or simulated.
+    """
 
     z_seq: int
     dimension: int
@@ -48,7 +67,13 @@ class DialMoved(Payload):
 
 @kind("dial.selected", of_trial=True)
 class DialSelected(Payload):
-    """A dial was taken hold of (pressed, or reached by keyboard)."""
+    """A dial was taken hold of (pressed, or reached by keyboard).
+
+    Attributes
+    ----------
+    dimension : which dial, from 0.
+    device : the input: mouse, keyboard, wheel, touch or simulated.
+    """
 
     dimension: int
     device: str
@@ -59,7 +84,14 @@ class DialSelected(Payload):
 
 @kind("picture.decoded", frequent=True, of_trial=True)
 class PictureDecoded(Comparison):
-    """The picture of dial state z_seq was decoded and compared with the target."""
+    """The picture of a dial state was decoded and compared with the target.
+
+    Attributes
+    ----------
+    z_seq : the change of a dial that led to it, see dial.moved.
+    error_sum, error_mean : sum and mean over pixels of squared differences between picture and
+        target.
+    """
 
     z_seq: int
     alignment: float
@@ -69,7 +101,14 @@ class PictureDecoded(Comparison):
 
 @kind("trial.solved", durable=True, of_trial=True)
 class TrialSolved(Payload):
-    """The alignment reached the target at z; the dials are set to it and locked."""
+    """The alignment reached the target; the dials are set to that state and locked.
+
+    Attributes
+    ----------
+    z_seq : the change of a dial that led to it, see dial.moved.
+    z : the dial state, a number a dial.
+    alignment : of its picture and the target, 0-1.
+    """
 
     z_seq: int
     z: tuple[float, ...]
@@ -81,8 +120,14 @@ class TrialSolved(Payload):
 
 @kind("alignment.marked", durable=True, of_trial=True)
 class AlignmentMarked(Payload):
-    """The participant of a calibration said how near the pictures are. mark: far (far away) or
-    close (close enough); alignment: of the picture then on the screen, which is z_seq's."""
+    """The participant of a calibration said how near the pictures are.
+
+    Attributes
+    ----------
+    mark : far (far away) or close (close enough).
+    z_seq : the change of a dial that led to the picture then on the screen, see dial.moved.
+    alignment : of that picture and the target, 0-1.
+    """
 
     mark: str
     z_seq: int
@@ -91,14 +136,25 @@ class AlignmentMarked(Payload):
 
 @kind("overlay.toggled", of_trial=True)
 class OverlayToggled(Payload):
-    """The participant switched between side by side and overlay."""
+    """The participant switched between side by side and overlay.
+
+    Attributes
+    ----------
+    on : whether the overlay is shown from here on.
+    """
 
     on: bool
 
 
 @kind("label.edited", durable=True, of_trial=True)
 class LabelEdited(Payload):
-    """The participant renamed a dial; kept within the stage."""
+    """The participant renamed a dial; kept within the stage.
+
+    Attributes
+    ----------
+    dimension : which dial, from 0.
+    text : its name from here on.
+    """
 
     written = ("text",)
 
@@ -111,14 +167,26 @@ class LabelEdited(Payload):
 
 @kind("skip.offered", durable=True, of_trial=True)
 class SkipOffered(Payload):
-    """Skip became available after active_s seconds of active time."""
+    """Skip became available.
+
+    Attributes
+    ----------
+    active_s : seconds of active time that had passed.
+    """
 
     active_s: float
 
 
 @kind("tutorial.dial_moved")
 class TutorialDialMoved(Payload):
-    """A dial of one of the tutorial's boxes was moved; box and dimension count from 0."""
+    """A dial of one of the tutorial's boxes was moved.
+
+    Attributes
+    ----------
+    box : which box, from 0.
+    dimension : which of its dials, from 0.
+    value : where it stands; of a discrete dimension its index.
+    """
 
     box: int
     dimension: int

@@ -43,6 +43,15 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     stages = (Stages,)
     strategies = TURNS_DIALS
 
+    placeholders = MappingProxyType(
+        {
+            "target": "the alignment from which on a question is solved, in percent",
+            "skip_after_s": "seconds after which a question can be skipped",
+            "minutes": "the stage's time limit in minutes; only where it has one",
+            "trials": "how many questions the stage, or the practice, has",
+        }
+    )
+
     scored = ("trial.solved",)
 
     def score(self, payload: TrialSolved) -> Mapping[str, bool]:

@@ -12,10 +12,19 @@ from labapp.events.registry import Payload, kind
 
 @kind("question.drawn", durable=True, begins=("single_dimension",))
 class QuestionDrawn(Payload):
-    """A question was drawn. z is the dial state of its picture, whose `dimension` (from 0) was set
-    to `value`; regime is low, medium or high, empty for a discrete dimension; correct is the right
-    choice, from 0. bounds: the values between which low, medium and high are drawn, empty for a
-    discrete dimension. examples: dial states of the pictures beside it, in rows."""
+    """A question was drawn.
+
+    Attributes
+    ----------
+    dimension : which dial it is about, from 0.
+    regime : low, medium or high; empty for a discrete dimension.
+    value : to which the dimension is set in the picture.
+    z : the dial state of the picture, a number a dial.
+    correct : the right choice, from 0.
+    bounds : the values between which low, medium and high are drawn; empty for a discrete
+        dimension.
+    examples : dial states of the pictures beside it, in rows.
+    """
 
     dimension: int
     regime: str
@@ -36,7 +45,13 @@ class QuestionShown(Payload):
 
 @kind("examples.redrawn", durable=True, of_trial=True)
 class ExamplesRedrawn(Payload):
-    """The participant asked for other examples; number counts from 1 in a question."""
+    """The participant asked for other examples.
+
+    Attributes
+    ----------
+    number : counts from 1 in a question.
+    examples : dial states of the pictures, in rows.
+    """
 
     number: int
     examples: tuple[tuple[tuple[float, ...], ...], ...]
@@ -44,7 +59,13 @@ class ExamplesRedrawn(Payload):
 
 @kind("choice.made", durable=True, of_trial=True)
 class ChoiceMade(Payload):
-    """A choice was taken or changed (from 0); device names the input."""
+    """A choice was taken or changed.
+
+    Attributes
+    ----------
+    choice : which one, from 0.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
 
     choice: int
     device: str
@@ -52,7 +73,14 @@ class ChoiceMade(Payload):
 
 @kind("rating.made", durable=True, of_trial=True)
 class RatingMade(Payload):
-    """A rating from 1 to 5 was given or changed. item: confidence or understanding."""
+    """A rating was given or changed.
+
+    Attributes
+    ----------
+    item : confidence or understanding.
+    value : from 1 to 5.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
 
     item: str
     value: int
@@ -62,7 +90,14 @@ class RatingMade(Payload):
 @kind("answer.given", durable=True, of_trial=True)
 class AnswerGiven(Payload):
     """The participant handed in choice and ratings and was told the right choice; they are final.
-    confidence: "I'm confident I'm right", understanding: "The dial makes sense", 1 to 5."""
+
+    Attributes
+    ----------
+    choice : which one, from 0.
+    correct : whether it is the right one.
+    confidence : "I'm confident I'm right", 1 to 5.
+    understanding : "The dial makes sense", 1 to 5.
+    """
 
     choice: int
     correct: bool

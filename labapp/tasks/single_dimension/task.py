@@ -44,6 +44,16 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     stages = (SingleDimensionStages,)
     strategies = TURNS_DIALS
     fills_in = ("dial",)
+    placeholders = MappingProxyType(
+        {
+            "dial": "the name of the dial that the example is about",
+            "trials": "how many questions the stage, or the practice, has",
+            "times": "how many questions the stage asks about each dial",
+            "feedback": (
+                "a sentence that the right choice is shown after each answer; empty where it is not"
+            ),
+        }
+    )
 
     scored = ("answer.given",)
 

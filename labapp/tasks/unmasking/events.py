@@ -12,9 +12,19 @@ from labapp.events.registry import Payload, kind
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))
 class StimulusDrawn(Payload):
-    """The next stimulus of the plan begins. sequence: its image and method, counted from 1 in the
-    part; mask: its place in the sequence, from 1; percent: of the pixels that are shown; due_ns:
-    session time at which it is to appear, after the blank."""
+    """The next stimulus of the plan begins.
+
+    Attributes
+    ----------
+    sequence : its image and method, counted from 1 in the part.
+    mask : its place in the sequence, from 1.
+    image : id of the picture in the stimulus set.
+    method : id of the explanation method whose pixels are shown.
+    percent : of the pixels that are shown.
+    truth : the class that the picture shows.
+    prediction : the class that the model gives the whole picture.
+    due_ns : session time at which it is to appear, after the blank.
+    """
 
     sequence: int
     mask: int
@@ -30,11 +40,16 @@ class StimulusDrawn(Payload):
 class StimulusShown(Payload):
     """The stimulus is on the screen; its time runs from here.
 
-    painted_ns: session time of the first painted frame. shown_by: what says so: `frame`, the window
-    system confirmed the frame; `flush`, it was handed to the window system; `simulated`.
-    refresh_ms: the display's refresh interval, None where it says none. side_px: the longer side of
-    the picture in the display's own pixels, None where nothing was drawn. too_small: whether the
-    window had less room for it than the study says, None where that was not looked at.
+    Attributes
+    ----------
+    painted_ns : session time of the first painted frame.
+    shown_by : what says so: `frame`, the window system confirmed the frame; `flush`, it was handed
+        to the window system; `simulated`.
+    refresh_ms : the display's refresh interval in milliseconds; null where it says none.
+    side_px : the longer side of the picture in the display's own pixels; null where nothing was
+        drawn.
+    too_small : whether the window had less room for it than the study says; null where that was not
+        looked at.
     """
 
     painted_ns: int
@@ -46,10 +61,16 @@ class StimulusShown(Payload):
 
 @kind("response.given", durable=True, of_trial=True)
 class ResponseGiven(Payload):
-    """The participant said what the stimulus shows. response: the button from 1, whose class the
-    plan has; 0 for "I don't know". input_ns: session time of the input event's own time stamp;
-    timed_by: `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be
-    trusted; `simulated`."""
+    """The participant said what the stimulus shows.
+
+    Attributes
+    ----------
+    response : the button from 1, whose class the plan has; 0 for "I don't know".
+    device : the input: mouse, keyboard, touch or simulated.
+    input_ns : session time of the input event's own time stamp.
+    timed_by : `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be
+        trusted; `simulated`.
+    """
 
     response: int
     device: str

@@ -31,6 +31,18 @@ class Unmasking(TaskType[UnmaskingPart]):
     stages = (UnmaskingStages,)
     strategies = READS_EXPLANATIONS
 
+    placeholders = MappingProxyType(
+        {
+            "stimuli": "how many masked pictures the participant answers",
+            "sequences": "how many sequences they come in: one for each picture and method",
+            "images": "how many pictures there are",
+            "methods": "how many explanation methods there are",
+            "masks": "how many masked pictures a sequence has",
+            "question": "the question above the picture",
+            "classes": "the names of the classes on the buttons, with commas between them",
+        }
+    )
+
     scored = ("response.given",)
 
     def score(self, payload: ResponseGiven) -> Mapping[str, bool]:
