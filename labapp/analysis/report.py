@@ -12,7 +12,7 @@ from labapp import __version__
 from labapp.analysis import sections
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings, TaskReport, left_out, reports
+from labapp.analysis.task_report import Findings, TaskReport, left_out
 from labapp.report.formats import count
 from labapp.report.page import (
     Html,
@@ -102,8 +102,10 @@ def report(
         for item in DEFINITIONS.items()
         if (where := _ONLY_WHERE.get(item[0])) is None or where(tables)
     ]
-    brought = [item for each in reports() if each in spoke for item in each.definitions.items()]
-    parts.append(definitions([*known, *brought]))
+    for each, results in findings.of.items():
+        if each in spoke:
+            known.extend(each.defined(findings.counted, results).items())
+    parts.append(definitions(known))
     title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
     header = joined(_header(tables, title, studies, made, chapters, remarks))

@@ -172,6 +172,10 @@ class TaskReport(Generic[F]):
         """Sentences for the paragraph on methods."""
         yield from ()
 
+    def defined(self, counted: Tables, findings: F) -> Mapping[str, str]:
+        """Of `definitions`, those of numbers that stand on the page."""
+        return self.definitions
+
     def asked(self, trials: pd.DataFrame) -> str:
         """What else is to be said of the questions of one task of `activities` in that paragraph,
         to be put behind its clause; empty for nothing."""

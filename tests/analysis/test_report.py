@@ -18,6 +18,7 @@ from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.report import DEFINITIONS, report
 from labapp.analysis.sections import natural
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import Findings
 from labapp.analysis.writing import file_names
 from labapp.errors import ExportExists
 from labapp.events import Source
@@ -35,6 +36,7 @@ from labapp.report.listing import SHOWN_ROWS
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
 from labapp.tasks.reconstruction.report.labels.files import NAMES
+from tests.analysis.design.studies import study as own_study
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.pages import problems
@@ -379,3 +381,20 @@ def test_nothing_is_defined_that_no_session_has(golden_tables: Tables) -> None:
     )
     assert "Scores of questionnaires" not in page
     assert "Difficulty (SEQ)" not in page
+
+
+@pytest.mark.parametrize(
+    ("declared", "tests"), [({}, False), ({"analysis": {"profile": "ross2021"}}, True)]
+)
+def test_a_papers_tests_are_defined_where_a_study_follows_it(
+    declared: dict[str, object], tests: bool
+) -> None:
+    findings = Findings.find(own_study(declared).included())
+    defined = {
+        name
+        for each, results in findings.of.items()
+        for name in each.defined(findings.counted, results)
+    }
+    assert {"Completion rate", "Analyses by the design"} <= defined
+    assert ("Models compared" in defined) == tests
+    assert not {"Difficulty (after the quiz)", "Calibration", "Names of dials"} & defined

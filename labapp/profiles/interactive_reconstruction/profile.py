@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
 DEFINITIONS = {
-    "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3.",
+    "Difficulty (after the quiz)": (
+        "6 less the answer to “Stage k was easy”, as in Table A.3 of Ross et al. 2021."
+    ),
     "First and last questions": (
         "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
         "question. Single-dimension: of the questions that were handed in; their dials come in "
         "random order, so that a change is one over dials too."
     ),
     "Models compared": (
-        "As in the paper: repeated-measures ANOVA, of the participants with a value for every "
-        "model, and paired t tests, of those with both models, where participants met several "
-        "models; one-way ANOVA and t tests with pooled variance where each met one (of who came "
-        "again with another, the first counts). Models that no participant meets together are "
+        "As in Ross et al. 2021: repeated-measures ANOVA, of the participants with a value for "
+        "every model, and paired t tests, of those with both models, where participants met "
+        "several models; one-way ANOVA and t tests with pooled variance where each met one (of who "
+        "came again with another, the first counts). Models that no participant meets together are "
         "compared apart. All p are two-sided; the corrected p is p "
         "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
         "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
@@ -173,6 +175,20 @@ class InteractiveReconstruction(Profile[Comparisons]):
             f"the {count(tested[0].n_tests, 'test')} of the whole analysis (threshold "
             f"{tested[0].threshold:.2g})."
         )
+
+    def defined(self, counted: Tables, findings: Comparisons) -> Mapping[str, str]:
+        """Its tests where a study follows the paper; what no other study has."""
+        there = {
+            "Difficulty (after the quiz)": any(
+                results.group.values["post_quiz_difficulty"].notna().any()
+                for results in findings.groups
+                if "post_quiz_difficulty" in results.group.values
+            ),
+            "Models compared": any(
+                metric.tests for results in findings.groups for metric in results.compared
+            ),
+        }
+        return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 
     def printed(self, paper: str, study: str) -> Sequence[Printed]:
         return published.recruitment(study) if paper == PAPER else ()

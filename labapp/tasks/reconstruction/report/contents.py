@@ -43,8 +43,8 @@ DEFINITIONS = {
     ),
     "Active time": (
         "As response time, but a stretch without any activity counts for at most the stage's "
-        "inactivity limit (3 s unless the study says otherwise); the count of the published "
-        "application is in the column active_s_as_published."
+        "inactivity limit (3 s unless the study says otherwise); the count of the "
+        "application of Ross et al. 2021 is in the column active_s_as_published."
     ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close enough”; "
@@ -59,7 +59,8 @@ DEFINITIONS = {
         "Integral over time of the squared difference between own picture and target, summed over "
         "all questions of the stage, not averaged; constant between snapshots, idle time included. "
         "“Sum” adds the squared differences over the pixels (sum of squares × s, the unit of the "
-        "published tables); “mean” averages them (mean of squares × s, as the paper's text says)."
+        "tables of Ross et al. 2021); “mean” averages them (mean of squares × s, as their text "
+        "says)."
     ),
     "Snapshots": (
         "Derived from the recorded movements: one at the start of the question, one when a dial "
@@ -119,6 +120,10 @@ class ReconstructionReport(TaskReport[Found]):
 
     def write(self, findings: Found, folder: Path) -> None:
         files.write(findings, folder)
+
+    def defined(self, counted: Tables, findings: Found) -> Mapping[str, str]:
+        there = {"Calibration": not counted.marks.empty, "Names of dials": bool(findings.models)}
+        return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 
     def asked(self, trials: pd.DataFrame) -> str:
         """The alignment that solved a question, where questions are solved."""
