@@ -51,10 +51,13 @@ def stimuli_check(folder: Folder) -> None:
     """
     from labapp.analysis.task_report import reports
     from labapp.stimuli.importing import read_checked
+    from labapp.stimuli.library import StimulusSet
+    from labapp.study.shown_texts import set_faults
 
     result = read_checked(folder)
-    _warn(result.warnings)
     assert result.manifest is not None
+    words = [error.what for error in set_faults(StimulusSet(result.manifest, folder, ""))]
+    _warn([*result.warnings, *words])
     say(f"{folder}: in order ({len(result.manifest.photos)} photos).")
     for report in reports():
         if remark := report.about_stimuli(result.manifest):

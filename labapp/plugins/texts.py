@@ -9,12 +9,18 @@ _VALUE = re.compile(r"\{(\w+)\}")
 _NEARLY = re.compile(r"\{(?!\w+\})[ \w-]*\}")
 _PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]*)[^)]*\)")
 _BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:\s[^<>]*)?/?>")
+_AS_WRITTEN = re.compile(r"(?ms)^(```|~~~).*?^\1|(`+)(?!`).+?(?<!`)\2(?!`)|\\<")
+"""Of Markdown: code, and < behind a backslash."""
 _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
 def pages(text: str) -> list[str]:
-    """The pages of a text; a line of three dashes divides them."""
-    return [page.strip() for page in re.split(r"(?m)^---\s*$", text) if page.strip()]
+    """The pages of a text; a line of three dashes divides them. Comments (`<!-- … -->`) are for its
+    authors alone."""
+    read = _COMMENT.sub("", text)
+    return [page.strip() for page in re.split(r"(?m)^---\s*$", read) if page.strip()]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -38,6 +44,17 @@ def near_names(text: str) -> list[str]:
 def picture_names(text: str) -> list[str]:
     """Every picture that a text names, as `![](name)`, once each."""
     return list(dict.fromkeys(_PICTURE.findall(text)))
+
+
+def tags(text: str, *, markdown: bool = True) -> list[str]:
+    """Every kind of HTML tag of a text, as it is first written, such as `<b>`: screens show it like
+    any other word. markdown: not in code and comments, nor behind a backslash."""
+    if markdown:
+        text = _AS_WRITTEN.sub("", _COMMENT.sub("", text))
+    written: dict[str, str] = {}
+    for tag in _TAG.finditer(text):
+        written.setdefault(tag[1].lower(), tag[0])
+    return list(written.values())
 
 
 def line_of(text: str, part: str) -> int:

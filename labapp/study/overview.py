@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
-from labapp.plugins import registry, texts
 from labapp.representations import card as cards
 from labapp.representations import onnx_backend, python_backend
 from labapp.representations.package import find as find_model
@@ -30,6 +29,7 @@ from labapp.study.flow import items_of
 from labapp.study.instruments.asking import withheld
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import Plan
+from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
 
 STAND_IN = "sinelines/gt"
@@ -123,48 +123,6 @@ def _unheard(loaded: LoadedStudy) -> list[str]:
         )
         return [warning]
     return []
-
-
-def _texts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
-    """Names in braces that nothing fills in, and pictures that nothing shows: participants would
-    read them as they stand."""
-    for part in (part for plan in plans for part in plan.parts):
-        names = {*part.filled(), *registry.task_type_of(part).fills_in}
-        for document in part.documents():
-            if document not in loaded.files:
-                continue
-            text = loaded.text(document)
-            file = loading.source(loaded, document)
-            for name in texts.names(text):
-                if name not in names:
-                    known = f" Known there: {', '.join(sorted(names))}." if names else ""
-                    yield StudyError.at(
-                        file,
-                        texts.line_of(text, f"{{{name}}}"),
-                        f"{{{name}}}",
-                        f"nothing is filled in for it in the part {part.id!r}: participants read "
-                        "it as it stands",
-                        f"Correct it, or leave it out.{known}",
-                    )
-            for written in texts.near_names(text):
-                known = f" Known there: {', '.join(sorted(names))}." if names else ""
-                yield StudyError.at(
-                    file,
-                    texts.line_of(text, written),
-                    written,
-                    "it names nothing: participants read it as it stands",
-                    f"Write a name alone between the braces, or leave it out.{known}",
-                )
-            for picture in texts.picture_names(text):
-                if picture not in part.text_pictures:
-                    known = ", ".join(sorted(part.text_pictures)) or "none"
-                    yield StudyError.at(
-                        file,
-                        texts.line_of(text, f"({picture}"),
-                        f"![]({picture})",
-                        f"there is no such picture in the part {part.id!r}; there are: {known}",
-                        "Leave it out: a text shows the pictures of its task, and no files.",
-                    )
 
 
 def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[StudyError]:
@@ -294,7 +252,7 @@ def check_all(
             for error in planned[len(errors) :]
             if not {(fault.file, fault.line) for fault in error.faults} <= told
         ]
-        errors += _texts(loaded, plans)
+        errors += text_faults(loaded, examined.located, plans)
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
@@ -326,6 +284,7 @@ def _plans(
             stimulus_set = library.load(reference)
         except StimuliError as error:
             raise StudyError(error.what, todo=error.todo) from error
+        errors.extend(set_faults(stimulus_set))
         references[stimulus_set.sha256] = reference
         return stimulus_set
 

@@ -33,6 +33,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.ui.participant.consent_words import announced
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
+from labapp.ui.widgets import markdown
 from labapp.ui.widgets.painting import color, pen
 from labapp.ui.widgets.signature import path_of, strokes_of
 
@@ -151,7 +152,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None) -> None:
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    document.setMarkdown(text_of(loaded, signed, words))
+    markdown.read(document, text_of(loaded, signed, words))
     cursor = QTextCursor(document)
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertBlock()

@@ -71,6 +71,21 @@ def test_warnings_are_told_beside(tmp_path: Path) -> None:
     assert "in order" in done.stdout
 
 
+def test_words_that_would_be_read_as_they_stand_are_told(tmp_path: Path) -> None:
+    made = stimuli.write(tmp_path, "heatmaps")
+    stimuli.edited(made, lambda m: m["classes"][1].update(name="The <b>second</b> {kind}"))
+    done = run("check", made.folder)
+    (line,) = (
+        number
+        for number, text in enumerate(
+            (made.folder / "manifest.json").read_text("utf-8").splitlines(), 1
+        )
+        if "<b>second" in text
+    )
+    for what in ("classes[1].name: {kind}: nothing is filled in", "classes[1].name: <b>: HTML is"):
+        assert f"manifest.json, line {line}, {what}" in done.stderr
+
+
 def test_faults_are_refused(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     stimuli.edited(made, lambda m: m["photos"][0].update(truth="s19"))

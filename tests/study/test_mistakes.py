@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from labapp.cli.main import app
 from labapp.errors import Fault, StudyError, faults_of
+from labapp.plugins.texts import pages
 from labapp.study import loading
 from labapp.study.overview import check, check_all
 
@@ -218,6 +219,38 @@ MISTAKES = [
     Planted("instruments/ease.yaml", "id: clear", "id: easy", 7, "items", "two are called 'easy'"),
     Planted("own/before.md", "{stage}", "{ stage }", 1, "{ stage }", "it names nothing"),
     Planted("own/before.md", "{stage}", "{}", 1, "{}", "it names nothing"),
+    # HTML, which no screen reads, and braces in words that are filled with nothing
+    Planted("own/rest.md", "a little", "<b>a</b> little", 3, "<b>", "shown as text"),
+    Planted("own/rest.md", "a little", '<img src="a.png">', 3, "<img", "shown as text"),
+    Planted("own/rest.md", "a little", "\n\n<script>x</script>", 5, "<script>", "shown as text"),
+    Planted("own/before.md", "Turn", "Turn<br>", 3, "<br>", "shown as text"),
+    Planted("instruments/ease.yaml", "was easy", "was <i>easy</i>", 8, "items[0].text", "<i>"),
+    Planted("instruments/ease.yaml", "It was easy", "'{duree}'", 8, "text: {duree}", "nothing is"),
+    Planted("instruments/ease.yaml", "high: very", "high: '{x}'", 8, "high: {x}", "nothing is"),
+    Planted("instruments/ease.yaml", "It was easy", "'{stage}'", 8, "text: {stage}", "nothing is"),
+    Planted(
+        "instruments/ease.yaml",
+        "source: ours",
+        "source: ours\ninstruction: >-\n  Think of\n  {modell}.",
+        5,
+        "instruction: {modell}",
+        "in the part 'stage-1-ease'",
+    ),
+    Planted(
+        "instruments/people.yaml", "text: Somewhat", "text: '{a b}'", 11, "text: {a b}", "it n"
+    ),
+    Planted(
+        "instruments/people.yaml", "text: Somewhat", "text: '<u>'", 11, "text: <u>", "shown as"
+    ),
+    study("title: My study", "title: My <b>study</b>", 2, "title: <b>", "shown as text"),
+    study("version: 1", "version: 1\nflags: {1: '{what}'}", 4, "flags[1]: {what}", "nothing is"),
+    study(
+        "  - questionnaire: people",
+        "  - interview: own/rest.md\n    questions: ['Was {model} easy?']",
+        25,
+        "questions[0]: {model}",
+        "nothing is filled in",
+    ),
     Planted("own/rest.md", "a little", "a\0 little", 3, "", "U+0000 is not allowed"),
     Planted("own/rest.md", "a little", "a \u202elittle", 3, "", "U+202E is not allowed"),
     study("    only_if", "\tonly_if", 13, "", "found character"),
@@ -275,6 +308,23 @@ MISTAKES = [
         "the name of another contrast",
     ),
 ]
+
+
+IN_ORDER = {
+    "own/rest.md": "# A break\n\nIf 3 < 4, see <https://example.org> <!-- or not\n\n--- -->, "
+    "`<b>` and \\<b>.\n\n```\n<script>\n```\n",
+    "instruments/ease.yaml": EASE.replace("was easy", "was < 3 and > 2").replace(
+        "source: ours", "source: '<b> of {us}'"
+    ),
+}
+
+
+def test_what_only_looks_like_html_is_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    for name, text in IN_ORDER.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    assert faults(path) == []
+    assert len(pages(loading.load(path).text("own/rest.md"))) == 1
 
 
 def write(folder: Path, *planted: Planted) -> Path:

@@ -22,6 +22,7 @@ from labapp.stimuli.manifest import Logits, Photo
 from labapp.stimuli.masking import MaskedRef, Masking
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
+from labapp.study.overview import check_all
 from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan, pictures_of, to_rows
 from labapp.study.stimulus_stages import PredictMasked, recorded_outputs
@@ -446,3 +447,16 @@ def test_the_published_study_is_the_published_one(faces: LoadedStudy) -> None:
     assert texts["stage-1-intro"]["stimuli"] == "300"
     assert texts["incentive"]["base"] == "$1.84", "ten minutes at $11 an hour"
     assert texts["text-1"]["question"] == "Which emotion is shown in the image?"
+
+
+def test_words_of_a_set_that_would_be_read_as_they_stand_are_told(tmp_path: Path) -> None:
+    made = stimuli.edited(
+        stimuli.write(tmp_path / "sets", "scores"),
+        lambda manifest: manifest["classes"][0].update(name="<b>{first}"),
+    )
+    told = check_all(write_unmasking_study(tmp_path, made)).errors
+    assert sorted(fault.key for error in told for fault in error.faults) == [
+        "classes[0].name: <b>",
+        "classes[0].name: {first}",
+    ]
+    assert all(fault.file.endswith("manifest.json") and fault.line for fault in told[0].faults)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+import labapp
 from labapp.plugins.texts import pages
 from labapp.resources import assets
 from labapp.ui import theme
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.segments import marked, spoken
 
 PAGES = {
     f"{path.stem}-{number}": page
@@ -88,3 +95,40 @@ def test_a_text_that_gets_room_as_it_appears_is_shown_whole(qtbot: QtBot, window
     qtbot.wait(1)
     assert view.document().textWidth() == view.viewport().width()
     assert view.document().size().height() <= view.viewport().height()
+
+
+HTML = """**Bold** <b>not</b> <img src='/etc/hostname'> <font size='40'>x</font> `<u>`
+
+<script>y</script>"""
+
+
+def test_html_is_text(qtbot: QtBot) -> None:
+    view = MarkdownView()
+    qtbot.addWidget(view)
+    view.show_text(HTML)
+    shown_text = view.toPlainText()
+    for tag in ("<b>not</b>", "<img src='/etc/hostname'>", "<font size='40'>", "<script>y", "<u>"):
+        assert tag in shown_text
+    assert "**" not in shown_text
+
+
+def test_labels_show_their_words_as_they_stand(qtbot: QtBot) -> None:
+    """Qt takes words that look like HTML for it: every label of the windows is a plain one."""
+    label = PlainLabel("<b>3</b>")
+    qtbot.addWidget(label)
+    assert label.textFormat() == Qt.TextFormat.PlainText
+    rich = [
+        f"{path}: {line.strip()}"
+        for path in sorted(Path(labapp.__file__).parent.rglob("*.py"))
+        if path.name != "label.py"
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"(?<![\w.])QLabel\((?!\))|= QLabel\(|setHtml\((?!marked)", line)
+        and not line.lstrip().startswith("class ")
+    ]
+    assert rich == []
+
+
+def test_an_option_knows_two_marks_and_no_html() -> None:
+    assert marked("a <i>b</i> <u>c</u>") == "a <i>b</i> <u>c</u>"
+    assert marked("<b>a</b> & <img src=x>") == "&lt;b&gt;a&lt;/b&gt; &amp; &lt;img src=x&gt;"
+    assert spoken("<i>b</i> <b>") == "b <b>"

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QVBoxLayout,
@@ -24,6 +23,7 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.limit import Limit
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.option_list import CheckBox
@@ -145,7 +145,7 @@ class ConsentScreen(Screen):
 
     def _lay_out_signature(self, inside: QVBoxLayout, name: QLineEdit) -> None:
         words = self.session.words
-        label = QLabel(words("consent_signature" if self.field else "consent_name"))
+        label = PlainLabel(words("consent_signature" if self.field else "consent_name"))
         label.setProperty("role", "heading")
         head = QHBoxLayout()
         head.addWidget(label, 1)

@@ -12,7 +12,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -29,6 +28,7 @@ from labapp.ui.moderator.facts import PartPanel, SendCommand
 from labapp.ui.moderator.state.notes import Note
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.label import PlainLabel
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -61,7 +61,7 @@ class _Question(Button):
         shown = tr("Alt+Shift+{number}", number=number) if key else f"{number}"
         self.key = bits.label(shown, "caption")
         self.key.setFixedWidth(KEY_WIDTH)
-        self.words = QLabel(text)
+        self.words = PlainLabel(text)
         self.words.setWordWrap(True)
         self.asked = bits.label("", "caption")
         self.asked.setFixedWidth(ASKED_WIDTH)

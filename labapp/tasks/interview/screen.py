@@ -3,13 +3,14 @@ asks and ends it; nothing here can be pressed by accident."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.tasks.interview.plan import InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head, RecordingMark
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
 
@@ -21,7 +22,7 @@ class InterviewScreen(Screen):
         self.text = MarkdownView()
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self.mark = RecordingMark(session.palette)
-        self.announcement, self.how = QLabel(), QLabel()
+        self.announcement, self.how = PlainLabel(), PlainLabel()
         self.announcement.setProperty("role", "heading")
         self.how.setProperty("role", "secondary")
         self.how.setWordWrap(True)

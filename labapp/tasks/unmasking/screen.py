@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
 from labapp.tasks.unmasking.commands import Respond, StimulusHidden, StimulusPainted
@@ -24,6 +24,7 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.responses import Press, Response, ResponseRow
 from labapp.ui.widgets.stimulus import EDGE, StimulusField
 
@@ -59,7 +60,7 @@ class UnmaskingScreen(Screen):
         if not session.read_only:
             self._begin_timing()
         question = part.question or words("unmasking_question")
-        self.question = QLabel(question)
+        self.question = PlainLabel(question)
         self.question.setProperty("role", "title")
         self.question.setWordWrap(True)
         self.question.setAlignment(Qt.AlignmentFlag.AlignCenter)

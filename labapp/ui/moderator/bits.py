@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.limit import NOTE_LIMIT, Limit
 
 Box = TypeVar("Box", bound=QBoxLayout)
@@ -45,8 +46,7 @@ def set_property(widget: QWidget, name: str, value: str) -> None:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "") -> QLabel:
     """A label with a role of the style sheet; its text is always plain."""
-    made = QLabel(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
+    made = PlainLabel(text)
     made.setWordWrap(wrap)
     if role:
         made.setProperty("role", role)
@@ -156,13 +156,12 @@ class Scrolling(QScrollArea):
         return super().eventFilter(watched, event)
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(PlainLabel):
     """A one-line label that shortens its text with an ellipsis; the tool tip has all of it."""
 
     def __init__(self, text: str = "", role: str = "") -> None:
         super().__init__()
         self._full = ""
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         if role:
             self.setProperty("role", role)

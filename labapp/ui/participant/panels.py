@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.heard import announce
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import text_width
 
 
@@ -22,9 +23,9 @@ class Question(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.setAccessibleName(title)
-        heading = QLabel(title)
+        heading = PlainLabel(title)
         heading.setProperty("role", "title")
-        label = QLabel(text)
+        label = PlainLabel(text)
         label.setWordWrap(True)
         self.stay = Button(stay, "primary")
         self.stay.clicked.connect(self.stayed)
@@ -66,7 +67,7 @@ class Cover(QWidget):
         super().__init__()
         self.back = Button()
         self.back.hide()
-        self._title, self._text = QLabel(), QLabel()
+        self._title, self._text = PlainLabel(), PlainLabel()
         self._title.setProperty("role", "title")
         self._text.setWordWrap(True)
         for label in (self._title, self._text):

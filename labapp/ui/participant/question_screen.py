@@ -14,6 +14,7 @@ from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import restyle
 
 
@@ -32,7 +33,7 @@ class QuestionScreen(Screen):
         super().__init__(session, part)
         self.tells = tells
         """Whether the participant is told if an answer was right."""
-        self.feedback = QLabel()
+        self.feedback = PlainLabel()
         self.feedback.setWordWrap(True)
         # Room for two lines from the start: nothing shifts when feedback appears.
         self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.events.commands import AskToLeave, Command, StayHere, TakeBackSkip
@@ -37,6 +37,7 @@ from labapp.ui.participant.screens import bring, clear, make_screen
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import BottomBar, Foot, Head, TopBar
+from labapp.ui.widgets.label import PlainLabel
 
 WINDOWED = (1366, 768)
 LEAVE_WIDTH = 460
@@ -95,7 +96,7 @@ class ParticipantWindow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.pilot = QLabel()
+        self.pilot = PlainLabel()
         self.pilot.setProperty("role", "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()

@@ -7,11 +7,12 @@ from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.heard import announce
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import brush, pen, restyle
 
 TOP_HEIGHT = 48
@@ -138,7 +139,7 @@ class TopBar(_Bar):
     def __init__(self, palette: theme.Palette, parent: QWidget | None = None) -> None:
         super().__init__(palette, towards="bottom", parent=parent)
         self.setFixedHeight(TOP_HEIGHT)
-        self._stage, self._question, self._recording = QLabel(), QLabel(), QLabel()
+        self._stage, self._question, self._recording = PlainLabel(), PlainLabel(), PlainLabel()
         for label in (self._stage, self._question, self._recording):
             label.setProperty("role", "secondary")
         self._dots = Dots(palette)
@@ -151,7 +152,7 @@ class TopBar(_Bar):
         self.help = Button(role="link")
         self.help.hide()
         self.help.clicked.connect(self.help_pressed)
-        self.keyboard = QLabel()
+        self.keyboard = PlainLabel()
         self.keyboard.setProperty("role", "secondary")
         self.keyboard.hide()
         row.addStretch(1)
@@ -203,7 +204,7 @@ class BottomBar(_Bar):
         self.left = Button(role="quiet")
         self.left.setProperty("side", "left")
         self.right = Button(role="primary")
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.note.setWordWrap(True)
         self.note.setProperty("role", "secondary")

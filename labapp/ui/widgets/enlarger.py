@@ -7,9 +7,10 @@ from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout
 
 from labapp.ui import theme
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
 
@@ -42,7 +43,7 @@ class Enlarger(QAbstractButton):
         self._at = QPointF(0.5, 0.5)
         self._over: QPointF | None = None
         self.view = PhotoView(palette)
-        self.caption = QLabel()
+        self.caption = PlainLabel()
         self.caption.setProperty("role", "secondary")
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.heard import Picture
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import pen
 from labapp.ui.widgets.photo_view import image_of
 
@@ -64,7 +65,7 @@ class HeatmapBar(Picture):
         )
         # The remark stands where the middle has no words of its own, else below.
         for text, side in zip((low, middle or remark, high), sides, strict=True):
-            label = QLabel(text)
+            label = PlainLabel(text)
             label.setProperty("role", "secondary")
             label.setAlignment(side)
             words.addWidget(label, 1)
@@ -74,7 +75,7 @@ class HeatmapBar(Picture):
         column.addWidget(ColourStrip(table, palette))
         column.addLayout(words)
         if middle and remark:
-            below = QLabel(remark)
+            below = PlainLabel(remark)
             below.setProperty("role", "secondary")
             below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             column.addWidget(below)

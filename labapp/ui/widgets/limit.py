@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.heard import announce
+from labapp.ui.widgets.label import PlainLabel
 
 NOTE_LIMIT = 100_000
 """Characters of a note: some thirty pages, and no burden for the journal."""
@@ -88,7 +89,7 @@ class Limit(QObject):
 
     def _say(self) -> None:
         if self.notice is None:
-            self.notice = QLabel(self._words)
+            self.notice = PlainLabel(self._words)
             self.notice.setStyleSheet(LOOK)
             self.notice.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self.notice.setWordWrap(True)

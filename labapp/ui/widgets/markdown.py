@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextFormat,
 )
 from PySide6.QtWidgets import QSizePolicy, QTextBrowser, QWidget
@@ -27,6 +28,13 @@ def text_width() -> int:
     """Logical pixels that 70 characters of body text take."""
     sample = "the quick brown fox jumps over a lazy dog and looks for the way home it "
     return round(metrics().horizontalAdvance(sample) / len(sample) * LINE_CHARACTERS)
+
+
+def read(document: QTextDocument, markdown: str) -> None:
+    """Fill a document with Markdown. HTML in it is text like any other: `<b>` is shown as it
+    stands."""
+    features = QTextDocument.MarkdownFeature
+    document.setMarkdown(markdown, features.MarkdownDialectGitHub | features.MarkdownNoHTML)
 
 
 class MarkdownView(QTextBrowser):
@@ -53,7 +61,7 @@ class MarkdownView(QTextBrowser):
         if markdown == self._text:
             return
         self._text = markdown
-        self.setMarkdown(markdown)
+        read(self.document(), markdown)
         self._style()
         self.setAccessibleName(self.document().begin().text())
         self._measured = (0, 0)

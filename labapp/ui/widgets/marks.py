@@ -7,10 +7,11 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.label import PlainLabel
 
 
 class MarkRow(QWidget):
@@ -36,7 +37,7 @@ class MarkRow(QWidget):
             shortcut.activated.connect(mark)
             self.buttons[name] = button
             row.addWidget(button, 1)
-        self.line = QLabel(" ")
+        self.line = PlainLabel(" ")
         self.line.setProperty("role", "secondary")
         self.line.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column = QVBoxLayout(self)

@@ -8,13 +8,13 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import (
     QGraphicsOpacityEffect,
     QHBoxLayout,
-    QLabel,
     QVBoxLayout,
     QWidget,
 )
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import (
@@ -53,7 +53,7 @@ class OpenStep(QWidget):
         self.choice = Segments(options, palette, " ".join(texts), lines=2)
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
         self.mark = MissingMark()
-        labels = [QLabel(text) for text in texts]
+        labels = [PlainLabel(text) for text in texts]
         labels[-1].setProperty("role", "strong")
         layout = QVBoxLayout()
         layout.setSpacing(theme.SPACE_XS)
@@ -109,7 +109,7 @@ class PathList(RowList):
     ) -> None:
         super().__init__(columns, palette, enlarger)
         self.open: list[OpenStep] = []
-        self.headings = [QLabel(heading) for heading in headings]
+        self.headings = [PlainLabel(heading) for heading in headings]
         place = self._list.count()
         for at, heading in zip((0, place), self.headings, strict=True):
             heading.setProperty("role", "title")

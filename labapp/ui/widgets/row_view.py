@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from labapp.ui import theme
 from labapp.ui.widgets.enlarger import Enlarger
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.photo_view import Box, PhotoView
 from labapp.ui.widgets.segments import MISSING_WIDTH, MissingMark, Segments
 
@@ -108,7 +109,7 @@ class RowView(QWidget):
         self.number = number
         name = columns.row.format(number=number)
         self.views = [PhotoView(palette, f"{heading}, {name}") for heading in columns.headings]
-        self.step, self.joint, self.decision = QLabel(), QLabel(columns.joint), QLabel()
+        self.step, self.joint, self.decision = PlainLabel(), PlainLabel(columns.joint), PlainLabel()
         self.mark = MissingMark()
         self.rating: Segments | None = None
         for label, role in (
@@ -236,7 +237,7 @@ class RowList(QWidget):
         self._over: list[QLabel] = []
 
         def add(text: str, width: int = 0) -> QLabel:
-            label = QLabel(text)
+            label = PlainLabel(text)
             label.setProperty("role", "heading")
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
             label.setWordWrap(True)

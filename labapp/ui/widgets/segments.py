@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from math import ceil
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWid
 
 from labapp.ui import theme
 from labapp.ui.widgets.choice import Choice
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
 
 HEIGHT = theme.TARGET_HEIGHT + 4
@@ -25,7 +27,7 @@ LINE = 18
 """Logical pixels from line to line of an option that takes several."""
 PAD = 8
 LINES_MOST = 3
-MARKUP = re.compile(r"<[^>]+>")
+MARKS = re.compile(r"</?[iu]>")
 ROUND_WIDTH = 28
 """Room of the round mark of options that stand one below the other."""
 MISSING, MISSING_WIDTH = "▸", 14
@@ -33,8 +35,13 @@ MISSING, MISSING_WIDTH = "▸", 14
 
 
 def spoken(text: str) -> str:
-    """An option without its markup."""
-    return MARKUP.sub("", text)
+    """An option without its marks."""
+    return MARKS.sub("", text)
+
+
+def marked(text: str) -> str:
+    """An option as HTML in which its marks alone count: any other tag is text."""
+    return re.sub(r"&lt;(/?[iu])&gt;", r"<\1>", html.escape(text, quote=False))
 
 
 class Segments(Choice):
@@ -89,7 +96,7 @@ class Segments(Choice):
         option = QTextOption(side)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         words.setDefaultTextOption(option)
-        words.setHtml(text)
+        words.setHtml(marked(text))
         return words
 
     def _measure(self) -> list[int]:
@@ -300,7 +307,7 @@ class QuestionRow(QWidget):
     ) -> None:
         super().__init__()
         self.mark = MissingMark()
-        self.label = QLabel(text)
+        self.label = PlainLabel(text)
         self.label.setWordWrap(True)
         if strong:
             self.label.setProperty("role", "strong")

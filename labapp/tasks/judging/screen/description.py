@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.judging.events import TREE
@@ -23,6 +23,7 @@ from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Opened
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.segments import Views
 from labapp.ui.widgets.zoom_view import FACTOR, ZoomView
 
@@ -174,7 +175,7 @@ class WholeTree(QWidget):
         self.larger.clicked.connect(lambda: self.view.zoom(FACTOR))
         self.smaller.clicked.connect(lambda: self.view.zoom(1 / FACTOR))
         self.whole.clicked.connect(self.view.fit)
-        hint = QLabel(words("judging_tree_hint"))
+        hint = PlainLabel(words("judging_tree_hint"))
         hint.setProperty("role", "secondary")
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_S)

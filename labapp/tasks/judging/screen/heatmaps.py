@@ -25,6 +25,7 @@ from labapp.tasks.judging.screen.pictures import heatmap
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.heatmap_bar import HeatmapBar
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
@@ -50,7 +51,7 @@ class Captioned(QWidget):
     def __init__(self, caption: str, name: str, role: str, palette: theme.Palette) -> None:
         super().__init__()
         self.view = PhotoView(palette, name)
-        self.caption = QLabel(caption)
+        self.caption = PlainLabel(caption)
         self.caption.setProperty("role", role)
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column = QVBoxLayout(self)
@@ -93,7 +94,7 @@ class HeatmapScreen(JudgingScreen):
         ]
         for place in (self.photo_place, *self.heatmaps):
             self.enlarger.watch(place.view, place.view.accessibleName())
-        self.label, self.marks = QLabel(), QLabel()
+        self.label, self.marks = PlainLabel(), PlainLabel()
         self.label.setProperty("role", "title")
         self.marks.setProperty("role", "secondary")
         self._told = ((part.labels, self.label), (bool(part.explained.marks), self.marks))
@@ -217,7 +218,7 @@ class HeatmapScreen(JudgingScreen):
 
 
 def _secondary(text: str) -> QLabel:
-    made = QLabel(text)
+    made = PlainLabel(text)
     made.setProperty("role", "secondary")
     made.setWordWrap(True)
     made.setIndent(MISSING_WIDTH)

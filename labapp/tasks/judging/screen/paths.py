@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.tasks.judging.plan import (
     ABSENT,
@@ -32,6 +32,7 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.path_view import PathList
 from labapp.ui.widgets.photo_view import PhotoView
@@ -323,13 +324,13 @@ class SpeciesKey(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(MISSING_WIDTH, 0, 0, 0)
         row.addWidget(card)
-        head = QLabel(title)
+        head = PlainLabel(title)
         head.setProperty("role", "heading")
         column = QVBoxLayout(card)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(head)
-        self.lines = [QLabel() for _ in range(WAYS)]
+        self.lines = [PlainLabel() for _ in range(WAYS)]
         for line in self.lines:
             column.addWidget(line)
         self._place: int | None = None

@@ -8,7 +8,7 @@ from math import floor
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.tasks.judging.commands import OpenSpecies
 from labapp.tasks.judging.plan import (
@@ -34,6 +34,7 @@ from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.cards import ClassTabs
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.row_view import RowList
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
@@ -54,12 +55,12 @@ class RatedScreen(JudgingScreen):
         super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
-        self.above = QLabel()
+        self.above = PlainLabel()
         self.above.setProperty("role", "strong")
         self.above.setIndent(MISSING_WIDTH)
-        self.task = QLabel(task)
-        self.key = QLabel(similarity_key(session))
-        self.keys = QLabel(session.words("judging_keys_rate"))
+        self.task = PlainLabel(task)
+        self.key = PlainLabel(similarity_key(session))
+        self.keys = PlainLabel(session.words("judging_keys_rate"))
         for label in (self.key, self.keys):
             label.setProperty("role", "secondary")
         for label in (self.above, self.task, self.key, self.keys):
@@ -225,7 +226,7 @@ class PrototypeAgreementScreen(RatedScreen):
         # The first of four options is the answer 4.
         row.answered.connect(lambda place, device: self.judge(AGREEMENT, 5 - place, device))
         self.asked[AGREEMENT] = row
-        self.note = QLabel()
+        self.note = PlainLabel()
         self.note.setProperty("role", "secondary")
         self.note.setWordWrap(True)
         self.lay_out((self.note,))
@@ -289,7 +290,7 @@ class PrototypeDistinctionScreen(RatedScreen):
             ),
         )
         self.above.hide()
-        note = QLabel(words("judging_each_from" if birds else "judging_each_from_class"))
+        note = PlainLabel(words("judging_each_from" if birds else "judging_each_from_class"))
         note.setProperty("role", "secondary")
         self.lay_out((self.tabs, note))
 

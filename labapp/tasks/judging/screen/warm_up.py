@@ -41,6 +41,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.cards import RIGHT_MARK, WRONG_MARK
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
@@ -414,8 +415,7 @@ class WarmUpScreen(Screen):
 
 
 def _label(words: str, role: str) -> QLabel:
-    label = QLabel(words)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = PlainLabel(words)
     label.setWordWrap(True)
     if role:
         label.setProperty("role", role)

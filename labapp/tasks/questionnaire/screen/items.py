@@ -14,6 +14,7 @@ from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.option_list import OptionList
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.scale import AnchorRow, Look, Scale
@@ -309,8 +310,7 @@ def view_of(item: Item, words: Strings, palette: theme.Palette) -> ItemView:
 
 
 def _label(words: str, role: str) -> QLabel:
-    label = QLabel(words)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = PlainLabel(words)
     label.setWordWrap(True)
     if role:
         label.setProperty("role", role)
@@ -319,7 +319,7 @@ def _label(words: str, role: str) -> QLabel:
 
 def _mark() -> QLabel:
     """Room for the mark of a missing answer."""
-    label = QLabel()
+    label = PlainLabel()
     label.setFixedWidth(theme.SPACE_L)
     return label
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.study.instruments import Item, Slider, Statement
 from labapp.tasks.questionnaire.screen.items import TABLE_WORDS_WIDTH, ItemView, view_of
 from labapp.ui import theme
 from labapp.ui.participant.focus import InView
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics
 from labapp.ui.widgets.scale import AnchorRow
@@ -119,8 +120,7 @@ class Page(QScrollArea):
             down.addStretch(1)
             row.addLayout(down, 1)
         if instruction:
-            asked = QLabel(instruction)
-            asked.setTextFormat(Qt.TextFormat.PlainText)
+            asked = PlainLabel(instruction)
             asked.setProperty("role", "strong")
             asked.setWordWrap(True)
             row.addWidget(asked, 1, Qt.AlignmentFlag.AlignBottom)
@@ -130,14 +130,12 @@ class Page(QScrollArea):
         self._column.addSpacing(theme.SPACE_M)
 
     def _head(self, title: str, instruction: str) -> None:
-        head = QLabel(title)
-        head.setTextFormat(Qt.TextFormat.PlainText)
+        head = PlainLabel(title)
         head.setProperty("role", "title")
         head.setWordWrap(True)
         self._column.addWidget(head)
         if instruction:
-            label = QLabel(instruction)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+            label = PlainLabel(instruction)
             label.setWordWrap(True)
             label.setMaximumWidth(_even_width(instruction))
             self._column.addSpacing(theme.SPACE_XS)

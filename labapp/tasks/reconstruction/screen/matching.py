@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.events.commands import Command, Next, Skip
 from labapp.representations.space import LatentSpace
@@ -21,6 +21,7 @@ from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.alignment import AlignmentBar
 from labapp.ui.widgets.bars import Foot, Head
+from labapp.ui.widgets.label import PlainLabel
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
 """So much width is kept for the dials (with names to edit: the second); the pictures take what is
@@ -92,19 +93,19 @@ class ReconstructionScreen(Screen):
 
     def _lay_out(self) -> None:
         words, part = self.session.words, self.part
-        title = QLabel(self.title())
+        title = PlainLabel(self.title())
         title.setProperty("role", "title")
         title.setWordWrap(True)
         task = self.instruction()
         if part.think_aloud:
             task = " ".join([task, words("task_text_think_aloud")])
-        text = QLabel(task)
+        text = PlainLabel(task)
         text.setWordWrap(True)
         # As published nothing is said of keys: they are those of any slider on a web page.
         hints = [words("dial_help")] if self.session.improved else []
         if part.labels_editable:
             hints.append(words("rename_help"))
-        help_text = QLabel(" ".join(hints))
+        help_text = PlainLabel(" ".join(hints))
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")
         left = QVBoxLayout()

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.tasks.reconstruction.pictures import Pictures
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.composing import Array
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import brush, pen
 from labapp.ui.widgets.pictures import ImageView, StimulusView
 from labapp.ui.widgets.segments import Views
@@ -82,7 +83,7 @@ class PicturePanel(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GAP)
         for picture, key in ((self.own, "your_picture"), (self.target, "target")):
-            caption = QLabel(words(key))
+            caption = PlainLabel(words(key))
             caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
             row.addLayout(_captioned(picture, caption))
         middle = QHBoxLayout(single)
@@ -185,7 +186,7 @@ def _legend(part: ReconstructionPart, words: Strings, *, improved: bool) -> QWid
     row.addStretch(1)
     for key, mark, kind in marks:
         row.addWidget(Swatch(mark, kind=kind))
-        words_label = QLabel(words(key))
+        words_label = PlainLabel(words(key))
         words_label.setProperty("role", "secondary")
         row.addWidget(words_label)
         row.addSpacing(theme.SPACE_S)

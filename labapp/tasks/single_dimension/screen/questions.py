@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.representations.space import Discrete, LatentSpace
 from labapp.study.stages import Visualisation
@@ -25,6 +25,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.cards import AnswerRow
+from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.scale import AnchorRow, Look, Scale
 from labapp.ui.widgets.series import view_of
 
@@ -67,7 +68,7 @@ class Rating(QWidget):
         super().__init__()
         self._text = text
         points = {place: words(key) for place, key in enumerate(POINT_WORDS)}
-        self.label = QLabel(text)
+        self.label = PlainLabel(text)
         self.row = Scale(POINTS, palette, Look(digits=True, even=True), text, points)
         self.anchors = AnchorRow(POINTS, points, palette)
         column = QVBoxLayout(self)
@@ -114,10 +115,10 @@ class SingleDimensionScreen(QuestionScreen):
         )
         self.sheet.show_rows(examples.rows, ())
         self.more = Button(words("more_examples"))
-        self.title = QLabel()
+        self.title = PlainLabel()
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
-        self.feeling = QLabel(words("single_feeling"))
+        self.feeling = PlainLabel(words("single_feeling"))
         self._lay_out()
         send = self.send
         self.answers.chosen.connect(lambda index, device: send(Choose(index, device)))
@@ -132,7 +133,7 @@ class SingleDimensionScreen(QuestionScreen):
         text = words(HELP[self._part.visualisation])
         if self._part.think_aloud:
             text = f"{text} {words('task_text_think_aloud')}"
-        help_text = QLabel(text)
+        help_text = PlainLabel(text)
         help_text.setWordWrap(True)
         help_text.setProperty("role", "secondary")
         self._left = QWidget()
