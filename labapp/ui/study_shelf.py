@@ -46,9 +46,8 @@ class StudyShelf:
         if stamp == self._installed:
             return False
         self._installed = stamp
-        self._shipped = [
-            StudyChoice(path.stem, loading.title_of(path) or path.stem) for path in paths
-        ]
+        titled = [StudyChoice(path.stem, loading.title_of(path) or path.stem) for path in paths]
+        self._shipped = sorted(titled, key=lambda choice: choice.title.casefold())
         return True
 
     @property

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.audio.devices import Device
@@ -16,6 +18,7 @@ from labapp.errors import DataFolderError
 from labapp.journal.sessions import SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
+from labapp.ui import language, room
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import ORDER, Microphone, Row, ScreenChoice, Warm
 from labapp.ui.moderator.choices import Interrupted, StartRequest, StudyChoice
@@ -376,3 +379,44 @@ def test_no_page_is_laid_out_while_nothing_happens(window: HomeWindow, width: in
     for page in range(window.view.pages.count()):
         window.view.pages.setCurrentIndex(page)
         assert not restless_widgets(), page
+
+
+@pytest.mark.parametrize("language_", ["en", "de"])
+@pytest.mark.parametrize("stretch", [100, 115])
+def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
+    qtbot: QtBot, language_: str, stretch: int
+) -> None:
+    """In a system's font, which may be wider than that of another one."""
+    usual = QApplication.font()
+    wide = QFont(usual)
+    wide.setStretch(stretch)
+    QApplication.setFont(wide)
+    language.speak(language_)
+    try:
+        window = HomeWindow()
+        qtbot.addWidget(window)
+        window.show()
+        fill(window.view)
+        warning = "The microphone gives exact silence: muted, or not allowed by the system."
+        window.view.set_checklist([Row(key, "missing", warning) for key in ORDER])
+        window.resize(*room.HOME)
+        for page in range(window.view.pages.count()):
+            window.view.pages.setCurrentIndex(page)
+            qtbot.waitUntil(lambda: not restless_widgets())
+            assert not cut_off(window), page
+    finally:
+        language.speak(language.ENGLISH)
+        QApplication.setFont(usual)
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """The widgets of a window that are not seen in their full width, or have less than their text
+    needs."""
+    return [
+        f"{type(widget).__name__} {widget.text() if isinstance(widget, QAbstractButton) else ''}: "
+        f"{seen} of {widget.width()}, wants {widget.sizeHint().width()}"
+        for widget in window.findChildren(QWidget)
+        if widget.isVisible() and not widget.visibleRegion().isEmpty()
+        if (seen := widget.visibleRegion().boundingRect().width()) < widget.width()
+        or (isinstance(widget, QAbstractButton) and widget.width() < widget.sizeHint().width())
+    ]

@@ -19,6 +19,7 @@ from labapp.ui import microphone as microphone_module
 from labapp.ui import remembered
 from labapp.ui.home import HomeController
 from labapp.ui.remembered import MOST_STUDIES, Remembered
+from labapp.ui.study_shelf import StudyShelf
 from tests.helpers.studies import write_study
 
 MICROPHONES = [
@@ -261,3 +262,9 @@ def test_the_oldest_of_many_studies_gives_way() -> None:
         choices = choices.with_study(f"/{number}.yaml", str(number), own=True)
     assert len(choices.own) == MOST_STUDIES
     assert next(iter(choices.own)) == f"/{MOST_STUDIES + 4}.yaml"
+
+
+def test_shipped_studies_are_offered_by_their_titles() -> None:
+    titles = [choice.title for choice in StudyShelf().offered() if choice.study]
+    assert len(titles) > 10
+    assert titles == sorted(titles, key=str.casefold)

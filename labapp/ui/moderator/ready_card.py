@@ -59,6 +59,15 @@ class RowView(QWidget):
         self._grid.setColumnStretch(2, 1)
         self._arrange(narrow=False)
 
+    def minimumSizeHint(self) -> QSize:
+        """As wide as it must be while it is narrow: what it is arranged like now keeps no column
+        of the page from giving way."""
+        icon, between = self.icon.sizeHint().width(), theme.SPACE_M
+        control = 0 if self._control is None else between + self._control.sizeHint().width()
+        choice = 0 if self._choice is None else self._choice.minimumSizeHint().width()
+        width = icon + between + max(TITLE_WIDTH + control, choice)
+        return QSize(width, super().minimumSizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(narrow=self.width() < NARROW_WIDTH)

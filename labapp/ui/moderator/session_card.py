@@ -62,7 +62,7 @@ class SessionCard(QFrame):
         self.session.setFixedWidth(72)
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
-        self.blind = QCheckBox(tr("Blind: do not name the representations"))
+        self.blind = QCheckBox(tr("Blind: do not name the models"))
         self.pilot = QCheckBox(tr("Pilot"))
         self.pilot.setToolTip(tr("Pilot: a trial run, kept apart and never analysed"))
 
