@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from labapp.errors import Fault, LabappError, StudyError
+from labapp.model_fields import fields_at
 from labapp.reading.values import DEEPEST, STEERING
 
 LARGEST = 256 * 1024
@@ -223,44 +223,6 @@ def dotted(path: Sequence[str | int]) -> str:
     return out or "the file"
 
 
-def models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
-    """The models that stand in a type. metadata: what is annotated to it; where that knows the
-    models itself (`labapp.plugins.open_union`), it is asked."""
-    if get_origin(annotation) is Annotated:
-        annotation, *metadata = get_args(annotation)
-    for item in metadata:
-        if callable(models := getattr(item, "models", None)):
-            return list(models())
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for arg in get_args(annotation) for model in models_in(arg)]
-
-
-def _literals(field: FieldInfo) -> tuple[Any, ...]:
-    """The values of a field that tells the models of a union apart; else nothing."""
-    return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-
-
-def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
-    """Field names allowed at a location; tags and indexes in it are passed over."""
-    here = [model]
-    for step in loc:
-        inner = [
-            inner_model
-            for schema in here
-            if step in schema.model_fields
-            for field in (schema.model_fields[str(step)],)
-            for inner_model in models_in(field.annotation, field.metadata)
-        ]
-        tagged = [
-            schema
-            for schema in here
-            if any(step in _literals(f) for f in schema.model_fields.values())
-        ]
-        here = inner or tagged or [schema for schema in here if step in schema.model_fields] or here
-    return list(dict.fromkeys(name for schema in here for name in schema.model_fields))
-
-
 _LARGEST_NUMBER = 2**63
 _PLAIN_TAGS = {
     f"tag:yaml.org,2002:{name}"
@@ -384,6 +346,10 @@ _YAML_ADVICE = {
 """What to do, by what PyYAML calls the problem."""
 
 
+_MERGE = "tag:yaml.org,2002:merge"
+_PLAIN_KEYS = "Write each key out, as a plain name."
+
+
 class _Values:
     """Makes the values of a document's nodes, and notes their lines."""
 
@@ -404,8 +370,13 @@ class _Values:
         if isinstance(node, yaml.MappingNode):
             out: dict[Any, Any] = {}
             for key_node, value_node in node.value:
-                key = self._plain(key_node)
                 line = key_node.start_mark.line + 1
+                if key_node.tag not in _PLAIN_TAGS:
+                    merges = key_node.tag == _MERGE
+                    what = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
+                    self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
+                    continue
+                key = self._plain(key_node)
                 if isinstance(key, bool) or not isinstance(key, str | int):
                     todo = "Correct it."
                     if isinstance(key, bool):

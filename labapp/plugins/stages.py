@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import Field, field_validator
 
 from labapp.documents import Strict
+from labapp.validating import refuse_again
 
 
 class TaskStages(Strict):
@@ -66,6 +67,5 @@ class TaskStages(Strict):
     @field_validator("after")
     @classmethod
     def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(after)) != len(after):
-            raise ValueError("each questionnaire once")
+        refuse_again(after)
         return after

@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from labapp import leftovers, resources
-from labapp.documents import fields_at
 from labapp.errors import StimuliError
+from labapp.model_fields import fields_at
 from labapp.reading import files
 from labapp.reading.values import json_value
 from labapp.stimuli.manifest import PATTERNS, Manifest

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_
 
 from labapp.documents import MEASURE, Strict
 from labapp.study.conditions import RESERVED, Name
+from labapp.validating import refuse_again
 
 MODEL = "model"
 """The factor whose levels are the models that stages list."""
@@ -47,12 +48,6 @@ def _number(weight: Any) -> Any:
 
 
 Weight = Annotated[float, BeforeValidator(_number)]
-
-
-def _distinct(levels: tuple[Level, ...]) -> None:
-    texts = [str(level) for level in levels]
-    if again := next((text for text in texts if texts.count(text) > 1), None):
-        raise ValueError(f"each level once; {again!r} stands there again")
 
 
 class Design(Strict):
@@ -110,7 +105,7 @@ class Design(Strict):
                     f"a factor of another name; {name!r} is met within participants, or in models "
                     "that hold a factor in braces"
                 )
-            _distinct(levels)
+            refuse_again([str(level) for level in levels], (name,))
         return between
 
     @field_validator("within")
@@ -118,7 +113,7 @@ class Design(Strict):
     def _within(
         cls, within: tuple[str | dict[str, tuple[Level, ...]], ...]
     ) -> tuple[str | dict[str, tuple[Level, ...]], ...]:
-        for factor in within:
+        for index, factor in enumerate(within):
             if isinstance(factor, str):
                 if factor != MODEL:
                     raise ValueError(
@@ -131,10 +126,9 @@ class Design(Strict):
             _free(name)
             if name in (MODEL, SESSION):
                 raise ValueError(f"`{name}` without levels: they are told elsewhere")
-            _distinct(levels)
+            refuse_again([str(level) for level in levels], (index, name))
         names = [factor if isinstance(factor, str) else next(iter(factor)) for factor in within]
-        if again := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"each factor once; {again!r} stands there again")
+        refuse_again(names)
         return within
 
     @model_validator(mode="after")

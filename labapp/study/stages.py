@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from labapp.documents import MODEL
+from labapp.documents import MODEL, Path_
 from labapp.plugins.stages import TaskStages
 from labapp.study.conditions import VARIABLE
+from labapp.validating import faults_at, refuse_again
 
 Visualisation = Literal["traversals", "exemplars"]
 VISUALISATIONS: tuple[Visualisation, ...] = ("traversals", "exemplars")
@@ -55,11 +56,14 @@ class RepresentationStages(TaskStages):
     @field_validator("models")
     @classmethod
     def _model_ids(cls, models: tuple[str, ...]) -> tuple[str, ...]:
-        for model in models:
-            if not MODEL_ID.fullmatch(VARIABLE.sub("0", model)):
-                raise ValueError(f"model ids like sinelines/vae; {model!r} is none")
-        if len(set(models)) != len(models):
-            raise ValueError("each model once")
+        wrong: dict[Path_, str] = {
+            (index,): f"found {model!r}; allowed: model ids like sinelines/vae"
+            for index, model in enumerate(models)
+            if not MODEL_ID.fullmatch(VARIABLE.sub("0", model))
+        }
+        if wrong:
+            raise faults_at(wrong)
+        refuse_again(models)
         return models
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from labapp import resources
 from labapp.descriptions import keys, summary
-from labapp.documents import models_in
+from labapp.model_fields import models_in
 from labapp.study.schemas import DOCUMENTS, as_text, schema_of
 from tests.study.test_refusals import GOOD
 

@@ -12,6 +12,7 @@ from labapp.plugins.bids import Column
 from labapp.study.conditions import Value, listed
 from labapp.study.instruments.items import DESCRIBED_LONGEST, REMARK, Item, kept_text
 from labapp.study.instruments.wording import SomeWords
+from labapp.validating import refuse_again
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,8 +59,7 @@ class _Choosing(Item):
     @classmethod
     def _distinct(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
         ids = [option.id for option in options]
-        if len(set(ids)) != len(ids):
-            raise ValueError("options with different ids")
+        refuse_again(ids, key=("id",))
         if sum(option.describe for option in options) > 1:
             raise ValueError("one option to describe at most")
         return options

@@ -7,10 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.documents import SLUG, TOLD, Located, Problem, Strict, dotted, read_yaml, refused
+from labapp.documents import (
+    SLUG,
+    Located,
+    Path_,
+    Problem,
+    Strict,
+    dotted,
+    read_yaml,
+    refused,
+)
 from labapp.errors import StudyError
 from labapp.naming import NotReserved
 from labapp.plugins import texts
@@ -22,6 +30,7 @@ from labapp.study.instruments.rules import RULES
 from labapp.study.instruments.scoring import AS_ANSWERED, OLD_NAMES, Score, Scores, of_name
 from labapp.study.instruments.wording import USUAL, SomeWords, Words
 from labapp.study.partial import read_partly
+from labapp.validating import faults_at, refuse_again
 
 
 class SharedScale(Strict):
@@ -93,14 +102,15 @@ class Instrument(Strict):
     @classmethod
     def _unique(cls, items: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
         ids = [item.id for item in items]
-        if twice := [item_id for item_id in ids if ids.count(item_id) > 1]:
-            raise ValueError(f"items with ids of their own; two are called {twice[0]!r}")
-        repeated = [item.id for item in items if item.repeat]
-        for base in repeated:
-            if clash := [i for i in ids if re.fullmatch(rf"{base}_[0-9]+", i)]:
-                raise ValueError(
-                    f"items with ids of their own; {clash[0]!r} belongs to {base!r}, which repeats"
-                )
+        refuse_again(ids, key=("id",))
+        clashes: dict[Path_, str] = {
+            (index, "id"): f"{item_id!r} belongs to {base!r}, which repeats"
+            for base in (item.id for item in items if item.repeat)
+            for index, item_id in enumerate(ids)
+            if re.fullmatch(rf"{base}_[0-9]+", item_id)
+        }
+        if clashes:
+            raise faults_at(clashes)
         return items
 
     @model_validator(mode="after")
@@ -126,17 +136,7 @@ class Instrument(Strict):
                 except ValueError as error:
                     wrong[name] = str(error).removeprefix("scores: ")
             if wrong:
-                raise ValidationError.from_exception_data(
-                    type(self).__name__,
-                    [
-                        {
-                            "type": PydanticCustomError(TOLD, "{what}", {"what": what}),
-                            "loc": ("scores", name),
-                            "input": name,
-                        }
-                        for name, what in wrong.items()
-                    ],
-                )
+                raise faults_at({("scores", name): what for name, what in wrong.items()})
             scores = numbered
         object.__setattr__(self, "scores", scores)
         return self
