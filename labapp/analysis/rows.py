@@ -58,6 +58,7 @@ from labapp.events.undoing import SkipTakenBack
 from labapp.journal.decisions import Decision
 from labapp.plugins.part import TrialsPart
 from labapp.study.consent import USES
+from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
 
 Place = tuple[str | None, int | None, int | None]
@@ -281,13 +282,18 @@ class SessionRecords:
             "seq": self._seq(part.id),
             "duration_s": span.duration_s,
             "skips_taken_back": self.taken_back[(part.id, None, None)],
-            **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away)),
+            **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away, self._missing)),
         }
+
+    @property
+    def _missing(self) -> Missing:
+        """What the study declares of what is missing."""
+        return read_declared(self.factors.declared).missing
 
     @property
     def _at_least(self) -> int | None:
         """How many items of a scale the study wants answered."""
-        scale_items = read_declared(self.factors.declared).missing.scale_items
+        scale_items = self._missing.scale_items
         return None if scale_items is None else scale_items.at_least
 
     @cached_property

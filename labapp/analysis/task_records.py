@@ -21,6 +21,7 @@ from labapp.events import Event, Payload
 from labapp.events.lifecycle import PartRestarted
 from labapp.events.trials import TrialEnded
 from labapp.plugins.part import Snapshot, TrialsPart
+from labapp.study.design import Missing
 
 if TYPE_CHECKING:
     from labapp.plugins.task_type import TaskType
@@ -158,10 +159,12 @@ class TaskTables:
 @dataclass(frozen=True, slots=True)
 class Ran:
     """What is known of a stage besides its attempts. outcome: None without an end; keyboard_away:
-    attempts during which the participant's keyboard was away."""
+    attempts during which the participant's keyboard was away; missing: what the study declares of
+    what is missing."""
 
     outcome: str | None
     keyboard_away: Set[Key]
+    missing: Missing
 
 
 P = TypeVar("P", bound=TrialsPart)

@@ -20,6 +20,8 @@ MODEL = "model"
 """The factor whose levels are the models that stages list."""
 SESSION = "session"
 """The factor whose levels are the sessions for which people come again."""
+SOLVED, SKIPPED = "solved", "skipped"
+"""Outcomes of questions: the participant was right, or left it by *Skip*."""
 Measure = Annotated[str, Field(pattern=MEASURE)]
 Order = Literal["position", "williams", "latin-square", "random", "as_listed"]
 Correction = Literal["holm", "bonferroni", "fdr", "none"]
@@ -201,7 +203,8 @@ class ExcludeRule(Strict):
         gt=0,
         le=1,
         description="Fails who solved a smaller share of the questions, 0 to 1: the mean of the "
-        "stages' `completion_rate`.",
+        "stages' `completion_rate`. Skipped questions count as `missing.skipped_trials` says; who "
+        "has no rate does not fail.",
     )
     failed_checks_above: int | None = Field(
         default=None,
@@ -289,8 +292,15 @@ class Missing(Strict):
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",
         description="Whether a question that was skipped counts as not solved, or not at all, in "
-        "the analyses of `completion_rate`. The table stages has the share of all questions.",
+        "`completion_rate`: in the tables, in rules of exclusion and in every analysis.",
     )
+
+    def solved(self, outcome: str | None) -> bool | None:
+        """Whether a question that ended so was solved; None where it does not count for the share
+        that was."""
+        if outcome == SKIPPED and self.skipped_trials == "left_out":
+            return None
+        return outcome == SOLVED
 
 
 def _with_factors_beside(schema: dict[str, Any]) -> None:

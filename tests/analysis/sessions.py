@@ -63,10 +63,12 @@ def paired(builder: SessionBuilder) -> Stamped:
     return [(event, payload_of(event)) for event in events]
 
 
-def builder(*rows: dict[str, Any], **changes: Any) -> SessionBuilder:
-    """A session with these parts in its plan, begun."""
+def builder(
+    *rows: dict[str, Any], declared: dict[str, Any] | None = None, **changes: Any
+) -> SessionBuilder:
+    """A session with these parts in its plan, begun; declared: by the study."""
     made = SessionBuilder(study_files=None, **changes)
-    made.plan(rows or (stage_row(),))
+    made.plan(rows or (stage_row(),), declared=declared or {})
     made.segment(0, 1)
     return made
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,14 +89,18 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def quiet_session(participant: str) -> SessionBuilder:
+def quiet_session(
+    participant: str,
+    outcomes: Sequence[str] = ("skipped",) * 5,
+    declared: dict[str, Any] | None = None,
+) -> SessionBuilder:
     """Five questions on one model; the session is completed."""
-    made = builder(stage_row(), participant=participant, study="wide")
+    made = builder(stage_row(), participant=participant, study="wide", declared=declared)
     made.at(1, PartStarted(0), "stage-1")
-    for n in range(1, 6):
+    for n, outcome in enumerate(outcomes, start=1):
         begin_trial(made, 10 * n, trial=n)
         move(made, 10 * n + n, 1, 1, n / 5, error=4, trial=n)
-        end_trial(made, 10 * n + 6, trial=n)
+        end_trial(made, 10 * n + 6, outcome, trial=n)
     made.at(70, PartEnded(0, "completed"), "stage-1")
     made.at(71, SessionCompleted())
     return made

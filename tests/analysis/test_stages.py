@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.sources import outcomes_of
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.session_totals import UNFINISHED
+from labapp.analysis.tables import tables_of
 from labapp.analysis.task_records import Row
 from labapp.errors import RecordError
 from labapp.events import Source
@@ -24,6 +30,7 @@ from labapp.events.lifecycle import (
 from labapp.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.events.undoing import CloseRequested
 from labapp.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
+from labapp.study.design import Missing
 from labapp.tasks.consent.events import ConsentDeclined
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.measures import StageRecord, stage_record
@@ -41,9 +48,11 @@ from tests.helpers.journals import SessionBuilder
 from tests.study.test_instruments import shipped
 
 
-def stage(outcomes: list[str], end: str | None, trials: int = 5) -> SessionBuilder:
+def stage(
+    outcomes: list[str], end: str | None, trials: int = 5, declared: dict[str, Any] | None = None
+) -> SessionBuilder:
     """Question n begins at 10 n, moves slider 2 by n tenths after 1 s, and takes 2 + n s."""
-    made = builder(stage_row(trials=trials))
+    made = builder(stage_row(trials=trials), declared=declared)
     made.at(9, PartStarted(0), "stage-1")
     for n, outcome in enumerate(outcomes, start=1):
         begin_trial(made, 10 * n, trial=n)
@@ -59,7 +68,7 @@ def only_stage(made: SessionBuilder) -> StageRecord:
     found = records(made)
     task = reconstruction(found)
     (part,) = task.parts.values()
-    return stage_record(part, found.totals.spans[part.id].outcome, task.trials)
+    return stage_record(part, found.totals.spans[part.id].outcome, task.trials, Missing())
 
 
 def only_row(made: SessionBuilder) -> Row:
@@ -104,6 +113,62 @@ def test_questions_that_the_time_limit_kept_away_are_not_completed() -> None:
     # The question that ran out has no click, so no response time, but its error counts.
     assert found.measures.response_time_s == 3.5
     assert found.measures.error_auc_sum == pytest.approx(3 * 8 + 4 * (2 + 3 + 4))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "end", "rate", "change"),
+    [
+        (["solved", "skipped", "time_expired"], "time_expired", 1 / 4, -1.0),
+        (["solved", "skipped", "stage_skipped"], "skipped", 1.0, None),
+        (["skipped", "solved", "skipped", "solved", "solved"], "completed", 1.0, 0.0),
+        (["skipped", "skipped", "solved", "solved", "solved"], "completed", 1.0, None),
+        (["skipped"] * 5, "completed", None, None),
+    ],
+)
+def test_skipped_questions_are_left_out_of_the_rate_where_the_study_says_so(
+    outcomes: list[str], end: str, rate: float | None, change: float | None
+) -> None:
+    row = only_row(stage(outcomes, end, declared={"missing": {"skipped_trials": "left_out"}}))
+    assert row["completion_rate"] == rate
+    assert row["change_completion_rate"] == change
+    counted = [outcome for outcome in outcomes if outcome != "stage_skipped"]
+    assert (row["n_trials"], row["n_solved"]) == (len(counted), counted.count("solved"))
+
+
+@given(
+    st.lists(st.sampled_from(["solved", "skipped"]), max_size=5),
+    st.sampled_from(["time_expired", "skipped", None]),
+    st.sampled_from(["unsolved", "left_out"]),
+    st.sampled_from([0.25, 0.5, 0.7, 1.0]),
+)
+@settings(max_examples=60)
+def test_tables_and_rules_and_analyses_count_the_same_as_solved(
+    outcomes: list[str], end: str | None, skipped: str, limit: float
+) -> None:
+    """The rule judges the rate of the table of stages, which the table of trials gives too."""
+    declared = {
+        "missing": {"skipped_trials": skipped},
+        "exclude": {"few": {"completion_rate_below": limit}},
+    }
+    found = records(stage(outcomes, "completed" if len(outcomes) == 5 else end, declared=declared))
+    tables = tables_of([found])
+    (rate,) = tables.stages["completion_rate"].astype(float)
+    missing = declared_of(tables, "golden").missing
+    counts = [missing.solved(outcome) for outcome in tables.trials["outcome"]]
+    unasked = 5 - len(outcomes) if end == "time_expired" else 0
+    asked = counts.count(True) + counts.count(False) + unasked
+    assert rate == pytest.approx(counts.count(True) / asked if asked else np.nan, nan_ok=True)
+    assert found.failed_rules() == (("few",) if rate < limit else ())
+    (participant,) = tables.participants["excluded_because"].fillna("")
+    assert ("few" in participant) == (rate < limit)
+    analysed = outcomes_of(tables, declared_of(tables, "golden"))
+    own = [outcome for outcome in analysed.analysed if outcome.name == "completion_rate"]
+    for outcome in own:
+        assert outcome.trials is None or list(outcome.trials["value"]) == [
+            float(count) for count in counts if count is not None
+        ]
+    if asked == 0:
+        assert not own
 
 
 def test_a_stage_that_the_moderator_skipped_counts_what_was_asked() -> None:

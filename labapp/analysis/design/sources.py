@@ -19,13 +19,12 @@ from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.study.conditions import RESERVED
-from labapp.study.design import MODEL, SESSION
+from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
 
 PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
 POSITION, STIMULUS = "position", "stimulus"
 STEPS = 11
 """A score of whole numbers with at most so many different values is of steps."""
-SKIPPED, SOLVED = "skipped", "solved"
 NO_VALUES = "no session that counts has a value"
 ONE_LEVEL = "only one level of {} has values"
 
@@ -139,13 +138,10 @@ def _candidates(
             if not rows[name].notna().any() and not wanted:
                 continue  # another task's number
             names.add(name)
-            own, yes_no, on_success = _by_trial(trials, name)
-            rows_of = rows.assign(value=rows[name].astype("float64"))
-            left_out = declaration.missing.skipped_trials == "left_out"
-            if name == "completion_rate" and own is not None and left_out:
-                rows_of = own = own[own["outcome"] != SKIPPED]
+            own, yes_no, on_success = _by_trial(trials, name, declaration.missing)
+            values = rows.assign(value=rows[name].astype("float64"))
             yield _Candidate(
-                name, column.meaning.split(";")[0], column.unit, str(task), rows_of,
+                name, column.meaning.split(";")[0], column.unit, str(task), values,
                 own, yes_no, on_success,
             )  # fmt: skip
     scores = counted.scores
@@ -206,7 +202,9 @@ _SHARES = {"completion_rate": "outcome", "correctness_rate": "correct"}
 _TIMES = {"response_time_s": ("response_s", "duration_s")}
 
 
-def _by_trial(trials: pd.DataFrame, name: str) -> tuple[pd.DataFrame | None, bool, bool]:
+def _by_trial(
+    trials: pd.DataFrame, name: str, missing: Missing
+) -> tuple[pd.DataFrame | None, bool, bool]:
     """The trials with the outcome as `value`, whether it is yes or no, and whether it is of solved
     trials alone."""
     if trials.empty:
@@ -215,8 +213,9 @@ def _by_trial(trials: pd.DataFrame, name: str) -> tuple[pd.DataFrame | None, boo
         column = _SHARES[name]
         if not trials[column].notna().any():
             return None, False, False
-        solved = trials[column] == SOLVED if column == "outcome" else trials[column]
-        return trials.assign(value=solved.astype("float64")), True, False
+        solved = trials[column].map(missing.solved) if column == "outcome" else trials[column]
+        own = trials.assign(value=solved.astype("float64"))
+        return own[own["value"].notna()] if column == "outcome" else own, True, False
     if name in _TIMES:
         for column in _TIMES[name]:
             if trials[column].notna().any():

@@ -19,8 +19,9 @@ from labapp.profiles.interactive_reconstruction.results import Compared, Group
 from labapp.report import axis_names, kit
 from labapp.report.drawing import ReportFigure
 from labapp.report.formats import decimal
+from labapp.study.design import SKIPPED, SOLVED
 
-LEFT = ("solved", "skipped")
+LEFT = (SOLVED, SKIPPED)
 """Outcomes of questions that ended by Next or Skip: only these have a response time."""
 _STAGE = ["participant", "model", "session", "stage"]
 HEIGHT_IN = 1.5
@@ -147,7 +148,7 @@ def _values(group: Group, metric: Metric) -> pd.Series[float] | None:
     trials = group.trials
     match metric.column:
         case "completion_rate":
-            return (trials["outcome"] == "solved").astype(float)
+            return trials["outcome"].map(group.missing.solved).astype(float)
         case "correctness_rate":
             return trials["correct"].astype(float)
         case "response_time_s" if group.task == "reconstruction":

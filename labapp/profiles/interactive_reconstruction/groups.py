@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import Metric
-from labapp.analysis.declared import follows, repeated_study
+from labapp.analysis.declared import declared_of, follows, repeated_study
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction.model_cards import published_name, shown_name
 from labapp.profiles.interactive_reconstruction.results import Group
@@ -124,6 +124,7 @@ def groups_of(counted: Tables) -> list[Group]:
                     first_only=some.loc[again, "participant"].nunique(),
                     follows=declared[study],
                     repeats=repeated_study(counted, study, PAPER),
+                    missing=declared_of(counted, study).missing,
                 )
             )
     return result

@@ -7,7 +7,7 @@ is, the column of the table times `Metric.factor`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from labapp.analysis.columns import Metric
 from labapp.analysis.effects import Effect as Effect
 from labapp.analysis.inference import SMALLEST, Outcome
 from labapp.representations.card import dataset_of
+from labapp.study.design import Missing
 
 STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Of an uncorrected p, as in the captions of Figures 6 and A.11."""
@@ -33,7 +34,8 @@ class Group:
     trials: the questions of these stages that count, as in the table of trials. simulated: so many
     of the participants are programs. follows: the study declares the paper's analysis, so that its
     tests are made; else values are told and drawn alone. repeats: the study of the paper that is
-    repeated, by the paper's name; empty for none.
+    repeated, by the paper's name; empty for none. missing: what the study declares of what is
+    missing.
     """
 
     study: str
@@ -47,6 +49,7 @@ class Group:
     first_only: int = 0
     follows: bool = True
     repeats: str = ""
+    missing: Missing = field(default_factory=Missing)
 
     @property
     def dataset(self) -> str:

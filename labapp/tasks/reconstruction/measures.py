@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
+from labapp.study.design import Missing
 from labapp.tasks.reconstruction.attempts import TrialRecord
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 
@@ -15,11 +16,13 @@ from labapp.tasks.reconstruction.plan import ReconstructionPart
 class Measures:
     """Of some questions; None where there is no question to take it from.
 
-    error_auc_sum and error_auc_mean are summed over the questions (error x s).
+    left_out: questions that do not count for the share that was solved. error_auc_sum and
+    error_auc_mean are summed over the questions (error x s).
     """
 
     n: int
     solved: int
+    left_out: int
     response_time_s: float | None
     slide_distance: float | None
     error_auc_sum: float | None
@@ -49,12 +52,14 @@ class StageRecord:
     change: Change
 
 
-def measure(trials: Sequence[TrialRecord]) -> Measures:
+def measure(trials: Sequence[TrialRecord], missing: Missing) -> Measures:
     """Metrics over questions that count (none of them excluded)."""
+    solved = [missing.solved(t.outcome) for t in trials]
     responses = [t.duration_s for t in trials if t.left_by_participant]
     return Measures(
         n=len(trials),
-        solved=sum(t.outcome == "solved" for t in trials),
+        solved=solved.count(True),
+        left_out=solved.count(None),
         response_time_s=_mean(responses),
         slide_distance=_mean(fsum(t.movement.distance) for t in trials),
         error_auc_sum=_sum(t.error_auc_sum for t in trials),
@@ -63,20 +68,24 @@ def measure(trials: Sequence[TrialRecord]) -> Measures:
 
 
 def stage_record(
-    part: ReconstructionPart, outcome: str | None, trials: Sequence[TrialRecord]
+    part: ReconstructionPart,
+    outcome: str | None,
+    trials: Sequence[TrialRecord],
+    missing: Missing,
 ) -> StageRecord:
     """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
 
     Questions that the time limit kept from being asked count as not completed; questions that
     were not asked because the moderator skipped the stage, or the session broke off, do not count.
+    Skipped ones count as the study declares (missing).
     """
     counted = sorted(
         (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
     )
-    measures = measure(counted)
+    measures = measure(counted, missing)
     done = outcome in ("completed", "time_expired")
-    asked = part.trials if done else measures.n
-    change = first_to_last(counted)
+    asked = (part.trials if done else measures.n) - measures.left_out
+    change = first_to_last(counted, missing)
     if part.solved_at is None:  # nothing can be solved in a calibration
         asked, change = 0, replace(change, completion_rate=None)
     return StageRecord(
@@ -87,23 +96,27 @@ def stage_record(
     )
 
 
-def first_to_last(trials: Sequence[TrialRecord]) -> Change:
+def first_to_last(trials: Sequence[TrialRecord], missing: Missing) -> Change:
     """The change from the first to the last (n - 1) / 2 of n questions."""
     size = max((len(trials) - 1) // 2, 0)
     if size == 0:
         return Change(0)
-    first, last = measure(trials[:size]), measure(trials[-size:])
+    first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
 
     def change(metric: Callable[[Measures], float | None]) -> float | None:
         before, after = metric(first), metric(last)
         return None if before is None or after is None else after - before
+
+    def rate(measures: Measures) -> float | None:
+        asked = measures.n - measures.left_out
+        return measures.solved / asked if asked else None
 
     def a_question(total: float | None) -> float | None:
         return None if total is None else total / size
 
     return Change(
         size,
-        change(lambda m: m.solved / m.n),
+        change(rate),
         change(lambda m: m.response_time_s),
         change(lambda m: m.slide_distance),
         change(lambda m: a_question(m.error_auc_sum)),

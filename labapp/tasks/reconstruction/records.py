@@ -118,7 +118,9 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         }
 
     def stage_row(self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran) -> Row:
-        stage = stage_record(part, ran.outcome, [self._by_key[attempt.key] for attempt in attempts])
+        stage = stage_record(
+            part, ran.outcome, [self._by_key[attempt.key] for attempt in attempts], ran.missing
+        )
         measures = stage.measures
         return {
             "n_solved": None if part.solved_at is None else measures.solved,

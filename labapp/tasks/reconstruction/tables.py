@@ -60,7 +60,8 @@ _SOLVED = (
     number(
         "completion_rate",
         "solved / planned questions; / counted questions where the moderator skipped the stage or "
-        "it has no end; empty in a calibration",
+        "it has no end; without the questions that the participant skipped, where the study leaves "
+        "them out; empty in a calibration",
         "0-1",
     ),
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import with_declared
+from labapp.analysis.declared import read_declared, with_declared
 from labapp.analysis.tables import Tables, typed
 
 MODELS = ("digits8/pca5", "mnist8k/ae5", "mnist8k/vae5")
@@ -32,6 +33,7 @@ def study(
     even number have the hint. gaps: so many participants lack the last model."""
     rng = np.random.default_rng(seed)
     text = json.dumps(declared) if declared else ""
+    missing = read_declared(text).missing
     columns = with_declared(table_columns(), [text])
     factors = [c.name for c in columns["participants"] if c.name.startswith("factor_")]
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in columns}
@@ -56,11 +58,14 @@ def study(
                 "model": model, "included": True,
             }  # fmt: skip
             solved = rng.random(5) < chance
+            counts = [missing.solved("solved" if done else "skipped") for done in solved]
+            counted = [count for count in counts if count is not None]
             times = rng.lognormal(3 + person, 0.4, size=5)
             rows["stages"].append(
                 where | {
                     "outcome": "completed", "n_planned": 5, "n_trials": 5,
-                    "n_solved": int(solved.sum()), "completion_rate": float(solved.mean()),
+                    "n_solved": int(solved.sum()),
+                    "completion_rate": fmean(counted) if counted else None,
                     "response_time_s": float(times.mean()), "seq": float(rng.integers(1, 8)),
                 }
             )  # fmt: skip

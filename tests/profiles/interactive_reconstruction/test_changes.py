@@ -16,12 +16,16 @@ from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of
 
 
-def test_they_are_the_columns_of_the_table_of_stages(tmp_path: Path) -> None:
+@pytest.mark.parametrize("skipped", ["unsolved", "left_out"])
+def test_they_are_the_columns_of_the_table_of_stages(tmp_path: Path, skipped: str) -> None:
+    declared = {"missing": {"skipped_trials": skipped}}
+    outcomes = ["solved", "skipped", "solved", "solved", "solved"]
     for label in ("P01", "P02"):
-        quiet_session(label).write(tmp_path)
+        quiet_session(label, outcomes, declared).write(tmp_path)
     tables = load(tmp_path).included()
     (found,) = findings(tables)
     stages = tables.stages.set_index("participant")
+    assert set(stages["change_completion_rate"]) == {0.5 if skipped == "unsolved" else 0.0}
     shown = set()
     for one in found.compared:
         column = f"change_{one.metric.column}"
