@@ -51,9 +51,9 @@ class StudyShelf:
         return True
 
     @property
-    def sources(self) -> list[str]:
-        """The studies that one can be made of, by id."""
-        return [choice.study for choice in self._shipped]
+    def sources(self) -> list[StudyChoice]:
+        """The studies that one can be made of."""
+        return list(self._shipped)
 
     @property
     def first(self) -> str:

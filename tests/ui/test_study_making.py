@@ -8,10 +8,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.errors import Fault
-from labapp.ui import theme
+from labapp.study.loading import load
+from labapp.ui import language, room, theme
+from labapp.ui.moderator.choices import StudyChoice
+from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_making import NewStudy, StudyMaking
 from labapp.ui.qtapp import make_app
 from tests.study.test_mistakes import FAR_APART, faults, write
+from tests.ui.quiet import restless_widgets
 
 
 @pytest.fixture
@@ -19,7 +23,7 @@ def card(qtbot: QtBot) -> StudyMaking:
     make_app()
     made = StudyMaking(theme.LIGHT)
     qtbot.addWidget(made)
-    made.set_sources(["quickstart", "mnist-crowd"])
+    made.set_sources([StudyChoice(name, name.title()) for name in ("quickstart", "mnist-crowd")])
     made.show()
     return made
 
@@ -46,6 +50,7 @@ def test_a_new_study_and_a_copy_are_asked_for(
     for button, source in ((card.new, "quickstart"), (card.copy, "mnist-crowd")):
         button.click()
         assert card.form.isVisible()
+        assert card.source.currentText() == source.title()
         card.name.setText("mine")
         card.language.setText("fr")
         card.where.setText(str(tmp_path))
@@ -58,3 +63,26 @@ def test_a_new_study_and_a_copy_are_asked_for(
 def test_a_mistake_without_a_file_is_told_as_it_is(card: StudyMaking) -> None:
     card.show_faults([Fault("", 0, "", "there is no such study", "Give its path.")])
     assert card.said.text() == "there is no such study.\n    Give its path."
+
+
+@pytest.mark.parametrize("language_", ["en", "de"])
+def test_the_form_is_seen_whole_in_the_smallest_window(qtbot: QtBot, language_: str) -> None:
+    make_app()
+    language.speak(language_)
+    try:
+        window = HomeWindow()
+        qtbot.addWidget(window)
+        window.show()
+        window.resize(*room.HOME)
+        page = window.view.study
+        page.making.set_sources([StudyChoice("quickstart", "Quick start: wavy lines")])
+        window.view.pages.setCurrentWidget(page)
+        window.view.tabs[STUDY].click()
+        page.set_study(load("quickstart").study)
+        page.set_plan([], "What is wrong with the study takes several lines. " * 9)
+        page.making.new.click()
+        shown = page.making.form
+        assert not restless_widgets(), "what is laid out later would be cut off then"
+        qtbot.waitUntil(lambda: shown.visibleRegion().boundingRect() == shown.rect())
+    finally:
+        language.speak(language.ENGLISH)

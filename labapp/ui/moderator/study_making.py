@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QLineEdit
 
 from labapp.errors import Fault
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.choices import StudyChoice
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.widgets.buttons import Button
 
@@ -39,11 +40,14 @@ class StudyMaking(QFrame):
         Open the folder in which it lies.
     new_requested(NewStudy)
         Write a study.
+    opened(QWidget)
+        This part of the card appeared, and is to be seen.
     """
 
     check_requested = Signal()
     folder_requested = Signal()
     new_requested = Signal(object)
+    opened = Signal(object)
 
     def __init__(self, palette: theme.Palette) -> None:
         super().__init__()
@@ -55,9 +59,9 @@ class StudyMaking(QFrame):
         self.said = bits.label(wrap=True)
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.said.hide()
-        self._chosen, self._sources = "", [""]
-        column = QVBoxLayout(self)
-        column.setSpacing(theme.SPACE_S)
+        self._chosen = ""
+        self._titles: dict[str, str] = {}
+        column = bits.column(self, theme.SPACE_S, theme.SPACE_L)
         row = bits.row(None, theme.SPACE_S)
         for button in (self.new, self.copy, self.check, self.folder):
             row.addWidget(button)
@@ -77,6 +81,7 @@ class StudyMaking(QFrame):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
         self.name, self.language, self.where = QLineEdit(), QLineEdit(), QLineEdit()
+        self.language.setPlaceholderText(tr("Such as fr; empty: that of the study it is made of"))
         self.source = Combo(palette, tr("Made of"))
         for place, (text, field) in enumerate(
             (
@@ -107,9 +112,9 @@ class StudyMaking(QFrame):
         self.form.hide()
         return self.form
 
-    def set_sources(self, studies: Sequence[str]) -> None:
+    def set_sources(self, studies: Sequence[StudyChoice]) -> None:
         """The studies that one can be made of."""
-        self._sources = list(studies)
+        self._titles = {choice.study: choice.title for choice in studies}
 
     def set_chosen(self, study: str) -> None:
         """The study that is chosen, by id or path; empty for none."""
@@ -133,14 +138,17 @@ class StudyMaking(QFrame):
         bits.set_text(self.said, "\n".join(lines) or fine)
         bits.set_property(self.said, "tone", "alarm" if faults else "")
         self.said.setVisible(bool(lines or fine))
+        if faults:
+            self.opened.emit(self.said)
 
     def _open(self, source: str) -> None:
-        choices = list(dict.fromkeys([*self._sources, source]))
-        self.source.set_choices([(Path(study).stem, study) for study in choices], source)
+        titles = {source: Path(source).stem} | self._titles
+        self.source.set_choices([(title, study) for study, title in titles.items()], source)
         self.name.clear()
         self.where.setText(str(Path.home()))
         self.form.show()
         self.name.setFocus()
+        self.opened.emit(self.form)
 
     def _browse(self) -> None:
         if chosen := QFileDialog.getExistingDirectory(self, tr("Folder"), self.where.text()):

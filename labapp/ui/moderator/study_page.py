@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.plugins.part import PlannedPart, with_trials
@@ -193,6 +193,10 @@ class StudyPage(QScrollArea):
         column.setContentsMargins(0, 0, 0, 0)  # in line with what stands above the page
         column.setSpacing(theme.SPACE_L)
         self.making = StudyMaking(palette)
+        # What appeared has its room once the page is laid out again.
+        self.making.opened.connect(
+            lambda part: QTimer.singleShot(0, part, lambda: self.ensureWidgetVisible(part))
+        )
         for part in (about, self.making, self.blind, self.sheets):
             column.addWidget(part)
         column.addStretch(1)
