@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtGui import QAccessible, QAccessibleInterface
+import pytest
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleEvent,
+    QAccessibleInterface,
+)
 from PySide6.QtWidgets import QWidget
 
 from labapp.ui.widgets.choice import Choice
@@ -54,3 +60,17 @@ def taken(choice: Choice) -> list[str]:
 def names(choice: Choice) -> list[str]:
     """The names of all options, in their order."""
     return [heard(option).name for option in choice.options]
+
+
+def announcements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Qt is asked to have said from now on, without the focus coming to it."""
+    said: list[str] = []
+    pass_on = QAccessible.updateAccessibility
+
+    def update(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            said.append(event.message())
+        pass_on(event)
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", update)
+    return said

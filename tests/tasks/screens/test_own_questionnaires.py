@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 import yaml
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QAccessible, QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -16,6 +16,7 @@ from labapp.ui import theme
 from labapp.ui.widgets.scale import Look, Scale
 from tests.helpers.questionnaires import own_study
 from tests.tasks.screens.test_questionnaires import WORDS
+from tests.ui.hearing import announcements, interface_of
 from tests.ui.keys import focus, press
 
 LEFT = Qt.MouseButton.LeftButton
@@ -166,6 +167,41 @@ def test_items_come_and_go_with_the_answers_and_nothing_moves(following, qapp):
     submitted = room.last("questionnaire.submitted")
     assert submitted["answers"] == {"used": 1, "end": 1}
     assert submitted["not_asked"] == ("liked", "why", "more")
+
+
+def test_a_screen_reader_is_told_what_an_answer_added_and_took_away(following, qapp, monkeypatch):
+    _room, window = following
+    used, liked, why, _end = window.screen_shown.pages[0].views
+    said = announcements(monkeypatch)
+    assert interface_of(liked).state().invisible
+    press(KEY.Key_3)
+    assert said == ["Also asked now: “I liked it.”"]
+    assert not interface_of(liked).state().invisible
+    assert focus() is used.row, "nothing takes the focus from where the answer is given"
+    press(KEY.Key_Tab, KEY.Key_3)
+    assert said[1:] == ["Also asked now: “Why?”"]
+    assert interface_of(why.field.edit).text(QAccessible.Text.Name) == "Why?"
+    press(KEY.Key_2)
+    assert said[2:] == ["Not asked any more: “Why?”"]
+    press(KEY.Key_3)
+    QTest.mouseClick(used.row.options[0], LEFT)
+    assert said[4:] == ["Not asked any more: “I liked it.”, “Why?”"]
+    del said[:]
+    QTest.mouseClick(used.row.options[1], LEFT)
+    QTest.mouseClick(used.row.options[2], LEFT)
+    assert said == ["Also asked now: “I liked it.”, “Why?”"], "what changes nothing says nothing"
+
+
+def test_nothing_is_said_of_another_page(following, qapp, monkeypatch):
+    _room, window = following
+    screen = window.screen_shown
+    for view, option in ((0, 2), (1, 0), (3, 0)):
+        QTest.mouseClick(screen.pages[0].views[view].row.options[option], LEFT)
+    said = announcements(monkeypatch)
+    QTest.mouseClick(window.bottom.right, LEFT)
+    assert shown(screen) == ["more"]
+    QTest.mouseClick(window.bottom.left, LEFT)
+    assert said == []
 
 
 def test_the_answer_that_decided_is_changed_on_the_way_back(following, qapp):

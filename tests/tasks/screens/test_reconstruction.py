@@ -17,6 +17,7 @@ from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.pictures import LEAST_SIDE
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
+from tests.ui.hearing import announcements
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -142,9 +143,10 @@ def test_nothing_shifts_when_it_is_solved(stage, qapp):
     assert not window.bottom.left.isVisible()
 
 
-def test_nothing_shifts_when_skip_appears_or_the_view_changes(named, qapp):
+def test_nothing_shifts_when_skip_appears_or_the_view_changes(named, qapp, monkeypatch):
     room, window = named
     screen = screen_of(window)
+    said = announcements(monkeypatch)
     before = geometry(window)
     assert not window.bottom.left.isVisible()
     value = trial_of(room).z[1]
@@ -154,6 +156,7 @@ def test_nothing_shifts_when_skip_appears_or_the_view_changes(named, qapp):
     qapp.processEvents()
     assert room.count("skip.offered") == 1
     assert window.bottom.left.isVisible()
+    assert said == ["Skip this question"]
     assert geometry(window) == before
     bar, toggle = screen.bar.geometry(), screen.pictures.toggle.geometry()
     QTest.mouseClick(screen.pictures.toggle.options[1], LEFT)

@@ -11,6 +11,7 @@ from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.screen.items import ItemView
 from labapp.tasks.questionnaire.screen.page import Page
 from labapp.ui.participant.body import PageStack
 from labapp.ui.participant.screen import Screen, stage_words
@@ -54,11 +55,14 @@ class QuestionnaireScreen(Screen):
 
     def render_state(self) -> None:
         state = self.state
+        before = self.pages[self._page].asked()
         self._show_asked()
         if state.page != self._page:
             self._page, self.reminded = state.page, False
             self.stack.setCurrentIndex(state.page)
             self.wish = "content"
+        else:
+            self._tell_changes(before)
         missing = {item.id for item in self._missing()}
         for view in self.items:
             hidden = view.item.withheld and self.session.withholds
@@ -70,6 +74,16 @@ class QuestionnaireScreen(Screen):
         asked = self._task.asked(self.state)
         for page in self.pages:
             page.show_asked(asked.ids, asked.awaited(page.items))
+
+    def _tell_changes(self, before: Sequence[ItemView]) -> None:
+        """Have a screen reader say what an answer added to the page, or took away: the focus stays
+        where the answer was given. before: the items that were shown."""
+        after = self.pages[self._page].asked()
+        words = self.session.words
+        for key, views, others in (("now_asked", after, before), ("asked_no_more", before, after)):
+            titles = [view.item.title for view in views if view not in others]
+            if titles:
+                self.tell(words(key, items=", ".join(words("quoted", text=t) for t in titles)))
 
     def _missing(self) -> tuple[Item, ...]:
         return self._task.missing(self.state, self.state.page)

@@ -63,7 +63,7 @@ class ReconstructionScreen(Screen):
         self.bar = AlignmentBar(words("alignment"), words("aligned"), palette, words.number)
         self.beneath = self.make_beneath()
         self._question: tuple[int, int] | None = None
-        self._solved = False
+        self._solved = self._offered = False
         self._labels: tuple[str | None, ...] = ()
         self._lay_out()
         self.dials.moved.connect(self.gate.ask)
@@ -199,6 +199,13 @@ class ReconstructionScreen(Screen):
             self._solved = trial.solved
             if trial.solved:
                 self.wish = "right"
+        offered = self._may_skip(trial)
+        if offered and not self._offered and self.part.skip == "after":
+            self.tell(self.session.words("skip"))  # it comes up far from the focus
+        self._offered = offered
+
+    def _may_skip(self, trial: Trial) -> bool:
+        return trial.running and self._task.may_skip(trial)
 
     def head(self) -> Head:
         trial, of = self.trial, self.part.trials
@@ -208,7 +215,7 @@ class ReconstructionScreen(Screen):
 
     def foot(self) -> Foot:
         trial = self.trial
-        offered = trial is not None and trial.running and self._task.may_skip(trial)
+        offered = trial is not None and self._may_skip(trial)
         return Foot(
             left=self.session.words("skip") if offered else "",
             leaves=True,
