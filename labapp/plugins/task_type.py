@@ -88,6 +88,9 @@ class TaskType(ABC, Generic[P]):
     `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is found
     like any text of a study: beside the study, then in labapp's `assets`, then in the folder
     `assets` beside the module that the package's entry point names."""
+    own_words: ClassVar[tuple[str, ...]] = ()
+    """The words of `participant.yaml` that studies without it do not show: keys, or beginnings of
+    keys with `*` behind them. A word that no task names is shown in any study."""
     moderator: ClassVar[str] = ""
     """Where the words of the moderator's windows for its parts are, as `module:Class` of a
     `labapp.ui.moderator.part_words.PartWords`; empty for those that fit any part."""
@@ -119,6 +122,13 @@ class TaskType(ABC, Generic[P]):
     told_elsewhere: ClassVar[tuple[str, ...]] = ()
     """The kinds of its events that its records do not take: the tables of all tasks (answers,
     notes, participants) tell of them, or none needs them."""
+
+    def shows_word(self, item: Any, key: str) -> bool:
+        """Whether an item of a flow can lead to a screen with this one of `own_words`.
+
+        item : one of `items`, or of `stages`.
+        """
+        return True
 
     def score(self, payload: Any) -> Mapping[str, Any] | None:
         """What the trial of an event came to, in names of the task's own, which `achieved` is given

@@ -21,7 +21,7 @@ from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.wording import USUAL
 from labapp.study.loading import LoadedStudy, in_language, word_files
-from labapp.study.schema import Study
+from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
 from labapp.study.schemas import modeline, schema_of
 from labapp.study.translating import lacking, write
 
@@ -125,6 +125,8 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
         text = _with_value(text, "fallback_language", USUAL, after="language")
+    if study.language.startswith("de"):
+        text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())
     taught = _taught(text, located, study)
     head = textwrap.fill(
@@ -138,6 +140,18 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     there = set(re.findall(r"(?m)^(\w+):", text))
     more = _more(Study, there, "a study", _EXAMPLES)
     return f"{modeline('schemas/study.json')}{head}\n{taught.rstrip()}\n\n{more}"
+
+
+def _with_german_words(text: str) -> str:
+    """The text with the moderator's usual words in German, where it names them in English."""
+    usual = zip(Recording().prompts, GERMAN_PROMPTS, strict=True)
+    for english, german in usual:
+        text = text.replace(f"prompts: [{english}", f"prompts: [{german}")
+    for number, english in Study.model_fields["flags"].default.items():
+        text = re.sub(
+            rf"(?m)^(flags: \{{.*?\b{number}: ){english}\b", rf"\g<1>{GERMAN_FLAGS[number]}", text
+        )
+    return text
 
 
 def _with_value(text: str, key: str, value: str, after: str | None = None) -> str:

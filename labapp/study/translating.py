@@ -4,17 +4,27 @@ files to begin a translation with."""
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from labapp import durable
-from labapp.documents import parse_yaml
+from labapp.documents import LARGEST, parse_yaml
 from labapp.errors import StudyError, UsageError
 from labapp.reading import files as reading
 from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.instruments.wording import USUAL
-from labapp.study.loading import LoadedStudy, asset_roots, in_language, source, word_files
-from labapp.study.words import shipped_words
+from labapp.study.loading import (
+    LoadedStudy,
+    asset_roots,
+    in_language,
+    source,
+    word_files,
+)
+from labapp.study.loading import shipped as shipped_studies
+from labapp.study.schema import Recording, Study
+from labapp.study.words import shipped_words, shown
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,34 @@ def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy
         else:
             text = loaded.files[name].decode("utf-8-sig")
             rows.append(Lacking(name, path, "the text", f"{UNTRANSLATED}\n{text}"))
-    return loaded, rows
+    return loaded, rows + list(_of_moderator(loaded))
+
+
+def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
+    """What the study file itself says in English to the moderator: prompts and flags as in the
+    shipped studies, in a study of another language."""
+    study = loaded.study
+    if study.language.partition("-")[0] == USUAL:
+        return
+    shipped = _shipped_for_moderators()
+    kept = {
+        "recording.prompts": [text for text in study.recording.prompts if text in shipped],
+        "flags": [text for text in study.flags.values() if text in shipped],
+    }
+    if what := "; ".join(f"{key}: {', '.join(texts)}" for key, texts in kept.items() if texts):
+        name = loaded.path.name
+        yield Lacking(name, loaded.path, f"words in {study.language} for the moderator: {what}", "")
+
+
+@cache
+def _shipped_for_moderators() -> frozenset[str]:
+    """The prompts and flags of the shipped studies, and those of a study that names none."""
+    texts = {*Recording().prompts, *Study.model_fields["flags"].default.values()}
+    for path in shipped_studies():
+        value = parse_yaml(path, reading.content(path, LARGEST)).value
+        texts.update(value.get("recording", {}).get("prompts", ()))
+        texts.update(value.get("flags", {}).values())
+    return frozenset(texts)
 
 
 def _words(loaded: LoadedStudy, name: str, template: str, path: Path) -> list[Lacking]:
@@ -72,7 +109,7 @@ def _words(loaded: LoadedStudy, name: str, template: str, path: Path) -> list[La
     there: dict[str, str] = {}
     if name not in loaded.fallbacks:
         there = parse_yaml(source(loaded, name), loaded.files[name]).value
-    missing = [key for key in english if key not in there]
+    missing = [key for key in shown(loaded.study, template) if key not in there]
     if not missing:
         return []
     about = (

@@ -11,13 +11,18 @@ from the shipped file of its language.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from labapp.documents import Located, parse_yaml
 from labapp.errors import LabappError, StudyError
+from labapp.plugins import registry
 from labapp.reading import files
-from labapp.study.loading import LoadedStudy, asset, in_language, source, word_files
+from labapp.study.flow import items_of_tasks
+from labapp.study.instruments.wording import USUAL
+from labapp.study.loading import WORDS, LoadedStudy, asset, in_language, source, word_files
+from labapp.study.schema import Study
 
 COMPLETE = "Add them; the English file shows what each says."
 NEWER = "Resume the session with the version of labapp that it was begun with."
@@ -33,6 +38,10 @@ def words_of(loaded: LoadedStudy, *, begun: bool = False) -> dict[str, str]:
         raise StudyError.together(errors)
     words: dict[str, str] = {}
     for template in word_files(loaded.study):
+        needed = shown(loaded.study, template)
+        english = shipped_words(template, USUAL)
+        # Should a screen after all show a word that was not asked for, it has one.
+        words |= {key: text for key, text in english.items() if key not in needed}
         words |= _every_word(template, loaded, begun=begun)
     return words
 
@@ -51,7 +60,32 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
             continue
         english = shipped_words(template, "en")
         todo = NEWER if begun else COMPLETE
-        yield from _wrong(words, english, source(loaded, name), located, todo)
+        needed = shown(loaded.study, template)
+        yield from _wrong(words, english, needed, source(loaded, name), located, todo)
+
+
+def shown(study: Study, template: str) -> list[str]:
+    """The words of a file that the screens of a study can show, by key; template: its name with
+    `{language}`. All of a file that a task brings; of that of all screens not those of tasks that
+    the study does not have."""
+    keys = shipped_words(template, USUAL)
+    if template != WORDS:
+        return list(keys)
+    of_tasks = [pattern for task in registry.task_types() for pattern in task.own_words]
+    items = [
+        (registry.task_type_of_item(item), item.task_stages() or item)
+        for item in items_of_tasks(study.flow)
+    ]
+    return [
+        key
+        for key in keys
+        if not _among(key, of_tasks)
+        or any(_among(key, task.own_words) and task.shows_word(item, key) for task, item in items)
+    ]
+
+
+def _among(key: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 def shipped_words(template: str, language: str) -> dict[str, str]:
@@ -81,8 +115,8 @@ def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
     for template in word_files(loaded.study):
         name = in_language(template, loaded.study.language)
         own = _in(loaded, name)
-        words = _every_word(template, loaded, begun=False)
-        if name in loaded.files and (keys := tuple(key for key in words if key not in own)):
+        needed = shown(loaded.study, template)
+        if name in loaded.files and (keys := tuple(key for key in needed if key not in own)):
             lacking[name] = keys
     return lacking
 
@@ -126,10 +160,15 @@ def _words(path: Path, content: bytes) -> dict[str, str]:
 
 
 def _wrong(
-    words: Mapping[str, str], english: Mapping[str, str], path: Path, located: Located, todo: str
+    words: Mapping[str, str],
+    english: Mapping[str, str],
+    needed: Sequence[str],
+    path: Path,
+    located: Located,
+    todo: str,
 ) -> Iterator[StudyError]:
     """What words lack, have too much, or name wrongly."""
-    if missing := [key for key in english if key not in words]:
+    if missing := [key for key in needed if key not in words]:
         yield StudyError.at(path, 0, "", f"lacks the words for {', '.join(missing)}", todo)
     for key, text in words.items():
         if key not in english:

@@ -146,6 +146,21 @@ def test_a_study_in_a_language_that_the_program_lacks(tmp_path: Path) -> None:
     assert strings("stage_of", number=1, of=2) == "Stage 1 of 2"
 
 
+def test_what_the_moderator_says_and_marks_is_translated_too(tmp_path: Path) -> None:
+    path, _ = new_study("ici", "quickstart", tmp_path / "fr", "fr")
+    (row,) = (row for row in lacking(path)[1] if row.path == path)
+    assert "recording.prompts: Please keep talking; flags: insight, prompt" in row.what
+    text = path.read_text("utf-8").replace("Please keep talking", "Continuez à parler")
+    path.write_text(re.sub(r"(?m)^flags: .*", "flags: {1: idée}", text), "utf-8")
+    assert [row for row in lacking(path)[1] if row.path == path] == []
+    # Nobody translates what labapp has words for.
+    german, _ = new_study("hier", "quickstart", tmp_path / "de", "de")
+    assert lacking(german)[1] == []
+    study = loading.load(german).study
+    assert study.recording.prompts == ("Bitte sprechen Sie weiter",)
+    assert study.flags[1] == "Einsicht"
+
+
 def test_without_a_fallback_what_is_not_translated_is_refused(tmp_path: Path) -> None:
     path, _ = new_study("ici", "quickstart", tmp_path, "fr")
     path.write_text(path.read_text("utf-8").replace("fallback_language: en\n", "", 1), "utf-8")

@@ -18,7 +18,8 @@ from labapp.cli.main import app
 from labapp.errors import SetupError, UsageError
 from labapp.events.commands import Next, SkipStage
 from labapp.simulation.course import Course
-from labapp.study.loading import load
+from labapp.study.loading import WORDS, load
+from labapp.study.words import shown
 from labapp.ui.preview import (
     Place,
     Preview,
@@ -28,6 +29,7 @@ from labapp.ui.preview import (
     write_pictures,
 )
 from labapp.ui.preview_window import PreviewWindow
+from labapp.ui.strings import Strings
 from tests.helpers.questionnaires import written_study
 
 
@@ -64,6 +66,24 @@ def test_every_screen_is_a_picture(preview: Preview, tmp_path: Path) -> None:
     assert len(same) == len(pictures), "and each is another"
     with pytest.raises(UsageError, match="exists already"):
         write_pictures(preview, tmp_path / "out")
+
+
+def test_no_screen_shows_a_word_that_translations_do_not_need(
+    tmp_path: Path, temporary: Path, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[str] = set()
+    words_of = Strings.__call__
+
+    def noted(strings: Strings, key: str, **values: object) -> str:
+        asked.add(key)
+        return words_of(strings, key, **values)
+
+    monkeypatch.setattr(Strings, "__call__", noted)
+    loaded = load("prototree-distinction")
+    with opened_preview(loaded, None, None) as opened:
+        write_pictures(opened, tmp_path / "out")
+    assert len(asked) > 80
+    assert asked <= set(shown(loaded.study, WORDS))
 
 
 def test_what_comes_up_inside_of_a_part_is_there_once(qapp: QApplication) -> None:

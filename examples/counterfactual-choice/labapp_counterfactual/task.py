@@ -24,6 +24,7 @@ from labapp_counterfactual.study import CounterfactualStages
 
 class CounterfactualChoice(TaskType[CounterfactualPart]):
     name = "counterfactual-choice"
+    own_words = ("this_picture",)
     parts = (CounterfactualPart,)
     stages = (CounterfactualStages,)
     strategies: ClassVar[Mapping[str, str]] = {

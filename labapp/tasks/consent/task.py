@@ -14,14 +14,27 @@ from labapp.tasks.consent.machine import ConsentTask
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.tasks.consent.study import ConsentItem
 
+_MISSING_DRAWN = "consent_missing_drawn"
+
 
 class Consent(TaskType[ConsentPart]):
     name = "consent"
+    own_words = ("consent_*", "decline_*")
     parts = (ConsentPart,)
     told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
     course = "labapp.tasks.consent.bids:COURSE"
     kept_text = "labapp.tasks.consent.bids:KEPT_TEXT"
+
+    def shows_word(self, item: ConsentItem, key: str) -> bool:
+        if key.startswith("consent_interview"):
+            return False
+        form = item.consent
+        asked = {f"consent_use_{use}_{how}" for use, how in form.items.items()}
+        if key.startswith(("consent_use_", "consent_missing_use")):
+            return key in asked or (bool(asked) and key == "consent_missing_use")
+        drawn = key.startswith("consent_draw_") or key in ("consent_name_instead", _MISSING_DRAWN)
+        return form.sign == "drawn" or not drawn
 
     def plan(
         self, item: ConsentItem, scope: Scope, place: int, planner: Planner

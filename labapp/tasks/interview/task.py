@@ -16,6 +16,7 @@ from labapp.tasks.interview.study import InterviewItem
 
 class Interview(TaskType[InterviewPart]):
     name = "interview"
+    own_words = ("interview*", "consent_interview*")
     parts = (InterviewPart,)
     moderator = "labapp.tasks.interview.moderator:InterviewWords"
     told_elsewhere = ("interview.question_asked",)

@@ -18,7 +18,7 @@ from labapp.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.tasks.judging import machine, performance, warm_up
+from labapp.tasks.judging import machine, performance, warm_up, words
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.method import MethodMachine
 from labapp.tasks.judging.pictures import PhotoPictures
@@ -41,6 +41,7 @@ AnyPart = JudgingPart | MethodPart | WarmUpPart
 
 class Judging(TaskType[AnyPart]):
     name = "judging"
+    own_words = ("judging_*",)
     parts = (MethodPart, WarmUpPart, JudgingPart)
     moderator = "labapp.tasks.judging.moderator:JudgingWords"
     shown = ("photo.shown",)
@@ -56,6 +57,11 @@ class Judging(TaskType[AnyPart]):
     placeholders = performance.PLACEHOLDERS
 
     scored = ("photo.judged",)
+
+    def shows_word(self, item: JudgingStages | MethodItem | WarmUpItem, key: str) -> bool:
+        if isinstance(item, JudgingStages):
+            return words.of_stage(item.task, key)
+        return words.of_warm_up(key) if isinstance(item, WarmUpItem) else words.of_all(key)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)

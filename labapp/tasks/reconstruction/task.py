@@ -29,6 +29,20 @@ from labapp.tasks.reconstruction.tutorial import TutorialMachine
 
 class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     name = "reconstruction"
+    own_words = (
+        "aligned",
+        "alignment",
+        "dial",
+        "dial_help",
+        "mark_*",
+        "overlay*",
+        "rename_help",
+        "side_by_side",
+        "skip",
+        "target*",
+        "task_*",
+        "your_picture",
+    )
     parts = (TutorialPart, ReconstructionPart)
     moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
     shown = ("trial.started",)
@@ -53,6 +67,11 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     )
 
     scored = ("trial.solved",)
+
+    def shows_word(
+        self, item: ReconstructionTutorial | ReconstructionPractice | Stages, key: str
+    ) -> bool:
+        return not key.startswith("mark_") or (isinstance(item, Stages) and item.marks)
 
     def score(self, payload: TrialSolved) -> Mapping[str, bool]:
         return {"solved": True}

@@ -16,6 +16,7 @@ from labapp.tasks.resting.study import BreakItem
 
 class Resting(TaskType[BreakPart]):
     name = "break"
+    own_words = ("break*",)
     parts = (BreakPart,)
     moderator = "labapp.tasks.resting.moderator:BreakWords"
     items = (BreakItem,)

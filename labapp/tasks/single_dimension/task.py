@@ -32,6 +32,19 @@ from labapp.tasks.single_dimension.study import (
 
 class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     name = "single-dimension"
+    own_words = (
+        "single_*",
+        "choice_*",
+        "dial",
+        "examples",
+        "missing_*",
+        "more_examples",
+        "practice_feedback",
+        "rate_*",
+        "rating_*",
+        "task_text_think_aloud",
+        "this_picture",
+    )
     parts = (ExamplePart, SingleDimensionPart)
     moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
     shown = ("question.shown",)

@@ -21,6 +21,7 @@ from labapp.tasks.unmasking.study import UnmaskingStages
 
 class Unmasking(TaskType[UnmaskingPart]):
     name = "unmasking"
+    own_words = ("unmasking_*", "break*")
     parts = (UnmaskingPart,)
     moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
     shown = ("stimulus.shown",)
@@ -44,6 +45,9 @@ class Unmasking(TaskType[UnmaskingPart]):
     )
 
     scored = ("response.given",)
+
+    def shows_word(self, item: UnmaskingStages, key: str) -> bool:
+        return item.breaks is not None or not key.startswith("break")
 
     def score(self, payload: ResponseGiven) -> Mapping[str, bool]:
         return {"answered": True}
