@@ -44,6 +44,21 @@ BASES = {
     ("testing/checking.py", "TaskType"): "what a package brings is checked",
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
+SPLIT_AT_A_STROKE = {
+    "bids/tables_check.py": "files of a bundle",
+    "bids/verify.py": "files of a bundle",
+    "journal/tree.py": "files of a bundle",
+    "analysis/beside.py": "files of a bundle",
+    "naming.py": "what no part of a name may be, as a folder",
+    "report/drawing.py": "a line of an axis ends behind the stroke of an id",
+    "representations/distance.py": "a distance and its scale, mse/0.04",
+    "representations/importing/importing.py": "the same; and a data set where none is given, once, "
+    "for the card of an import",
+    "representations/tfjs/layouts.py": "names of weights",
+    "study/loading.py": "files of assets",
+    "ui/moderator/state/console.py": "ids as folders of a path, all of them",
+}
+"""Modules that take a text apart at a stroke, and why nothing follows from a part of an id."""
 EVERYDAY = frozenset(
     {
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
@@ -282,3 +297,18 @@ def test_what_tells_tasks_apart_is_seen() -> None:
     tree = ast.parse("isinstance(a, (A, b.B))\nmatch x:\n    case C(): ...\nif type(x) is D: ...\n")
     found = [ast.unparse(each) for node in ast.walk(tree) for each in classes_of(node)]
     assert {"A", "b.B", "C", "D"} <= set(found)
+
+
+def test_no_model_is_named_or_sorted_by_a_part_of_its_id() -> None:
+    modules = {
+        name
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"split", "rsplit", "partition", "rpartition"}
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value == "/"
+    }
+    assert modules == set(SPLIT_AT_A_STROKE)

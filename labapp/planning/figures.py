@@ -14,13 +14,14 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.planning.needs import GOALS, SIZES, GroupPower, TestPower
 from labapp.planning.plan import Plan
-from labapp.planning.said import short
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Waiting
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure
 
 COLUMNS = 4
+LEGEND_LETTERS, LEGEND_KEY = 110, 8
+"""Letters beside each other in a legend, and as many as a line's key takes."""
 BARS = "#C9D1D9"
 
 
@@ -190,7 +191,7 @@ def _power(powers: GroupPower, name: str) -> ReportFigure:
                 if place and not test.planned.corrected:
                     continue
                 style = _style(at, own) | {"markevery": (row, 4)}
-                label = short(test.test, powers.group.models)
+                label = test.test
                 if len(own) > len(kit.LINES) and at > 0:
                     label = f"each of {len(own) - 1} other tests" if at == 1 else "_"
                 ax.plot(SIZES, test.power[:, place] * 100, label=label, **style)
@@ -203,9 +204,10 @@ def _power(powers: GroupPower, name: str) -> ReportFigure:
             ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             kit.grid(ax, "both")
     handles, labels = grid[0].get_legend_handles_labels()
+    across_page = LEGEND_LETTERS // max(len(label) + LEGEND_KEY for label in labels)
     figure.legend(
-        handles, labels, loc="outside upper left", ncols=min(4, len(labels)), frameon=False,
-        fontsize=8,
+        handles, labels, loc="outside upper left", frameon=False, fontsize=8,
+        ncols=max(1, min(4, across_page, len(labels))),
     )  # fmt: skip
     figure.supxlabel(powers.group.each, fontsize=9)
     figure.supylabel("power, %", fontsize=9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp import __version__
-from labapp.planning import said, thresholds, waiting
+from labapp.planning import phrases, thresholds, waiting
 from labapp.planning.needs import GOALS, SIZES, GroupPower
 from labapp.planning.plan import Plan
 from labapp.planning.power import normal_power
@@ -24,13 +24,13 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
     """The whole page; plates: of `figures.plates`."""
     study = plan.loaded.study
     title = f"Plan: {study.title}"
-    about = f"Study {study.id}, version {study.version}. {said.simulated(plan)}"
+    about = f"Study {study.id}, version {study.version}. {phrases.simulated(plan)}"
     models = tuple(plan.scenarios[0].completion) if plan.scenarios else ()
     body = render(
         "labapp.planning:plan.html",
         plan=plan,
         figures={plate.name: plate.html("plan") for plate in plates},
-        said=said,
+        phrases=phrases,
         count=count,
         threshold_rule=thresholds.RULE,
         waiting_rule=waiting.RULE,
@@ -42,7 +42,9 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
         ],
         completion_columns=("Completion rate, %", "mixture", *plan.shares),
         completions=list(_completions(plan)),
-        not_planned=[(left.name, left.group or said.NONE, left.why) for left in plan.not_planned],
+        not_planned=[
+            (left.name, left.group or phrases.NONE, left.why) for left in plan.not_planned
+        ],
         powers=[
             _power(powers, "power" if len(plan.powers) == 1 else f"power-{number}")
             for number, powers in enumerate(plan.powers, start=1)
@@ -53,8 +55,10 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
         mixtures=[
             (
                 scenario.name,
-                ", ".join(f"{name} {said.percent(x)}" for name, x in scenario.shares.items() if x),
-                *(said.percent(scenario.completion.get(model)) for model in models),
+                ", ".join(
+                    f"{name} {phrases.percent(x)}" for name, x in scenario.shares.items() if x
+                ),
+                *(phrases.percent(scenario.completion.get(model)) for model in models),
             )
             for scenario in plan.scenarios
         ],
@@ -76,20 +80,20 @@ def _threshold(threshold: Threshold) -> Row:
     tried = (threshold.share(TRIES), threshold.share(TRIES, threshold.present))
     return (
         threshold.model or two_lines(threshold.dataset, "all models"),
-        said.target(threshold),
+        phrases.target(threshold),
         f"{threshold.epsilon:.3g}",
-        said.SOURCES[threshold.source],
-        said.NONE
+        phrases.SOURCES[threshold.source],
+        phrases.NONE
         if told is None
-        else two_lines(said.percent(told.target, 1), said.percent(told.balanced_accuracy)),
-        two_lines(*map(said.percent, percents)),
-        two_lines(*map(said.percent, tried)),
+        else two_lines(phrases.percent(told.target, 1), phrases.percent(told.balanced_accuracy)),
+        two_lines(*map(phrases.percent, percents)),
+        two_lines(*map(phrases.percent, tried)),
         two_lines(
-            said.percent(threshold.by_chance(), 1),
-            said.percent(threshold.by_chance(threshold.present), 1),
+            phrases.percent(threshold.by_chance(), 1),
+            phrases.percent(threshold.by_chance(threshold.present), 1),
         ),
-        said.percent(threshold.floor, 1),
-        said.percent(threshold.present),
+        phrases.percent(threshold.floor, 1),
+        phrases.percent(threshold.present),
     )
 
 
@@ -99,9 +103,9 @@ def _waits(plan: Plan) -> Iterator[Row]:
         yield (
             two_lines(wait.dataset, "mixture"),
             wait.solved,
-            said.NONE if wait.median_s is None else decimal(wait.median_s, 1),
-            said.NONE if wait.skip_after_s is None else wait.skip_after_s,
-            said.NONE if wait.present_s is None else f"{wait.present_s:g}",
+            phrases.NONE if wait.median_s is None else decimal(wait.median_s, 1),
+            phrases.NONE if wait.skip_after_s is None else wait.skip_after_s,
+            phrases.NONE if wait.present_s is None else f"{wait.present_s:g}",
         )
         for name, seconds in wait.active_s.items():
             middle = waiting.quantile(seconds, [1.0] * len(seconds), 0.5)
@@ -112,28 +116,34 @@ def _completions(plan: Plan) -> Iterator[Row]:
     cells = {
         (each.model, each.strategy): two_lines(
             decimal(each.mean * 100, 0),
-            said.NONE if each.sd is None else f"± {decimal(each.sd * 100, 0)}",
+            phrases.NONE if each.sd is None else f"± {decimal(each.sd * 100, 0)}",
         )
         for each in plan.completions
     }
     for model in dict.fromkeys(each.model for each in plan.completions):
-        yield model, *(cells.get((model, name), said.NONE) for name in (None, *plan.shares))
+        yield model, *(cells.get((model, name), phrases.NONE) for name in (None, *plan.shares))
 
 
 def _power(powers: GroupPower, figure: str) -> dict[str, object]:
     """What the page has of one group; the check is at the first level, .05."""
     group = powers.group
     pairs = [(level, goal) for level in group.levels for goal in GOALS]
-    heads = [two_lines(f"{said.percent(goal)} power", f"p < {level:.2g}") for level, goal in pairs]
+    heads = [
+        two_lines(f"{phrases.percent(goal)} power", f"p < {level:.2g}") for level, goal in pairs
+    ]
     needs, check = [], []
     for test in powers.tests:
         effect = test.effect
-        size = said.NONE if effect.value is None else f"{effect.name} = {decimal(effect.value, 2)}"
-        needs.append((test.title, test.test, size, *(said.need_at(test, pair) for pair in pairs)))
+        size = (
+            phrases.NONE if effect.value is None else f"{effect.name} = {decimal(effect.value, 2)}"
+        )
+        needs.append(
+            (test.title, test.test, size, *(phrases.need_at(test, pair) for pair in pairs))
+        )
         normal = (normal_power(test.planned, test.pool, n, group.levels[0]) for n in CHECKED_AT)
         resampled = (float(test.power[SIZES.index(n), 0]) for n in CHECKED_AT)
         cells = (
-            two_lines(decimal(power * 100, 0), said.percent(theory))
+            two_lines(decimal(power * 100, 0), phrases.percent(theory))
             for power, theory in zip(resampled, normal, strict=True)
         )
         check.append((test.title, test.test, *cells))
@@ -143,7 +153,7 @@ def _power(powers: GroupPower, figure: str) -> dict[str, object]:
         "columns": ("Metric", "Test", two_lines("Effect", "simulated"), *heads),
         "numeric": range(2, 3 + len(heads)),
         "needs": needs,
-        "caption": said.needed(group),
+        "caption": phrases.needed(group),
         "check_columns": ("Metric", "Test", *(f"n = {n}" for n in CHECKED_AT)),
         "check": check,
     }
@@ -155,7 +165,7 @@ def _mixed(plan: Plan, powers: GroupPower) -> list[Row]:
             test.title,
             test.test,
             *(
-                said.need_of(scenario.needs[f"{powers.group.name}: {test.metric}", test.test])
+                phrases.need_of(scenario.needs[f"{powers.group.name}: {test.metric}", test.test])
                 for scenario in plan.scenarios
             ),
         )

@@ -340,8 +340,8 @@ class _Facts:
         )
 
     def _transforms(self) -> str:
-        said = [f"{outcome}: {name}" for outcome, name in self.plan.transform.items()]
-        return f"Before tests: {'; '.join(said)}." if said else "None."
+        transforms = [f"{outcome}: {name}" for outcome, name in self.plan.transform.items()]
+        return f"Before tests: {'; '.join(transforms)}." if transforms else "None."
 
     def _criteria(self) -> str:
         one_sided = any(h.direction in ("greater", "less") for h in self.study.hypotheses)

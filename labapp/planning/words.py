@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from labapp.console import marked
-from labapp.planning import said
+from labapp.planning import phrases
 from labapp.planning.needs import GOALS, GroupPower
 from labapp.planning.plan import Plan
 from labapp.planning.pools import LEVEL
@@ -19,7 +19,7 @@ def show(plan: Plan, console: Console) -> None:
     """The recommendations, the power for numbers of participants, and what it all rests on."""
     study = plan.loaded.study
     console.print(f"[bold]{marked(study.id)}[/bold]  {marked(study.title)}")
-    console.print(marked(said.simulated(plan)), highlight=False)
+    console.print(marked(phrases.simulated(plan)), highlight=False)
     for title, lines in _paragraphs(plan):
         console.print(f"\n[bold]{title}[/bold]")
         for line in lines:
@@ -34,18 +34,18 @@ def show(plan: Plan, console: Console) -> None:
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
-    console.print(marked(said.rests_on(plan)), highlight=False)
+    console.print(marked(phrases.rests_on(plan)), highlight=False)
 
 
 def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     whole = [threshold for threshold in plan.thresholds if threshold.model is None]
     if whole:
-        warned = [note for threshold in whole if (note := said.warning(threshold))]
-        yield "Threshold", [*map(said.threshold, whole), *warned]
-        yield "Time to skip", [said.wait(wait) for wait in plan.waiting]
+        warned = [note for threshold in whole if (note := phrases.warning(threshold))]
+        yield "Threshold", [*map(phrases.threshold, whole), *warned]
+        yield "Time to skip", [phrases.wait(wait) for wait in plan.waiting]
     yield (
         "Length of a session",
-        [f"{length.strategy or 'mixture'}: {said.length(length)}" for length in plan.lengths],
+        [f"{length.strategy or 'mixture'}: {phrases.length(length)}" for length in plan.lengths],
     )
 
 
@@ -62,38 +62,38 @@ def _completion(plan: Plan) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for model in models:
         cells = {
-            completion.strategy: said.percent(completion.mean)
+            completion.strategy: phrases.percent(completion.mean)
             for completion in plan.completions
             if completion.model == model
         }
-        table.add_row(marked(model), *(cells.get(name, said.NONE) for name in (None, *plan.shares)))
+        table.add_row(
+            marked(model), *(cells.get(name, phrases.NONE) for name in (None, *plan.shares))
+        )
     return table
 
 
 def _needs(powers: GroupPower) -> Table:
     """At .05 and at the level of the correction, for both goals."""
     table = Table("test", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.columns[0].no_wrap = True
     for level in powers.group.levels:
         for goal in GOALS:
             table.add_column(
-                f"{said.percent(goal)}\np < {level:.2g}", justify="right", no_wrap=True
+                f"{phrases.percent(goal)}\np < {level:.2g}", justify="right", no_wrap=True
             )
-    models = powers.group.models
     for metric in dict.fromkeys(test.metric for test in powers.tests):
         own = [test for test in powers.tests if test.metric == metric]
         table.add_row(f"[bold]{marked(own[0].title)}[/bold]")
         for test in own:
             cells = [
-                said.need_at(test, (level, goal))
+                phrases.need_at(test, (level, goal))
                 if (level, goal) == (LEVEL, GOALS[0])
-                else said.need_of(test.needs[level, goal].n)
+                else phrases.need_of(test.needs[level, goal].n)
                 if (level, goal) in test.needs
-                else said.NONE
+                else phrases.NONE
                 for level in powers.group.levels
                 for goal in GOALS
             ]
-            table.add_row(marked(said.short(test.test, models)), *cells)
+            table.add_row(marked(test.test), *cells)
     table.caption = f"{powers.group.each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
     return table
@@ -109,7 +109,7 @@ def _scenarios(plan: Plan) -> Table:
         if powers.tests
     ]
     for model in models:
-        table.add_column(said.short(model, models), justify="right")
+        table.add_column(marked(model), justify="right")
     marks = ["n"] if len(tests) == 1 else [f"n{at}" for at in range(1, len(tests) + 1)]
     for mark in marks:
         table.add_column(mark, justify="right", no_wrap=True)
@@ -117,12 +117,12 @@ def _scenarios(plan: Plan) -> Table:
         needs = [scenario.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
         table.add_row(
             marked(scenario.name),
-            *(said.percent(scenario.completion.get(model)) for model in models),
-            *(said.need_of(n) for n in needs),
+            *(phrases.percent(scenario.completion.get(model)) for model in models),
+            *(phrases.need_of(n) for n in needs),
         )
     table.caption = "Completion rate by model" + "".join(
-        f"; {mark}: participants for {said.percent(GOALS[0])} power at .05, {powers.group.name}, "
-        f"{test.title.lower()}, {said.short(test.test, powers.group.models)}"
+        f"; {mark}: participants for {phrases.percent(GOALS[0])} power at .05, "
+        f"{powers.group.name}, {test.title.lower()}, {test.test}"
         for mark, (powers, test) in zip(marks, tests, strict=True)
     )
     table.caption_justify = "left"

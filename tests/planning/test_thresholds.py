@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
-from labapp.planning import said
+from labapp.planning import phrases
 from labapp.planning.pairs import Pairs
 from labapp.planning.people import BEST
 from labapp.planning.thresholds import TRIES, UNDERSTANDS, recommended, thresholds
@@ -79,8 +79,8 @@ def test_a_data_set_has_one_target_over_all_its_models() -> None:
     assert whole.share(UNDERSTANDS, whole.present) == 0.0
     assert whole.separated is not None
     assert (whole.separated.low, whole.separated.high) == (0.52, 0.70)
-    assert said.warning(whole) == ""
-    assert "target alignment 55 %, epsilon 0.45 (from simulated participants" in said.threshold(
+    assert phrases.warning(whole) == ""
+    assert "target alignment 55 %, epsilon 0.45 (from simulated participants" in phrases.threshold(
         whole
     )
     alone = thresholds([some_pairs(MODELS[0])], found.questions.iloc[:0])[0]
@@ -95,7 +95,7 @@ def test_where_trying_is_enough_it_is_said() -> None:
     found = people({"trials": rows}, strategies, {"understanding": 1, "random": 1})
     (whole, _) = thresholds([some_pairs(MODELS[0])], found.questions)
     assert whole.target == 0.95
-    assert "even 95 % is reached" in said.warning(whole)
+    assert "even 95 % is reached" in phrases.warning(whole)
 
 
 def test_a_weighted_quantile_is_the_plain_one_of_repeated_values() -> None:
@@ -131,15 +131,15 @@ def test_t_is_twice_the_median_of_what_the_mixture_solves() -> None:
     asked = Suggestion("sinelines", (), (), None, 4, 21.0, 25.0, 40)
     (found,) = waiting([some_pairs(MODELS[0])], even, [asked])
     assert (found.skip_after_s, found.source) == (40, "calibration")
-    assert "(the study has 30 s now)" in said.wait(found)
+    assert "(the study has 30 s now)" in phrases.wait(found)
     free = replace(some_pairs(MODELS[0]), skip_after_s=None)
     (found,) = waiting([free], even)
-    assert "(the study does not wait with it now)" in said.wait(found)
+    assert "(the study does not wait with it now)" in phrases.wait(found)
     nothing = people({"trials": [row | {"outcome": "skipped"} for row in rows]}, strategies,
                      {"understanding": 1, "random": 1})  # fmt: skip
     (found,) = waiting([some_pairs(MODELS[0])], nothing)
     assert (found.median_s, found.skip_after_s) == (None, None)
-    assert "nothing was solved" in said.wait(found)
+    assert "nothing was solved" in phrases.wait(found)
 
 
 def test_length_and_completion_are_those_of_the_mixture_first() -> None:

@@ -50,9 +50,8 @@ def texts(window: QWidget) -> Iterator[str]:
 
 
 def names_of(models: set[str]) -> re.Pattern[str]:
-    """A model's id, or its name within its data set, as a word of its own."""
-    names = {*models, *(model.partition("/")[2] for model in models)}
-    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(names)))})(?!\w)", re.IGNORECASE)
+    """A model's id as a word of its own."""
+    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(models)))})(?!\w)", re.IGNORECASE)
 
 
 def found(window: ConsoleWindow, names: re.Pattern[str]) -> list[str]:
@@ -94,11 +93,12 @@ def test_a_session_with_everything_in_it_names_no_model(
     for payload in Watch(sound=True).check(None, 45.0):
         room.runner.emit(payload)
     for model in models:  # as an error of a decoder would be told
-        short = model.partition("/")[2]
-        room.runner.emit(AlarmRaised("decoding_failed", f"{model} failed: “{short}” is broken."))
+        folder = model.replace("/", "\\")
+        detail = f"{model} failed: models\\{folder}\\weights.safetensors is broken."
+        room.runner.emit(AlarmRaised("decoding_failed", detail))
         console.refresh()
-        said = [alarm.sentence for alarm in console.state.alarms.visible()]
-        seen += [sentence for sentence in said if names.search(sentence)]
+        sentences = [alarm.sentence for alarm in console.state.alarms.visible()]
+        seen += [x for x in sentences if names.search(x.replace("\\", "/"))]
     seen += found(console, names)
     room.runner.send(EndSession("enough"), Source.MODERATOR)
     seen += found(console, names)

@@ -450,6 +450,17 @@ def test_a_flag_whose_name_is_too_long_ends_in_an_ellipsis(qtbot: QtBot) -> None
     assert long in panel.buttons[2].toolTip()
 
 
+def test_a_long_id_in_the_plan_is_cut_in_its_middle_and_read_whole_in_the_tool_tip(
+    qtbot: QtBot,
+) -> None:
+    rows = PlanList(theme.DARK)
+    qtbot.addWidget(rows)
+    detail = "a-data-set-of-faces/the-long-name-of-a-model"
+    rows.show_views([PlanView(PlanRow("Stage 1", detail, (0,)), "todo", "", None)])
+    assert rows.tip(10) == f"Stage 1\n{detail}"
+    assert rows.tip(-1) == rows.tip(40) == ""
+
+
 def test_a_plan_row_gives_up_its_time_before_its_title(qtbot: QtBot) -> None:
     rows = PlanList(theme.DARK)
     qtbot.addWidget(rows)

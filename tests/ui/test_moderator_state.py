@@ -32,6 +32,7 @@ from labapp.events.voice import (
     AudioStarted,
     AudioState,
 )
+from labapp.plugins.part import RepresentationPart
 from labapp.study.loading import load
 from labapp.study.parts import PagesPart
 from labapp.study.planner import realise
@@ -45,7 +46,13 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.alarms import Alarms, Watch
-from labapp.ui.moderator.state.console import ENOUGH, ConsoleState, Latency
+from labapp.ui.moderator.state.console import (
+    ENOUGH,
+    UNNAMED,
+    ConsoleState,
+    Latency,
+    veil_of,
+)
 from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.plan import rows_of
 from labapp.ui.moderator.state.sound import Sound
@@ -254,8 +261,41 @@ def test_rows_of_the_plan_take_in_what_belongs_to_a_stage() -> None:
     ]  # fmt: skip
     assert sorted(index for row in rows for index in row.parts) == list(range(len(plan.parts)))
     assert [plan.parts[i].id for i in rows[3].parts] == ["stage-1-intro", "stage-1", "stage-1-seq"]
-    assert {row.detail for row in rows[3:6]} == {"gt", "vae", "ae"}
+    models = {"sinelines/gt", "sinelines/vae", "sinelines/ae"}
+    assert {row.detail for row in rows[3:6]} == models
     assert {row.detail for row in rows_of(plan.parts, blind=True)} == {""}
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ("a/x", "b/x", "a/y"),  # the same behind the stroke
+        ("a/x", "a/y", "a/z"),  # the same before it
+        ("one/memory", "two/memory", "memory/one"),
+    ],
+)
+def test_a_model_is_named_by_its_whole_id_whatever_the_others_are_called(
+    ids: tuple[str, ...],
+) -> None:
+    space = decoder_of("sinelines/gt").space
+    plan = realise(
+        load("quickstart"), "P01", space_of=lambda model: space, prior_of=lambda model: False
+    )
+    names = dict(zip(("sinelines/gt", "sinelines/vae", "sinelines/ae"), ids, strict=True))
+    parts = [
+        part.model_copy(update={"model": names[part.model]})
+        if isinstance(part, RepresentationPart) and part.model in names
+        else part
+        for part in plan.parts
+    ]
+    rows = [row.detail for row in rows_of(parts) if row.detail]
+    assert sorted(rows) == sorted(ids)
+    veil = veil_of(ids)
+    (event,) = events_of((1, AlarmRaised("disk", f"{ids[0]} and C:\\{ids[1]}: no memory, no x")))
+    detail = veil(event).payload["detail"]
+    assert detail.startswith(f"{UNNAMED} and ")
+    assert detail.endswith(": no memory, no x")
+    assert not any(model in detail for model in ids)
 
 
 def test_notes_carry_the_working_time_of_their_first_key() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -73,6 +73,20 @@ class PlanList(QWidget):
         gaps = 4 * theme.SPACE_S + theme.SPACE_M + ICON_PX
         return words + told + gaps <= room
 
+    def tip(self, y: float) -> str:
+        """The whole title and detail of the row at a height, which has no room for both."""
+        index = int(y // ROW_PX)
+        if not 0 <= index < len(self.views):
+            return ""
+        row = self.views[index].row
+        return "\n".join(filter(None, (wording.part_title(row.title), row.detail)))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tip(event.pos().y()), self)
+            return True
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -120,7 +134,7 @@ class PlanList(QWidget):
             left += fm.horizontalAdvance(title) + theme.SPACE_S
             small_fm = metrics(small)
             detail = small_fm.elidedText(
-                view.row.detail, Qt.TextElideMode.ElideRight, max(0.0, right - left)
+                view.row.detail, Qt.TextElideMode.ElideMiddle, max(0.0, right - left)
             )
             if len(detail) > 1:  # an ellipsis alone says nothing
                 painter.setFont(font(small))

@@ -28,10 +28,10 @@ def no_veil(event: Event) -> Event:
 
 
 def veil_of(models: Iterable[str]) -> Veil:
-    """Takes ids of models, and their names within their data sets, out of what an alarm says."""
-    ids = set(models)
-    names = sorted(ids | {model.rpartition("/")[2] for model in ids}, key=len, reverse=True)
-    named = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
+    """Takes ids of models out of what an alarm says, also where they are folders of a path."""
+    ids = sorted(set(models), key=len, reverse=True)
+    names = "|".join(r"[/\\]".join(map(re.escape, model.split("/"))) for model in ids)
+    named = re.compile(rf"(?<!\w)({names})(?!\w)", re.IGNORECASE)
 
     def veil(event: Event) -> Event:
         if event.kind != "alarm.raised" or not ids:

@@ -36,15 +36,12 @@ class PlanView:
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
-    """Rows for a plan: a stage takes in the text before it and the questionnaires about it. Its
-    data set is named only where there are several.
+    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
 
     blind: representations are not named.
     """
     rows: list[PlanRow] = []
     waiting: list[int] = []
-    models = [model for part in parts if part.measures for model in part.models()]
-    one_dataset = len({model.partition("/")[0] for model in models}) == 1
     owner: dict[str, int] = {}
     for index, part in enumerate(parts):
         if (about := part.belongs_to()) is not None and about in owner:
@@ -56,8 +53,6 @@ def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanR
             detail = words_of(part).detail(part, blind=blind)
             if part.has_trials:
                 owner[part.id] = len(rows)
-            if detail in models and one_dataset:
-                detail = detail.partition("/")[2]
             rows.append(PlanRow(part.title, detail, (*waiting, index)))
             waiting = []
     return tuple(rows)

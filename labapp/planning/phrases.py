@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from labapp.planning.needs import SIZES, Need, TestPower
 from labapp.planning.plan import Plan
 from labapp.planning.pools import PlannedGroup
@@ -99,12 +97,6 @@ def wait(waiting: Waiting) -> str:
 
 def length(length: Length) -> str:
     return f"half end within {clock(length.median_s)} min, 90 % within {clock(length.ninety_s)} min"
-
-
-def short(text: str, models: Sequence[str]) -> str:
-    """A text with models' ids in it, without their data set where all have the same."""
-    datasets = {model.partition("/")[0] for model in models}
-    return text.replace(f"{datasets.pop()}/", "") if len(datasets) == 1 else text
 
 
 def need_of(n: int | None) -> str:
