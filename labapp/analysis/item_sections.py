@@ -4,10 +4,12 @@ the questionnaire, and how well the items of a scale go together."""
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from labapp.analysis.attention import is_check
 from labapp.analysis.reliability import Reliability
@@ -18,6 +20,9 @@ from labapp.report.language import Verbatim, say
 from labapp.report.listing import NONE, records, spread
 from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
 from labapp.study.instruments.items import MOST_CIRCLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LONGEST = 46
 """Letters of an item's words in the report; the table of items has all of them."""
@@ -35,10 +40,11 @@ def short(words: str, longest: int = LONGEST) -> str:
 
 
 def rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """By questionnaire and version its ratings of few points, as listed, and the answers to them;
-    not of who somebody is, nor of attention checks. An item that is asked once a stage is one."""
-    known = counted.items[counted.items["kind"].isin(["scale", "statement"])]
-    known = known[~known["identifying"] & (known["high"] - known["low"] < MOST_CIRCLES)]
+    """By questionnaire and version its items that are answered with a number, as listed, and the
+    answers to them; not of who somebody is, nor of attention checks. An item that is asked once a
+    stage is one."""
+    known = counted.items[counted.items["low"].notna() & counted.items["high"].notna()]
+    known = known[~known["identifying"]]
     keys = ["instrument", "instrument_version"]
     known = known[known["check"].isna()].drop_duplicates([*keys, "item"])
     answers = counted.answers[counted.answers["submitted"] & ~is_check(counted.answers)]
@@ -65,8 +71,16 @@ def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -
     """What was answered to each item, and the reliability of scales. anchor: prefix of ids."""
     for place, (name, items, answers) in enumerate(rated_items(counted), start=1):
         yield heading(3, f"Items of {name}")
-        yield distribution(name, items, answers, f"{anchor}-items-{place}")
-        yield details("How often each number was chosen", counts(items, answers))
+        few = items["high"] - items["low"] < MOST_CIRCLES
+        if len(some := items[few]):
+            own = answers[answers["item"].isin(some["item"])]
+            yield distribution(name, some, own, f"{anchor}-items-{place}")
+            yield details("How often each number was chosen", counts(some, own))
+        ranges = items[~few].groupby(["low", "high"], sort=False)
+        for number, (_, some) in enumerate(ranges, start=1):
+            own = answers[answers["item"].isin(some["item"])]
+            yield strips(name, some, own, f"{anchor}-items-{place}-range-{number}")
+            yield details("The numbers that were given", numbers_given(some, own))
     yield from reliability_section(scales, counted)
 
 
@@ -83,49 +97,96 @@ def _item(words: str, name: str, *, turned: bool) -> Html:
 
 def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
     """A bar an item, in parts by what was answered."""
-    import matplotlib as mpl  # slow to load
     from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
 
-    from labapp.figure_style import colours, panels_across, points_of, style
+    from labapp.figure_style import colours, points_of
+    from labapp.report.finishing import SAID
+
+    def bar(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
+        shades = LinearSegmentedColormap.from_list("answers", colours().differences)
+        values = given["value"].to_numpy(dtype=float)
+        low, high = int(item["low"]), int(item["high"])
+        left = 0.0
+        for number in range(low, high + 1):
+            n = int((values == number).sum())
+            share = n / len(values) if len(values) else 0.0
+            colour = shades((number - low) / (high - low))
+            ax.barh(row, share, left=left, height=0.8, color=colour,
+                    edgecolor=colours().secondary, linewidth=0.4)  # fmt: skip
+            if share >= TOLD:
+                dark = rgb_to_hsv(to_rgb(colour))[2] < 0.75
+                ax.text(left + share / 2, row, str(n), ha="center", va="center",
+                        size=points_of(7.5), color="white" if dark else colours().ink,
+                        label=SAID)  # fmt: skip
+            left += share
+
+    def axis(ax: Axes) -> None:
+        ax.set(xlim=(0, 1), xticks=[0, 0.5, 1])
+        ax.set_xticklabels(["0", "50", "100"])
+        ax.set_xlabel("% of answers")
+
+    return _rows(name, items, answers, prefix, bar, axis, f"{_ends(items)} {_READ} {CODEBOOK}")
+
+
+def strips(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
+    """A strip an item over the numbers that could be given, which are the same for all of them."""
+    from labapp.report import kit
+
+    def strip(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
+        kit.lying_strip(ax, float(row), given["value"].to_numpy(dtype=float), _untouched(given))
+
+    low, high = float(items["low"].iloc[0]), float(items["high"].iloc[0])
+
+    def axis(ax: Axes) -> None:
+        ax.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
+        ax.set_xticks([low, (low + high) / 2, high])
+        ax.set_xlabel("number given")
+        kit.grid(ax, "x")
+
+    told = f"{_ends(items)} {_READ_STRIPS} {kit.LYING_READ}"
+    if _untouched(answers).any():
+        told += f" {UNTOUCHED}"
+    return _rows(name, items, answers, prefix, strip, axis, f"{told} {CODEBOOK}")
+
+
+def _rows(
+    name: str,
+    items: pd.DataFrame,
+    answers: pd.DataFrame,
+    prefix: str,
+    draw: Callable[[Axes, int, Mapping[str, Any], pd.DataFrame], None],
+    axis: Callable[[Axes], None],
+    caption: str,
+) -> Html:
+    """A panel for each thing that was asked about, in it a row an item. draw: what stands in a row;
+    axis: set the axis of a panel."""
+    import matplotlib as mpl  # slow to load
+
+    from labapp.figure_style import panels_across, points_of, style
     from labapp.report import kit
     from labapp.report.drawing import Drawing, model_names, svg_of
     from labapp.report.finishing import SAID
 
     abouts = _abouts(answers)
     with mpl.rc_context(style()):
-        shades = LinearSegmentedColormap.from_list("answers", colours().differences)
         figure, axes = kit.panels(len(abouts), min(2, len(abouts)), 0.45 * len(items) + 0.7)
         across = panels_across(min(2, len(abouts)))
         titles = model_names([about for about, _ in abouts])
         for at, (ax, (_, own)) in enumerate(zip(axes, abouts, strict=True)):
             for row, item in enumerate(records(items)):
-                values = own.loc[own["item"] == item["item"], "value"].to_numpy(dtype=float)
-                low, high = int(item["low"]), int(item["high"])
-                left = 0.0
-                for number in range(low, high + 1):
-                    n = int((values == number).sum())
-                    share = n / len(values) if len(values) else 0.0
-                    colour = shades((number - low) / (high - low))
-                    ax.barh(row, share, left=left, height=0.8, color=colour,
-                            edgecolor=colours().secondary, linewidth=0.4)  # fmt: skip
-                    if share >= TOLD:
-                        dark = rgb_to_hsv(to_rgb(colour))[2] < 0.75
-                        ax.text(left + share / 2, row, str(n), ha="center", va="center",
-                                size=points_of(7.5), color="white" if dark else colours().ink,
-                                label=SAID)  # fmt: skip
-                    left += share
+                draw(ax, row, item, own[own["item"] == item["item"]])
                 if at % across == 0:
                     words = short(str(item["text"]), 2 * IN_FIGURE)
                     words += f" ({say(TURNED)})" if item["reversed_in"] is not None else ""
                     ax.text(-0.02, row, textwrap.fill(words, IN_FIGURE), ha="right", va="center",
-                            size=points_of(8), label=SAID)  # fmt: skip
-            ax.set(xlim=(0, 1), ylim=(len(items) - 0.5, -0.5), yticks=[], xticks=[0, 0.5, 1])
-            ax.set_xticklabels(["0", "50", "100"])
-            ax.set_xlabel("% of answers")
+                            size=points_of(8), label=SAID,
+                            transform=ax.get_yaxis_transform())  # fmt: skip
+            axis(ax)
+            ax.set(ylim=(len(items) - 0.5, -0.5), yticks=[])
             ax.set_title(titles[at])
             ax.spines["left"].set_visible(False)
         drawing = Drawing(svg_of(figure, prefix), f"Answers to the items of {name}")
-    return drawing.html(f"{_ends(items)} {_READ} {CODEBOOK}")
+    return drawing.html(caption)
 
 
 _READ = (
@@ -133,6 +194,18 @@ _READ = (
     "on the left to the highest on the right, as they were answered; the figures in them count "
     "answers."
 )
+
+
+_READ_STRIPS = (
+    "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
+    "a point is an answer."
+)
+UNTOUCHED = "A hollow point is a slider that was left where it stood."
+
+
+def _untouched(answers: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which answers are of a slider that was left where it stood."""
+    return answers["touched"].eq(other=False).fillna(value=False).to_numpy(dtype=bool)
 
 
 def _words(answers: Any) -> Mapping[str, str]:
@@ -154,7 +227,7 @@ def _ends(items: pd.DataFrame) -> str:
     if len(ends) != 1:
         return ""
     low, least, high, most = ends.pop()
-    return f"{low}: {least}; {high}: {most}."
+    return f"{low}: {least}; {high}: {most}." if least or most else ""
 
 
 def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
@@ -175,6 +248,28 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         rows,
         numeric=range(2, 3 + len(numbers)),
         caption="How many gave each answer; mean ± sd over answers, the median and n.",
+    )
+
+
+def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
+    """What was answered to each item and about what, where the numbers are many."""
+    slid = answers["touched"].notna().any()
+    rows = []
+    for item in records(items):
+        turned = item["reversed_in"] is not None
+        name = _item(str(item["text"]), str(item["item"]), turned=turned)
+        for about, own in _abouts(answers[answers["item"] == item["item"]]):
+            values = own["value"].to_numpy(dtype=float)
+            ends = (decimal(float(end), 0) for end in (values.min(), values.max()))
+            untouched = int(_untouched(own).sum())
+            alone = [untouched if own["touched"].notna().any() else NONE] if slid else []
+            rows.append((name, about, *ends, *alone, spread(values, 2)))
+    return table(
+        ("Item", "About", "Lowest", "Highest", *(["Not touched"] if slid else []), "Answer"),
+        rows,
+        numeric=range(2, 5 + slid),
+        caption="The lowest and highest number that was given; mean ± sd over answers, the median "
+        "and n.",
     )
 
 

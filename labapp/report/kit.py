@@ -55,6 +55,11 @@ STRIPS_READ = (
     f"lines join the points of up to {LINES_UP_TO} participants. {STEPS_READ}"
 )
 """How to read a strip with a box, for captions."""
+LYING_READ = (
+    f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} answers on, with lines to "
+    f"the 5th and 95th percentile; of more than {POINTS_UP_TO} answers no points are drawn."
+)
+"""How to read a strip that lies, for captions."""
 _BOX: dict[str, Any] = {
     "patch_artist": True,
     "manage_ticks": False,
@@ -212,6 +217,26 @@ def strip(
         points(ax, place + beside, values, markersize=3.8, zorder=4, clip_on=False)
     median(ax, place, values, half)
     diamond(ax, place + half + 0.09, float(values.mean()), clip_on=False)
+
+
+def lying_strip(ax: Axes, row: float, values: Values, hollow: NDArray[np.bool_]) -> None:
+    """Draw the values of a group along a row: points, their median and mean, and a box if there are
+    at least `BOX_FROM`. hollow: the values whose points are hollow."""
+    if values.size == 0:
+        return
+    if values.size >= BOX_FROM:
+        low, first, third, high = np.percentile(values, (5, 25, 75, 95))
+        ax.hlines(row, low, high, color=SECONDARY, linewidth=0.8, zorder=1)
+        look: dict[str, Any] = {"color": FACE, "edgecolor": SECONDARY, "linewidth": 0.8}
+        ax.barh(row, third - first, 0.5, first, zorder=1, **look)
+    if values.size <= POINTS_UP_TO:
+        beside = row + jitter(values.size, 0.2)
+        rings = {"markerfacecolor": "white", "markeredgecolor": ACCENT}
+        for some, style in ((~hollow, {}), (hollow, rings)):
+            points(ax, values[some], beside[some], markersize=3.8, zorder=4, clip_on=False, **style)
+    middle = float(np.median(values))
+    ax.vlines(middle, row - 0.25, row + 0.25, color=INK, linewidth=1.8, zorder=3)
+    diamond(ax, float(values.mean()), row + 0.34, clip_on=False)
 
 
 def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
+from labapp.analysis import language
 from labapp.analysis.analyze import analyze
 from labapp.analysis.item_sections import item_sections, short
 from labapp.analysis.tables import Tables, load
+from labapp.report import kit
+from labapp.report.language import speaking
 from labapp.simulation.jobs import simulate_study
 from tests.analysis.design.studies import study
 from tests.analysis.test_items import RELIANCE
@@ -41,6 +47,82 @@ def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(
     assert items.count("counts the other way round") == 1
     assert "1: not at all; 5: completely." in page
     assert "Please choose 2" not in page, "a check is no item of the questionnaire"
+
+
+WIDE = """\
+id: felt
+version: 1
+title: How it felt
+source: Made for the tests.
+items:
+  - {id: hard, kind: scale, points: 21, low: easy, high: hard, identifying: no, text: "How hard?"}
+  - {id: good, kind: scale, points: 5, low: bad, high: good, identifying: no, text: "How good?"}
+  - {id: sure, kind: slider, identifying: no, text: "How sure?", low: 20, high: 80}
+  - {id: often, kind: slider, identifying: no, text: "How often?", low: 20, high: 80}
+"""
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    folder = tmp_path_factory.mktemp("felt")
+    simulate_study(str(own_study(folder / "study", WIDE)), 12, "understanding", folder / "data")
+    tables = load(folder / "data").included()
+    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 10]
+    return tables
+
+
+def test_many_numbers_are_strips_over_the_range_of_the_file(wide: Tables) -> None:
+    page = "".join(item_sections(wide, [], "s1"))
+    figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
+    assert len(figures) == 3, "bars, 21 points, and both sliders, which have the same range"
+    bars, points, sliders = figures
+    assert ("How good?" in bars, "How hard?" in points) == (True, True)
+    assert ("How sure?" in sliders, "How often?" in sliders) == (True, True)
+    assert "1: easy; 21: hard." in points
+    for figure, ends in ((points, "1 11 21"), (sliders, "20 50 80")):
+        ticks = re.findall(r">(\d+)</text>", figure)
+        assert " ".join(ticks) == ends
+    assert ("hollow" in points, "hollow" in sliders) == (False, True)
+
+
+def test_many_numbers_are_told_by_their_ends(wide: Tables) -> None:
+    page = "".join(item_sections(wide, [], "s1"))
+    tables = page[page.index("The numbers that were given") :]
+    for item, untouched in (("hard", []), ("sure", [0]), ("often", [1])):
+        values = wide.answers.loc[wide.answers["item"] == item, "value"]
+        row = tables[tables.index(f">{item}<") :]
+        cells = re.findall(r"<td[^>]*>(\d+)</td>", row[: row.index("</tr>")])
+        assert [*map(int, cells)] == [int(values.min()), int(values.max()), *untouched], item
+
+
+def test_every_answer_lies_on_its_number_in_a_strip() -> None:
+    values = np.array([3.0, 20.0, 20.0, 7.5, 11.0])
+    hollow = np.array([False, True, False, False, False])
+    ax = Figure().subplots()
+    kit.lying_strip(ax, 2.0, values, hollow)
+    full, rings, mean = ax.lines
+    assert list(np.asarray(full.get_xdata())) == [3.0, 20.0, 7.5, 11.0]
+    assert list(np.asarray(rings.get_xdata())) == [20.0]
+    assert rings.get_markerfacecolor() == "white"
+    assert np.asarray(mean.get_xdata())[0] == pytest.approx(values.mean())
+    (box,) = ax.patches
+    assert isinstance(box, Rectangle)
+    ends = [box.get_x(), box.get_x() + box.get_width()]
+    assert ends == pytest.approx(np.percentile(values, [25, 75]))
+    many = Figure().subplots()
+    kit.lying_strip(many, 0.0, np.arange(61.0), np.zeros(61, dtype=bool))
+    assert len(many.lines) == 1, "of so many only the mean is a mark"
+
+
+def test_strips_are_told_in_german_too(wide: Tables) -> None:
+    spoken, _ = language.chosen(wide, "de")
+    assert spoken is not None
+    with speaking(spoken):
+        page = "".join(str(part) for part in item_sections(wide, [], "s1"))
+    assert "Ein hohler Punkt" in page
+    own = {*wide.items["text"], *wide.items["item"], "felt"}
+    english = {text for text in spoken.missing if text not in own and " " in text}
+    assert not english
 
 
 def test_long_words_are_cut_at_a_blank(tables: Tables) -> None:
