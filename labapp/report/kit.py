@@ -233,7 +233,9 @@ def lying_strip(ax: Axes, row: float, values: Values, hollow: NDArray[np.bool_])
         beside = row + jitter(values.size, 0.2)
         rings = {"markerfacecolor": "white", "markeredgecolor": ACCENT}
         for some, style in ((~hollow, {}), (hollow, rings)):
-            points(ax, values[some], beside[some], markersize=3.8, zorder=4, clip_on=False, **style)
+            if some.any():  # a line without points would be laid out as if it began at the left
+                x, y = values[some], beside[some]
+                points(ax, x, y, markersize=3.8, zorder=4, clip_on=False, **style)
     middle = float(np.median(values))
     ax.vlines(middle, row - 0.25, row + 0.25, color=INK, linewidth=1.8, zorder=3)
     diamond(ax, float(values.mean()), row + 0.34, clip_on=False)

@@ -109,6 +109,9 @@ def test_every_answer_lies_on_its_number_in_a_strip() -> None:
     assert isinstance(box, Rectangle)
     ends = [box.get_x(), box.get_x() + box.get_width()]
     assert ends == pytest.approx(np.percentile(values, [25, 75]))
+    plain = Figure().subplots()
+    kit.lying_strip(plain, 0.0, values, np.zeros(5, dtype=bool))
+    assert all(len(line.get_xdata()) for line in plain.lines), "no mark without a place"
     many = Figure().subplots()
     kit.lying_strip(many, 0.0, np.arange(61.0), np.zeros(61, dtype=bool))
     assert len(many.lines) == 1, "of so many only the mean is a mark"
