@@ -77,7 +77,7 @@ def _with_dials(folder: Path) -> dict[str, Any]:
 def _classifier(folder: Path) -> dict[str, Any]:
     card = classifier_cards.read(folder)
     return {
-        "title": card.recipe.title,
+        "title": cards.title_of(folder) or card.recipe.title,
         "dataset": card.recipe.data.dataset,
         "method": card.recipe.method.name,
         "test_accuracy": card.test.accuracy,
@@ -100,10 +100,8 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     return {**cards.read(folder).to_json(), "folder": str(folder)}
 
 
-def write_sheet(model: str | Path, path: Path | None = None, root: Path | None = None) -> Path:
+def write_sheet(model: str | Path, path: Path, root: Path | None = None) -> Path:
     """Draw a model's traversal sheet as a PNG file.
-
-    path : by default `<id with a dash>-traversals.png` in the current folder.
 
     Raises
     ------
@@ -112,8 +110,6 @@ def write_sheet(model: str | Path, path: Path | None = None, root: Path | None =
     from labapp.representations import sheet_figure  # matplotlib
 
     decoder = package.load_package(model, root=root)
-    if path is None:
-        path = Path(sheet_figure.default_name(decoder.id))
     return sheet_figure.write(sheets.traversals(decoder), path)
 
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.cli.options import Json
-from labapp.console import say, say_json
+from labapp.cli.options import Data, Json, data_folder
+from labapp.console import say, say_json, shown
 from labapp.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from labapp.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
-    help="Model packages: list, show, train, import, import-tfjs, evaluate, bench. "
+    help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
     "Example: labapp models list",
-    short_help="Model packages: list, show, train, import, import-tfjs, evaluate, bench.",
+    short_help="Model packages: list, show, title, remove, train, import, import-tfjs, "
+    "evaluate, bench.",
     no_args_is_help=True,
 )
 
@@ -42,7 +43,8 @@ PackageFolder = Annotated[
 
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
-    """The models that studies can name: shipped ones and your own. Example: labapp models list"""
+    """The models that studies can name: decoders with dials and classifiers, shipped ones and your
+    own. Example: labapp models list"""
     from labapp import models_catalog, resources
 
     rows = models_catalog.models()
@@ -52,42 +54,84 @@ def models_list(json_: Json = False) -> None:
     wide = max((len(row["id"]) for row in rows), default=0)
     for row in rows:
         text = row.get("problem") or row["title"]
-        say(f"{row['id']:{wide}}  {row.get('source', ''):7}  {text}{_how_good(row)}")
+        kind = row.get("kind", "dials")
+        say(f"{row['id']:{wide}}  {row.get('source', ''):7}  {kind:10}  {text}{_how_good(row)}")
     say(f"\nshipped: {resources.models()}\nown:     {resources.user_models()}")
 
 
 @models_app.command("show")
 def models_show(
     model: Annotated[str, typer.Argument(help="A model's id or folder.")],
-    sheet: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
-            "--sheet",
+            "--out",
             metavar="FILE.png",
-            help="Where the sheet goes. Default: <id>-traversals.png in this folder.",
+            help="Write a picture of what each dial does to this file.",
         ),
     ] = None,
-    no_sheet: Annotated[bool, typer.Option("--no-sheet", help="The card only.")] = False,
     json_: Json = False,
 ) -> None:
-    """A model's card, and of a model with dials a picture of what each of them does.
+    """A model's card; with --out, of a model with dials, a picture of what each of them does.
 
-    Example: labapp models show sinelines/vae --sheet vae.png
+    Example: labapp models show sinelines/vae --out vae.png
     """
     import yaml
 
     from labapp import models_catalog
 
-    has_dials = not models_catalog.is_classifier(model)
+    if out is not None and models_catalog.is_classifier(model):
+        raise UsageError(
+            f"{model} is a classifier: it has no dials to draw.",
+            safe="Nothing was written.",
+            todo="Leave --out out.",
+        )
     card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
-    if has_dials and not no_sheet:
-        card["sheet"] = str(models_catalog.write_sheet(_model(model), sheet))
+    if out is not None:
+        card["sheet"] = str(models_catalog.write_sheet(_model(model), out))
         if not json_:
             say(f"sheet: {card['sheet']}")
     if json_:
         say_json(card)
+
+
+@models_app.command("title")
+def models_title(
+    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    title: Annotated[str, typer.Argument(help="What people read.")],
+) -> None:
+    """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
+    sessions and registrations know it.
+
+    Example: labapp models title digits8/pca5 "Digits, five principal components"
+    """
+    from labapp import own_models
+
+    say(f"title: {own_models.set_title(model, title)}")
+
+
+@models_app.command("remove")
+def models_remove(
+    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    data: Data = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+) -> None:
+    """Delete a model of your own, for good; what in the data folder uses it is told before.
+
+    Example: labapp models remove digits8/pca5
+    """
+    from labapp import own_models
+
+    folder = own_models.own_folder(model)
+    for line in own_models.uses(model, data_folder(data)):
+        say(line, err=True)
+    if not yes and not typer.confirm(shown(f"Delete {folder}, for good?"), err=True):
+        say("Nothing was deleted.")
+        raise typer.Exit(1)
+    for line in own_models.remove(model):
+        say(line)
 
 
 @models_app.command("train")

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from labapp import resources
 from labapp.documents import SHA256
-from labapp.errors import LabappError
+from labapp.errors import LabappError, ModelError
 from labapp.naming import NotReserved
 from labapp.representations import document
 from labapp.representations.architectures import (
@@ -27,8 +27,14 @@ from labapp.representations.display import Chart, Display
 from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 from labapp.representations.task import Task
+from labapp.training import files
 
 CARD = "model.yaml"
+TITLE = "title.txt"
+"""The title that somebody gave a model of theirs later. It lies beside the card, whose hash
+sessions and registrations know."""
+LONGEST_TITLE = 200
+"""Characters of it."""
 UNKNOWN = "unknown data set"
 """The data set of a model whose card is not here."""
 ONNX = "onnx"
@@ -362,4 +368,20 @@ def published_as(model: str, paper: str) -> str:
 
 def read(folder: Path) -> ModelCard:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
-    return document.read(folder / CARD, "model card", ModelCard)
+    card = document.read(folder / CARD, "model card", ModelCard)
+    title = title_of(folder)
+    return card.model_copy(update={"title": title}) if title else card
+
+
+def title_of(folder: Path) -> str:
+    """The title that a model was given after its card was made; empty where it was not. Raises
+    ModelError."""
+    path = folder / TITLE
+    if not path.is_file():
+        return ""
+    try:
+        return " ".join(files.read_bytes(path).decode("utf-8").split())[:LONGEST_TITLE]
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"{path} is not UTF-8 text.", todo="Give the title again: labapp models title."
+        ) from error

@@ -37,11 +37,6 @@ FRAME = 0xDC
 """The hairline round a picture, which may be white itself."""
 
 
-def default_name(model: str) -> str:
-    """The default name of a sheet's file."""
-    return f"{model.replace('/', '-')}-traversals.png"
-
-
 def draw(sheet: TraversalSheet) -> bytes:
     """The sheet as a PNG file; the same bytes for the same sheet on the same installation."""
     stream = io.BytesIO()
@@ -86,7 +81,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
     if path.suffix.lower() != ".png":
         raise ModelError(
             f"A sheet is a PNG file; {path} is not called one.",
-            todo="Name a file that ends in .png with --sheet.",
+            todo="Name a file that ends in .png with --out.",
         )
     content = draw(sheet)
     try:
@@ -96,7 +91,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
             raise ModelError(
                 f"{path} exists and is not this sheet.",
                 safe="It was not touched.",
-                todo="Move it away, or name another file with --sheet.",
+                todo="Move it away, or name another file with --out.",
             )
         with path.open("xb") as stream:
             stream.write(content)
@@ -104,7 +99,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
         raise ModelError(
             f"The sheet {path} cannot be written: {error.strerror}.",
             safe="The model is in order; nothing else was to be written.",
-            todo="Name a file in a folder you may write to with --sheet.",
+            todo="Name a file in a folder you may write to with --out.",
         ) from error
     return path
 

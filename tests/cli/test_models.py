@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -12,6 +13,9 @@ import pytest
 from labapp import resources
 from labapp.cli.main import main
 from labapp.metrics.registry import METRICS
+from labapp.representations import card as cards
+from labapp.representations.package import load_package
+from labapp.simulation.jobs import simulate_study
 from tests.helpers.packages import copied
 
 Run = Callable[..., tuple[int, str, str]]
@@ -53,28 +57,35 @@ def test_list_says_which_models_are_shipped_and_which_ones_own(models: Run, tmp_
     ]
 
 
-def test_show_prints_the_card_and_draws_the_sheet(models: Run, tmp_path: Path) -> None:
+def test_show_prints_the_card_and_draws_a_sheet_where_it_is_asked_to(
+    models: Run, tmp_path: Path
+) -> None:
     status, out, _ = models("show", "circles/gt")
     assert status == 0
     assert "architecture: closed-form:circles" in out
-    assert out.splitlines()[-1] == "sheet: circles-gt-traversals.png"
-    drawn = (tmp_path / "here/circles-gt-traversals.png").read_bytes()
+    assert "sheet" not in json.loads(models("show", "circles/gt", "--json")[1])
+    assert list((tmp_path / "here").iterdir()) == []
+    status, out, _ = models("show", "circles/gt", "--out", "dials.png")
+    assert out.splitlines()[-1] == "sheet: dials.png"
+    drawn = (tmp_path / "here/dials.png").read_bytes()
     assert drawn.startswith(b"\x89PNG")
-    status, out, _ = models("show", "circles/gt", "--json", "--sheet", "other.png")
+    status, out, _ = models("show", "circles/gt", "--json", "--out", "other.png")
     shown = json.loads(out)
     assert (shown["id"], shown["sheet"]) == ("circles/gt", "other.png")
     assert (tmp_path / "here/other.png").read_bytes() == drawn
+    status, _, err = models("show", "faces/cnn", "--out", "none.png")
+    assert status == 2
+    assert "no dials to draw" in err
 
 
 def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path) -> None:
     notes = tmp_path / "here/circles-gt-traversals.png"
     notes.write_text("notes")
-    status, out, err = models("show", "circles/gt", "--json")
+    status, out, err = models("show", "circles/gt", "--json", "--out", notes.name)
     assert (status, out) == (1, "")
     assert "exists and is not this sheet" in err
-    assert "--sheet" in err
+    assert "--out" in err
     assert notes.read_text() == "notes"
-    assert models("show", "circles/gt", "--json", "--no-sheet")[0] == 0
     assert [path.name for path in (tmp_path / "here").iterdir()] == [notes.name]
 
 
@@ -131,9 +142,73 @@ def test_evaluate_computes_nothing_for_a_folder_that_is_there(models: Run, tmp_p
 
 def test_a_model_of_ones_own_is_shown_by_its_id(models: Run, tmp_path: Path) -> None:
     folder = copied(tmp_path / "own", "sinelines/lab")
-    status, out, _ = models("show", "sinelines/lab", "--no-sheet", "--json")
+    status, out, _ = models("show", "sinelines/lab", "--json")
     assert (status, json.loads(out)["folder"]) == (0, str(folder))
     status, _, err = models("show", "mnist/ae5")
     assert status == 1
     assert str(tmp_path / "own") in err
     assert "import-tfjs" in err
+
+
+def test_a_model_is_called_otherwise_and_its_hash_stays(models: Run, tmp_path: Path) -> None:
+    folder = copied(tmp_path / "own", "sinelines/lab")
+    card = (folder / "model.yaml").read_bytes()
+    status, out, _ = models("title", "sinelines/lab", "Waves  of ours")
+    assert (status, out) == (0, "title: Waves of ours\n")
+    assert (folder / "model.yaml").read_bytes() == card
+    (line,) = [row for row in models("list")[1].splitlines() if row.startswith("sinelines/lab ")]
+    assert "Waves of ours" in line
+    assert json.loads(models("show", "sinelines/lab", "--json")[1])["title"] == "Waves of ours"
+    assert cards.read(folder).title == "Waves of ours"
+    assert load_package("sinelines/lab").card.title == "Waves of ours"
+    for title in ("", "a" * 201, "a\u202eb"):
+        assert models("title", "sinelines/lab", title)[0] == 2
+    status, _, err = models("title", "circles/gt", "Mine")
+    assert status == 2
+    assert "comes with labapp" in err
+
+
+def test_classifiers_are_listed_as_such(models: Run) -> None:
+    rows = [line.split()[:3] for line in models("list")[1].splitlines() if "/" in line]
+    assert ["faces/cnn", "shipped", "classifier"] in rows
+    assert ["circles/gt", "shipped", "dials"] in rows
+
+
+def test_a_model_of_ones_own_is_removed_and_no_other(
+    models: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_DATA", str(tmp_path / "data"))
+    folder = copied(tmp_path / "own", "sinelines/lab")
+    study = tmp_path / "mine.yaml"
+    study.write_text(STUDY, "utf-8")
+    simulate_study(study, 1, "understanding", tmp_path / "data")
+    (session,) = (tmp_path / "data/mine").glob("sub-*")
+    broken = session.with_name("sub-P9_ses-1_20260102T030405Z")
+    broken.mkdir()
+    (broken / "journal.sqlite").write_bytes(b"nothing")
+    models("title", "sinelines/lab", "Waves")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    status, out, err = models("remove", "sinelines/lab")
+    assert (status, out.strip()) == (1, "Nothing was deleted.")
+    assert "The study mine uses it in sessions" in err
+    assert session.name in err
+    assert f"cannot be read: mine/{broken.name}" in err
+    assert (folder / "model.yaml").is_file()
+    (folder / "notes.txt").write_text("mine", "utf-8")
+    status, out, _ = models("remove", "sinelines/lab", "--yes")
+    assert status == 0
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"], "nothing of anybody else's"
+    assert "it also holds notes.txt" in out
+    assert models("show", "sinelines/lab")[0] == 1
+    for refused in ("circles/gt", "faces/cnn", "sinelines/lab", "../own", "sinelines"):
+        assert models("remove", refused, "--yes")[0] == 2
+    assert (resources.models() / "circles/gt/model.yaml").is_file()
+
+
+STUDY = """\
+id: mine
+title: Mine
+version: 1
+flow:
+  - stages: {task: reconstruction, models: [sinelines/lab], trials: 1, target_alignment: 0.5}
+"""
