@@ -94,12 +94,14 @@ class Origin(Part):
     files : the files read, name -> SHA-256; of a Python function those of its package.
     package : of a Python function its name, and the package's name and version; else what
         converted the file.
+    versions : of Python and of the packages that a Python function used at the import, by name.
     limits : the file that the limits of the dials were taken from.
     """
 
     format: Literal["tfjs", "onnx", "torchscript", "torch-export", "python"]
     files: dict[str, Sha256]
     package: dict[str, str] | None = None
+    versions: dict[str, str] | None = None
     limits: str | None = None
 
 

@@ -8,11 +8,14 @@ runs nothing but what was put here before.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import inspect
+import platform
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -51,6 +54,7 @@ class Code:
     version : of the distribution; "none" of files that are none.
     file : the package's folder or file, without the folder it lies in.
     sha256 : of all its files.
+    path : where it lies here.
     """
 
     function: str
@@ -58,6 +62,7 @@ class Code:
     version: str
     file: str
     sha256: str
+    path: Path
 
     @property
     def described(self) -> dict[str, str]:
@@ -97,13 +102,75 @@ def locate(function: str) -> Code:
     distributions = _distributions().get(top, [])
     package = distributions[0] if distributions else top
     version = metadata.version(package) if distributions else "none"
-    return Code(function, package, version, path.name, _digest(path))
+    return Code(function, package, version, path.name, _digest(path), path)
 
 
 @cache
 def _distributions() -> Mapping[str, list[str]]:
     """The installed distributions of each package; to look takes a second."""
     return metadata.packages_distributions()
+
+
+def versions_used(code: Code, before: Iterable[str]) -> dict[str, str]:
+    """The versions of Python and of the packages that a function uses: those that the files of its
+    package import, and those that were loaded with it, as for what it unpickles. Of the latter
+    none that another one requires.
+
+    Parameters
+    ----------
+    before : names of the modules that were loaded before it was.
+
+    Returns
+    -------
+    dict : by package its version; "none" of files that are not installed as a package.
+    """
+    own = code.function.partition(":")[0].partition(".")[0]
+    distributions = _distributions()
+    written = set(_imports(code.path)) - {own}
+    imported = {name for top in written for name in distributions.get(top, ())}
+    files = {top for top in written if top not in distributions and _is_here(top)}
+    new = {module.partition(".")[0] for module in set(sys.modules).difference(before)} - {own}
+    loaded = {name for top in new for name in distributions.get(top, ())}
+    required = {need for name in imported | loaded for need in _requirements(name)}
+    names = imported | {name for name in loaded if _normal(name) not in required}
+    versions = {name: metadata.version(name) for name in names} | dict.fromkeys(files, "none")
+    return {"python": platform.python_version()} | dict(sorted(versions.items()))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The top packages that Python files import, but Python's own."""
+    for file in (path,) if path.is_file() else path.rglob("*.py"):
+        try:
+            tree = ast.parse(reading.content(file, LARGEST))
+        except (SyntaxError, ValueError):
+            continue  # of another version of Python; what is used of it was loaded
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            else:
+                continue
+            yield from {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def _is_here(top: str) -> bool:
+    try:
+        return find_spec(top) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _requirements(distribution: str) -> Iterator[str]:
+    for text in metadata.requires(distribution) or ():
+        name = re.match(r"[\w.-]+", text)
+        if name and "extra ==" not in text:
+            yield _normal(name[0])
+
+
+def _normal(name: str) -> str:
+    """The name of a package as all ways to write it compare."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _dotted(name: str) -> bool:
@@ -271,6 +338,26 @@ def _changed(card: ModelCard, why: str) -> ModelError:
     return ModelError(
         f"The model {card.id} is no longer what was imported: {why}.",
         safe=_SAFE,
-        todo="Something that its function uses has changed, such as another package or a file. "
-        "Put it back, or import the model again under another id.",
+        todo=f"{_changes(card)} Put it back, or import the model again under another id.",
     )
+
+
+def _changes(card: ModelCard) -> str:
+    """Which versions are others than those that the card states."""
+    stated = (card.origin and card.origin.versions) or {}
+    here = {name: _version(name) for name in stated if stated[name] != "none"}
+    changed = [
+        f"{name} {v}, here {here[name]}" for name, v in stated.items() if v != here.get(name, v)
+    ]
+    if changed:
+        return f"The import was made with {'; '.join(changed)}."
+    return "Something that its function uses has changed, such as another package or a file."
+
+
+def _version(name: str) -> str:
+    if name == "python":
+        return platform.python_version()
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

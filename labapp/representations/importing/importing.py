@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -75,7 +76,7 @@ class _Opened:
         What a converted file made itself of the latents that it is tried on.
     files : dict
         Name -> SHA-256.
-    package : dict or None
+    package, versions : dict or None
         See `Origin`.
     """
 
@@ -86,6 +87,7 @@ class _Opened:
     expected: Float32 | None
     files: dict[str, str]
     package: Mapping[str, str] | None
+    versions: Mapping[str, str] | None = None
 
 
 def import_decoder(
@@ -192,6 +194,7 @@ def import_decoder(
             format=kind,
             files={**opened.files, latents.name: files.digest(rows_of.content_of(latents))},
             package=dict(opened.package or {}) or None,
+            versions=dict(opened.versions or {}) or None,
             limits=(limits or latents).name,
         ),
     )
@@ -286,20 +289,24 @@ def _python(
     """What a function of a package is: a torch module, which becomes a graph, or a function of
     latents, which stays one."""
     code = python_backend.locate(function)
+    before = set(sys.modules)
     value = python_backend.call(code)
     hashes = {code.file: code.sha256}
     if python_backend.is_network(value):
+        versions = python_backend.versions_used(code, before)
         graphs.needed()
         content = _exported(function, value, space.width)
         opened = _converted(
             function, content, "torch-export", latents, space, trial, shape, hashes, trusted=False
         )
-        return replace(opened, package={**code.described, **(opened.package or {})})
+        stated = {**code.described, **(opened.package or {})}
+        return replace(opened, package=stated, versions=versions)
     run = python_backend.runner(value, function)
+    run(trial[:1])  # what it loads when it is run counts
+    versions = python_backend.versions_used(code, before)
     how = trying.layout_of(function, run, trial, shape)
-    return _Opened(
-        function, python_backend.laid_out(run, how), how, None, None, hashes, code.described
-    )
+    decode = python_backend.laid_out(run, how)
+    return _Opened(function, decode, how, None, None, hashes, code.described, versions)
 
 
 def _exported(function: str, network: Any, width: int) -> bytes:

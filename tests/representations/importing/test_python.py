@@ -3,9 +3,11 @@ the package is, and refused where it or its pictures are others."""
 
 import importlib
 import json
+import platform
 import sys
 import warnings
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from labapp import models_catalog
 from labapp.cli.models import models_bench
 from labapp.errors import ModelError, SessionError
 from labapp.events.event import UnstampedEvent
-from labapp.representations import package
+from labapp.representations import package, python_backend
 from labapp.representations.importing import memory
 from labapp.representations.importing.importing import Imported, import_decoder
 from labapp.session.models import load_warm
@@ -120,6 +122,11 @@ def test_a_function_is_a_model_where_its_package_is(tmp_path: Path, own: Path) -
         "version": "none",
     }
     assert set(made.card.origin.files) == {"own_decoders", "z.npy"}
+    assert made.card.origin.versions == {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "torch": metadata.version("torch"),
+    }
     assert made.card.origin.limits == "z.npy"
     assert any(note.startswith("Dials, as z.npy says: z1 -") for note in made.notes)
     decoder = package.load_package("mine/own")
@@ -153,6 +160,32 @@ def test_other_pictures_of_the_same_package_are_refused(
     monkeypatch.setattr(module, "BASIS", module.BASIS * 1.1)
     with pytest.raises(ModelError, match="its pictures differ from those of the import by up to"):
         package.load_package("mine/own")
+    (card,) = (tmp_path / "models").rglob("model.yaml")
+    version = f"numpy: {np.__version__}"
+    assert version in card.read_text("utf-8")
+    card.write_text(card.read_text("utf-8").replace(version, "numpy: 1.0.1"), "utf-8")
+    with pytest.raises(ModelError, match=f"made with numpy 1.0.1, here {np.__version__}"):
+        package.load_package("mine/own")
+
+
+def test_the_card_has_the_versions_of_what_a_function_imports_and_unpickles(
+    tmp_path: Path, own: Path
+) -> None:
+    """Of a module of its own beside the package there is no version; what is imported in a
+    function counts, what nobody has does not."""
+    (own.parent / "beside.py").write_text("")
+    with (own / "pca.py").open("a") as file:
+        file.write("import beside\ndef late():\n    import sklearn.svm, no_such_package\n")
+    code = python_backend.locate("own_decoders.pca:decode")
+    loaded = set(sys.modules) - {name for name in sys.modules if name.startswith("pandas")}
+    assert set(python_backend.versions_used(code, sys.modules)) == {
+        "python", "numpy", "torch", "scikit-learn", "beside",
+    }  # fmt: skip
+    import pandas
+
+    versions = python_backend.versions_used(code, loaded)
+    assert versions["pandas"] == pandas.__version__
+    assert versions["beside"] == "none"
 
 
 def test_a_package_that_is_not_here_is_told(
