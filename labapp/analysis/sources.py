@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
 from labapp.errors import RecordError
 from labapp.journal.opening import places, session_places
+from labapp.report.formats import count
+from labapp.representations.card import installed_sha256
 
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
@@ -70,7 +73,23 @@ def read_sessions(
         for session in chosen.values()
         if session.running
     ]
+    notes += _other_cards(chosen.values())
     return list(read.values()), file, notes
+
+
+def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:
+    """A note on each model whose card was another one at sessions than it is here."""
+    cards = Counter((model, card) for session in sessions for model, card in session.cards.items())
+    for model in sorted({model for model, _ in cards}):
+        here = installed_sha256(model)
+        n = sum(cards[each] for each in cards if each[0] == model and each[1] != here)
+        if here and n:
+            yield (
+                f"The model {model} that is installed here has another card (model.yaml) than at "
+                f"{count(n, 'session')}. What was recorded is as it was; what only a card tells "
+                "(data set, published model, errors) and pictures that are drawn again are of the "
+                "installed model."
+            )
 
 
 def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,7 @@ from labapp import resources
 from labapp.documents import SHA256
 from labapp.errors import LabappError, ModelError
 from labapp.naming import NotReserved
+from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.architectures import (
     ARCHITECTURES,
@@ -27,7 +29,7 @@ from labapp.representations.display import Chart, Display
 from labapp.representations.recipe import ID_PATTERN, Objective, Optimizer
 from labapp.representations.space import LatentSpace
 from labapp.representations.task import Task
-from labapp.training import files
+from labapp.training.files import read_bytes
 
 CARD = "model.yaml"
 TITLE = "title.txt"
@@ -334,13 +336,23 @@ def know(model: str, card: ModelCard) -> None:
 def installed(model: str) -> ModelCard | None:
     """The card of the model package with this id that is installed here, or else the one that came
     with sessions; None without one that can be read."""
-    for root in resources.model_roots():
-        try:
-            state = (root / model / CARD).stat()
-        except OSError:
-            continue
-        return _read_once(root / model, state.st_mtime_ns, state.st_size) or _BUNDLED.get(model)
-    return _BUNDLED.get(model)
+    folder = _folder(model)
+    if folder is None:
+        return _BUNDLED.get(model)
+    state = (folder / CARD).stat()
+    return _read_once(folder, state.st_mtime_ns, state.st_size) or _BUNDLED.get(model)
+
+
+def installed_sha256(model: str) -> str:
+    """The hash of the card of the installed model with this id; empty where none is installed.
+    Sessions record it of each of their models."""
+    folder = _folder(model)
+    return "" if folder is None else sha256(files.content(folder / CARD)).hexdigest()
+
+
+def _folder(model: str) -> Path | None:
+    folders = (root / model for root in resources.model_roots())
+    return next((folder for folder in folders if files.exists(folder / CARD)), None)
 
 
 @lru_cache(maxsize=256)
@@ -382,7 +394,7 @@ def title_of(folder: Path) -> str:
     if not path.is_file():
         return ""
     try:
-        return " ".join(files.read_bytes(path).decode("utf-8").split())[:LONGEST_TITLE]
+        return " ".join(read_bytes(path).decode("utf-8").split())[:LONGEST_TITLE]
     except UnicodeDecodeError as error:
         raise ModelError(
             f"{path} is not UTF-8 text.", todo="Give the title again: labapp models title."

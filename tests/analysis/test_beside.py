@@ -62,6 +62,26 @@ def test_a_bundle_is_analysed_where_its_model_is_not_installed(
     assert list(bundled_cards(bundle)) == ["lab/curves"]
 
 
+def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = simulated(tmp_path, REPEATS, monkeypatch)
+    bundle = tmp_path / "bundle"
+    export([session], bundle)
+    assert load(session).remarks == ()
+    file = tmp_path / "models/lab/curves/model.yaml"
+    file.write_text(file.read_text("utf-8").replace("\ndataset: sinelines", "\ndataset: waves"))
+    for place in (session, bundle):
+        (note,) = load(place).remarks
+        assert note.startswith("The model lab/curves that is installed here has another card")
+        assert "than at 1 session. " in note
+        assert "of the installed model" in note
+    assert card.dataset_of("lab/curves") == "waves", "as the note says"
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "elsewhere"))
+    assert load(bundle).remarks == (), "the bundle's card speaks"
+    assert card.dataset_of("lab/curves") == "sinelines"
+
+
 @pytest.mark.parametrize(("replicates", "study"), [(REPEATS, "synthetic-crowd"), ("", None)])
 def test_an_older_session_repeats_what_its_study_file_says(
     replicates: str, study: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ from labapp.analysis.items import instruments_of
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.walk import Parts
 from labapp.errors import RecordError
+from labapp.events.lifecycle import DecoderWarmed
 from labapp.journal.guard import readable
 from labapp.journal.integrity import check_chain
 from labapp.journal.opening import SessionPlace
@@ -30,7 +31,7 @@ class Folded:
 
     who: study, participant and session label; place: where it was read; source: that in words;
     events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
-    snapshots: theirs, packed.
+    snapshots: theirs, packed; cards: by model the hash of its card at the session.
     """
 
     who: tuple[str, str, str]
@@ -42,9 +43,16 @@ class Folded:
     events: int
     tables: Mapping[str, bytes]
     snapshots: bytes
+    cards: Mapping[str, str]
 
     @classmethod
-    def of(cls, session: SessionRecords, place: SessionPlace, record: Record) -> Folded:
+    def of(
+        cls,
+        session: SessionRecords,
+        place: SessionPlace,
+        record: Record,
+        cards: Mapping[str, str],
+    ) -> Folded:
         planned = session.totals.planned
         return cls(
             (planned.study, planned.participant, planned.session),
@@ -56,6 +64,7 @@ class Folded:
             len(record.rows),
             pieces(session),
             snapshots_piece(session.who, session.traced),
+            cards,
         )
 
     @property
@@ -91,15 +100,21 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
             "by one, in place of the folder that holds them all.",
         )
     Parts.of(record.planned.plan)  # which says what package is missing; a questionnaire does not
+    events = with_replicates(list(record.payloads()), record)
     session = SessionRecords.of(
-        with_replicates(list(record.payloads()), record),
+        events,
         f"{record.name} ({record.kind})",
         deidentified=record.redacted,
         withdrawn=bool(record.withdrawn),
         decision=record.decision,
         instruments=instruments_of(record),
     )
-    return Folded.of(session, place, record)
+    cards = {
+        payload.model: payload.card_sha256
+        for _, payload in events
+        if isinstance(payload, DecoderWarmed) and payload.card_sha256
+    }
+    return Folded.of(session, place, record, cards)
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
