@@ -149,10 +149,13 @@ def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) 
         powers = declared_contrasts.plan_contrasts(loaded, pilot)
         if out is not None:
             path = files.write_contrasts(loaded, powers, out)
+    left_out = declared_contrasts.left_out(loaded)
     if json_:
         say_json(contrasts_page.summary(powers))
+        for line in left_out:
+            say(line, err=True)
         return
-    for line in contrasts_page.words(powers):
+    for line in (*contrasts_page.words(powers), *left_out):
         say(line)
     say("A page with curves: --out DIR" if path is None else f"plan: {path}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from labapp.errors import RecordError
 
@@ -15,13 +16,20 @@ _UNFORESEEN = (
 
 @contextmanager
 def readable(source: str) -> Iterator[None]:
-    """Raise as a RecordError, which names the session, what goes wrong in reading it.
+    """Raise as a RecordError, which names the session, what goes wrong in reading it; and put the
+    name before a RecordError that lacks it, such as of a single row. source: the session.
 
     What a damaged session can hold is looked for before (`records.plausible`); this is for the
     rest, so that one session is one error and never the end of all.
     """
     try:
         yield
+    except RecordError as error:
+        if Path(source).name in error.what:
+            raise
+        raise RecordError(
+            f"{source}: {error.what}", safe=error.safe, todo=error.todo, faults=error.faults
+        ) from error
     except _UNFORESEEN as error:
         first = (str(error).strip().splitlines() or [""])[0]
         raise RecordError(

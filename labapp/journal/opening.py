@@ -114,6 +114,12 @@ def is_session(path: Path) -> bool:
     return files.is_file(path / JOURNAL) and FolderName.parse(path.resolve().name) is not None
 
 
+def _was_session(path: Path) -> bool:
+    """Whether a folder is called like a session: one without a journal is told when it is opened,
+    and not passed over."""
+    return files.is_folder(path) and FolderName.parse(path.name) is not None
+
+
 def places(path: Path) -> list[Path]:
     """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
     the data root, the data root itself), or of bundles; itself where there is nothing else to try.
@@ -124,7 +130,7 @@ def places(path: Path) -> list[Path]:
         folder
         for pattern in ("*", "*/*")
         for folder in sorted(path.glob(pattern))
-        if is_session(folder)
+        if is_session(folder) or _was_session(folder)
     ]
     return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from labapp import __version__
-from labapp.planning.declared_contrasts import GOALS, LEVEL, MOST, UPPER, ContrastPower
+from labapp.planning.declared_contrasts import GOALS, LEVEL, MOST, UPPER, ContrastPower, left_out
 from labapp.report.drawing import ReportFigure
 from labapp.report.formats import count, decimal
 from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
@@ -190,6 +190,7 @@ def page(loaded: LoadedStudy, powers: Sequence[ContrastPower], figure: ReportFig
     parts = [heading(2, "Participants"), paragraph(RULE, "quiet"), _needs(powers)]
     if any(each.pilot is None for each in powers):
         parts.append(paragraph(WITHOUT_PILOT, "note"))
+    parts += [paragraph(line, "note") for line in left_out(loaded)]
     parts.append(figure.html("plan"))
     if any(each.pilot is not None for each in powers):
         parts += [heading(2, "The pilot study"), _pilots(powers)]

@@ -151,6 +151,22 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
     ]
 
 
+def left_out(loaded: LoadedStudy) -> list[str]:
+    """What a study declares and a plan of contrasts cannot be made for, for want of a smallest
+    effect; a sentence each for contrasts and for outcomes."""
+    study = loaded.study
+    plan, smallest = study.analysis, study.analysis.smallest_effect
+    planned = {effect.contrast for effect in smallest.values()}
+    contrasts = [each.name for each in plan.contrasts if each.name not in planned]
+    tested = (*plan.outcomes.primary, *(each.outcome for each in study.hypotheses))
+    outcomes = [name for name in dict.fromkeys(tested) if name not in smallest]
+    return [
+        f"Not planned, for no smallest effect of {of} is declared: {', '.join(names)}."
+        for of, names in (("these contrasts", contrasts), ("these outcomes", outcomes))
+        if names
+    ]
+
+
 def _sessions(paths: Sequence[Path]) -> Tables:
     """Those of a pilot study: trial runs where there are any (`run --pilot`), else ordinary ones.
     Who withdrew and let the data be kept is among those recruited."""

@@ -87,6 +87,26 @@ class Training(Part):
     versions: dict[str, str]
 
 
+class ImportTrial(Part):
+    """What was found when a decoder was imported, where that was done.
+
+    Attributes
+    ----------
+    latents : how many it was tried on.
+    largest_difference : of a file that was converted, how far a value that the kept graph makes of
+        these latents is from the file's own at most.
+    decode_ms_median, decode_ms_95 : time of a single decode on one core, in milliseconds, and the
+        95th percentile.
+    remarks : what was told besides.
+    """
+
+    latents: int = Field(ge=1)
+    largest_difference: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    decode_ms_median: float = Field(ge=0, allow_inf_nan=False)
+    decode_ms_95: float = Field(ge=0, allow_inf_nan=False)
+    remarks: list[str] = Field(default_factory=list)
+
+
 class Origin(Part):
     """The source of an imported model.
 
@@ -98,6 +118,7 @@ class Origin(Part):
         converted the file.
     versions : of Python and of the packages that a Python function used at the import, by name.
     limits : the file that the limits of the dials were taken from.
+    tried : what was found when the decoder was tried; none on cards of earlier versions.
     """
 
     format: Literal["tfjs", "onnx", "torchscript", "torch-export", "python"]
@@ -105,6 +126,7 @@ class Origin(Part):
     package: dict[str, str] | None = None
     versions: dict[str, str] | None = None
     limits: str | None = None
+    tried: ImportTrial | None = None
 
 
 class PublishedModel(Part):

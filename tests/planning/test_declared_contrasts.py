@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -209,3 +210,22 @@ def test_trial_runs_are_a_pilot_study_and_so_are_ordinary_sessions(tmp_path: Pat
         session.close("interrupted")
         tables = _sessions([session.folder.path])
         assert list(tables.participants["participant"]) == ["P01"]
+
+
+def test_what_a_plan_of_contrasts_leaves_out_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = study_file(tmp_path, "standardised: 0.5")
+    more = "    - {name: opposite, model: {sinelines/ae: -1, sinelines/gt: 1}}\n  smallest_effect"
+    text = path.read_text("utf-8").replace("  smallest_effect", more)
+    text = text.replace("[completion_rate]", "[completion_rate, response_time_s]")
+    path.write_text(text, "utf-8")
+    assert run(monkeypatch, str(path), "--contrasts", "--out", str(tmp_path / "plan")) == 0
+    told = capsys.readouterr().out
+    for what in ("these contrasts is declared: opposite", "these outcomes is declared: response_"):
+        assert what in told
+        assert what in (tmp_path / "plan/plan.html").read_text("utf-8")
+    assert run(monkeypatch, str(path), "--contrasts", "--json") == 0
+    printed = capsys.readouterr()
+    assert {row["contrast"] for row in json.loads(printed.out)} == {"models"}
+    assert "opposite" in printed.err

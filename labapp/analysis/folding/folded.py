@@ -84,7 +84,7 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded:
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, is not what was written, or is withdrawn.
     """
-    with gc_paused(), readable(str(place.path)):
+    with gc_paused(), readable(str(place.path / place.prefix)):
         # In a function of its own, whose events are gone before the collector looks for any.
         return _fold(place, withdrawn=withdrawn)
 

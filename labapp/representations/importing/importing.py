@@ -19,7 +19,7 @@ from labapp import resources
 from labapp.errors import ModelError
 from labapp.naming import reserved
 from labapp.representations import package, python_backend
-from labapp.representations.card import IMPORTED, ONNX, PYTHON, ModelCard, Origin, read
+from labapp.representations.card import IMPORTED, ONNX, PYTHON, ImportTrial, ModelCard, Origin, read
 from labapp.representations.decoders import AT_ONCE
 from labapp.representations.distance import named
 from labapp.representations.importing import graph as graphs
@@ -167,9 +167,16 @@ def import_decoder(
             f"Its ONNX differs from {_short(opened.name)} by at most {tried.apart:.1g} on "
             f"{len(trial):,} latents."
         )
-    notes += [*idle, pace]
+    notes += [*idle, trying.pace_words(*pace)]
     if dropped:
         notes.append(f"{dropped} of the latents lie beyond the limits and were left out.")
+    found = ImportTrial(
+        latents=len(trial),
+        largest_difference=None if opened.expected is None else float(tried.apart),
+        decode_ms_median=round(pace[0], 3),
+        decode_ms_95=round(pace[1], 3),
+        remarks=notes,
+    )
     architecture = PYTHON if opened.graph is None else ONNX
     card = ModelCard(
         card=1,
@@ -196,6 +203,7 @@ def import_decoder(
             package=dict(opened.package or {}) or None,
             versions=dict(opened.versions or {}) or None,
             limits=(limits or latents).name,
+            tried=found,
         ),
     )
     package.write_package(

@@ -245,14 +245,19 @@ def idle(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
     return [f"Turning {', '.join(names)} changes nothing in the picture."] if names else []
 
 
-def pace(run: Run, trial: Float32) -> str:
-    """How long single decodes take, beside the time of a frame."""
+def pace(run: Run, trial: Float32) -> tuple[float, float]:
+    """How long single decodes take: median and 95th percentile, in milliseconds."""
     times = []
     for row in trial[: TIMED + 5]:
         start = time.perf_counter()
         run(row[None])
         times.append((time.perf_counter() - start) * 1000)
     median, slow = np.percentile(times[5:], (50, 95))
+    return float(median), float(slow)
+
+
+def pace_words(median: float, slow: float) -> str:
+    """The same in words, beside the time of a frame."""
     text = f"A decode takes {median:.2f} ms here (95 %: {slow:.2f} ms), on one core."
     if slow <= FRAME_BUDGET_MS:
         return text

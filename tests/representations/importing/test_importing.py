@@ -126,6 +126,13 @@ def test_every_format_gives_the_same_pictures(tmp_path: Path, module: type[Modul
         assert card.shape == made[-1].shape[1:]
         assert card.origin is not None
         assert card.origin.format == kind
+        tried = card.origin.tried
+        assert tried is not None
+        assert tried.decode_ms_median <= tried.decode_ms_95
+        assert tried.remarks == list(package.notes)
+        converted = kind == "torchscript"
+        assert (tried.largest_difference is not None) == converted
+        assert tried.largest_difference is None or tried.largest_difference < 1e-5
         assert card.task is not None
         assert card.task.distance.startswith("mse/")
         assert len(card.dimensions) == 3
