@@ -6,6 +6,7 @@ The screens come from a preview, once each: what another study shows alike is no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -16,6 +17,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractScrollArea,
     QAbstractSlider,
     QApplication,
     QLabel,
@@ -30,6 +32,7 @@ from labapp.events.commands import Pause, Resume
 from labapp.resources import assets
 from labapp.simulation.course import Course
 from labapp.study.loading import load
+from labapp.ui import room
 from labapp.ui.participant.panels import Question
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import Place, Preview, opened_preview
@@ -37,7 +40,7 @@ from labapp.ui.widgets.bars import BottomBar, Foot
 from labapp.ui.widgets.choice import Option
 from labapp.ui.widgets.heard import Picture
 from tests.ui.hearing import Role, heard
-from tests.ui.quiet import restless_widgets
+from tests.ui.quiet import SETTLES, restless_widgets
 
 STUDIES = sorted(path.stem for path in (assets() / "studies").glob("*.yaml"))
 USED = (QAbstractButton, QAbstractSlider, QLineEdit, QPlainTextEdit)
@@ -66,13 +69,15 @@ def look_of(place: Place, preview: Preview) -> tuple[str, ...]:
     return (*names, str(kind), str(place.page), presentation)
 
 
-def screens(language: str, studies: Sequence[str]) -> Iterator[tuple[Preview, Place, str]]:
+def screens(
+    language: str, studies: Sequence[str], size: tuple[int, int] = (1366, 768)
+) -> Iterator[tuple[Preview, Place, str]]:
     """Every screen that looks otherwise than those before it, and its study."""
     seen: set[tuple[str, ...]] = set()
     for study in studies:
         with opened_preview(load(study, language), None, None) as preview:
             preview.course = Course(preview.runner.machine)  # nobody has to go through it first
-            preview.window.resize(1366, 768)
+            preview.window.resize(*size)
             offer_skip(preview.window.bottom)
             preview.window.show()
             preview.window.activateWindow()
@@ -190,7 +195,9 @@ def key_faults(window: ParticipantWindow) -> Iterator[str]:
 
 def role_faults(window: ParticipantWindow) -> Iterator[str]:
     """What a screen reader is not told, or wrongly."""
-    written = " ".join(label.text() for label in window.findChildren(QLabel) if label.isVisible())
+    labels = [label.text() for label in window.findChildren(QLabel) if label.isVisible()]
+    yield from (f"a tag is shown: {text}" for text in labels if re.search(r"</?[a-z]+.*?>", text))
+    written = " ".join(labels)
     classes = classes_of(window)
     for widget in window.findChildren(QWidget):
         focusable = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -255,3 +262,23 @@ def test_it_is_so_in_german(qapp: QApplication) -> None:
     _, needed = in_english()
     faults, _ = faults_of("de", needed)
     assert not faults, "\n".join(faults)
+
+
+SCROLLING = ("quickstart", "bagnet-distinction", "protopnet-agreement", "prototree-distinction")
+"""Studies with a screen of each kind that scrolls in a small window."""
+
+
+def test_what_is_to_be_read_begins_at_its_top(qapp: QApplication) -> None:
+    """In the smallest window, where texts scroll."""
+    scrolling, faults = 0, []
+    for preview, place, study in screens("en", SCROLLING, room.PARTICIPANT):
+        for _ in range(SETTLES):
+            QApplication.processEvents()
+        for area in preview.window.findChildren(QAbstractScrollArea):
+            bar = area.verticalScrollBar()
+            if area.isVisible() and bar.maximum() > 0:
+                scrolling += 1
+                if bar.value():
+                    faults.append(f"{study}, {place.file}: {area} is at {bar.value()}")
+    assert not faults, "\n".join(faults)
+    assert scrolling > 8

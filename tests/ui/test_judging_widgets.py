@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -23,10 +23,15 @@ P = theme.LIGHT
 LEFT = Qt.MouseButton.LeftButton
 
 
+FAR = (5000, 5000)
+"""Where no window is."""
+
+
 @pytest.fixture
 def show(qapp):
     """Put widgets into a window that is on the screen."""
     windows = []
+    QCursor.setPos(*FAR)  # wherever another test left it
 
     def one(*widgets: QWidget) -> QWidget:
         window = QWidget()

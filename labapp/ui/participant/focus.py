@@ -3,7 +3,7 @@
 The order is that of the layouts, so that a field that is put into a row later, such as the editor
 of a dial's name, has its place in that row. A screen can name what comes in another turn, since its
 task is done in it. The way on comes behind the content, and what leaves a question, such as Skip,
-behind everything else. What gets the focus is scrolled into view.
+behind everything else. What gets the focus is scrolled into view; what comes up begins at its top.
 """
 
 from __future__ import annotations
@@ -91,11 +91,22 @@ class InView(QObject):
     def __init__(self, area: QScrollArea) -> None:
         super().__init__(area)
         self._area = area
+        self._still: QWidget | None = None
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._follow)
 
+    def begin(self, focused: QWidget) -> None:
+        """What is to be looked at begins at its top, whatever of it has the focus: nothing follows
+        that widget before another one has had the focus."""
+        self._still = focused
+        for bar in (self._area.verticalScrollBar(), self._area.horizontalScrollBar()):
+            bar.setValue(0)
+
     def _follow(self, before: QWidget | None, now: QWidget | None) -> None:
+        if now is self._still:
+            return
+        self._still = None if now is not None else self._still
         # Nothing moves under the mouse while a button of it is down.
         if QApplication.mouseButtons() or now is None or not self._area.isAncestorOf(now):
             return
@@ -103,5 +114,5 @@ class InView(QObject):
         QTimer.singleShot(0, self, lambda: self._show(now))
 
     def _show(self, widget: QWidget) -> None:
-        if isValid(widget):
+        if isValid(widget) and widget.hasFocus() and widget is not self._still:
             self._area.ensureWidgetVisible(widget)

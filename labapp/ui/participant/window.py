@@ -375,9 +375,11 @@ class ParticipantWindow(QWidget):
         if self.opened is not None:
             return
         wish, screen.wish = screen.wish, ""
-        widget = screen.entrance() if wish == "content" else None
+        widget = (screen.entrance() if wish == "content" else None) or self.bottom.right
         if not self.leave.isVisible():
-            self._focus(widget or self.bottom.right)
+            self._focus(widget)
+        if wish == "content":
+            self.body.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
         if self._screen is not None and not self._covered:

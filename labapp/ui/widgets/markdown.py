@@ -63,6 +63,8 @@ class MarkdownView(QTextBrowser):
         self._text = markdown
         read(self.document(), markdown)
         self._style()
+        # Its cursor went to the end with the text, and Qt scrolls to it when it is shown first.
+        self.setTextCursor(QTextCursor(self.document()))
         self.setAccessibleName(self.document().begin().text())
         self._measured = (0, 0)
         self.verticalScrollBar().setValue(0)

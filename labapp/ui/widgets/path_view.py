@@ -25,7 +25,7 @@ from labapp.ui.widgets.row_view import (
     RowView,
     Widths,
 )
-from labapp.ui.widgets.segments import MissingMark, Segments, spoken
+from labapp.ui.widgets.segments import MissingMark, Segments
 
 FAINT = 0.35
 """How strong a step is drawn that is not on the way any more."""
@@ -145,8 +145,9 @@ class PathList(RowList):
         for number, view in enumerate(self.shown, start=1):
             here = number == place
             if (view.step.property("tone") == "warn") != here:
-                text = spoken(view.step.text())
-                view.step.setText(f"<u>{text}</u>" if here else text)  # not by colour alone
+                font = view.step.font()
+                font.setUnderline(here)  # not by colour alone
+                view.step.setFont(font)
                 restyle(view.step, "tone", "warn" if here else "")
                 if here:
                     self.bring(view)

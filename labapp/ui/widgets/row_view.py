@@ -288,8 +288,12 @@ class RowList(QWidget):
         self.rows.append(view)
 
     def bring(self, widget: QWidget) -> None:
-        """Bring a row into sight, since the focus came to it."""
-        self.area.ensureWidgetVisible(widget, 0, GAP)
+        """Bring a row into sight, since the focus came to it: the first one from its top, also
+        where there is no room for all of it."""
+        if [widget] == self.rows[:1]:
+            self.area.verticalScrollBar().setValue(0)
+        else:
+            self.area.ensureWidgetVisible(widget, 0, GAP)
 
     def row_with_focus(self) -> RowView | None:
         """The row whose rating has the keyboard."""

@@ -78,7 +78,7 @@ def decision_words(words: Strings, row: PlannedRow, *, similarity: bool = False)
     if not similarity or row.similarity is None:
         return text
     number = words.number(f"{row.similarity:.{DIGITS}f}")
-    return f'{text}<br><span style="font-weight: 400">{number}</span>'
+    return f"{text}\n{number}"
 
 
 def path_rows(
