@@ -10,7 +10,6 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import matplotlib as mpl
@@ -121,12 +120,16 @@ class ReportFigure:
     label: str
     caption: str
 
-    @cached_property
+    @property
     def svg(self) -> str:
-        """The figure as an `<svg>` element, drawn once for page and file."""
-        with mpl.rc_context(style()):
-            text = svg_text(self.figure)
-        self.figure.set_layout_engine("none")  # laid out already; a second time takes as long
+        """The figure as an `<svg>` element, drawn once for page and file, whatever each calls
+        it."""
+        text: str | None = getattr(self.figure, "_labapp_svg", None)
+        if text is None:
+            with mpl.rc_context(style()):
+                text = svg_text(self.figure)
+            self.figure._labapp_svg = text  # type: ignore[attr-defined]
+            self.figure.set_layout_engine("none")  # laid out already; a second time takes as long
         return text
 
     def html(self, prefix: str) -> Html:

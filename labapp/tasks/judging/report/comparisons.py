@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from labapp.analysis import inference
 from labapp.analysis.tables import Tables
@@ -14,6 +16,9 @@ from labapp.tasks.judging.report.opinions import of_study, people, understanding
 from labapp.tasks.judging.report.results import Quantity, Result, result_of
 from labapp.tasks.judging.report.statistics import PERCENT, RIGHT, accuracy, noted, of_group
 
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
+
 HEATMAPS = "heatmap-distinction"
 TREE = frozenset({"path-agreement", "path-first-step"})
 
@@ -21,8 +26,9 @@ TREE = frozenset({"path-agreement", "path-first-step"})
 @dataclass(frozen=True)
 class Findings:
     """Every statistic of the sessions that count: of each study by its id, between studies, and
-    over all of them; and the groups they are of."""
+    over all of them; and the groups they are of. counted: the tables they are made of."""
 
+    counted: Tables
     groups: tuple[Group, ...]
     by_study: dict[str, list[Result]]
     between: list[Result]
@@ -34,6 +40,13 @@ class Findings:
         studies = [result for results in self.by_study.values() for result in results]
         return [*studies, *self.between, *self.pooled]
 
+    @cached_property
+    def drawn(self) -> Sequence[ReportFigure]:
+        """The figures, drawn once for the page and the files. matplotlib is loaded here."""
+        from labapp.tasks.judging.report.figures import plates
+
+        return plates(self.counted, self.groups) if self.groups else ()
+
 
 def findings(counted: Tables) -> Findings:
     """What the studies of judged explanations among these sessions, which all count, say."""
@@ -44,7 +57,7 @@ def findings(counted: Tables) -> Findings:
         of_photos = [result for group in own for result in of_group(group)]
         by_study[study] = [*of_photos, *of_study(counted, own)]
     over_all = list(pooled(counted, groups)) if groups else []
-    return Findings(tuple(groups), by_study, list(between(groups)), over_all)
+    return Findings(counted, tuple(groups), by_study, list(between(groups)), over_all)
 
 
 def between(groups: Sequence[Group]) -> Iterator[Result]:

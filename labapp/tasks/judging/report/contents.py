@@ -66,14 +66,10 @@ class JudgingReport(TaskReport[Findings]):
     ) -> tuple[str, Iterator[Html]]:
         if not findings.groups:
             return "", iter(())
-        return "Judged explanations, all studies", sections.together(counted, findings, anchor)
+        return "Judged explanations, all studies", sections.together(findings, anchor)
 
     def plates(self, counted: Tables, findings: Findings) -> Sequence[ReportFigure]:
-        if not findings.groups:
-            return ()
-        from labapp.tasks.judging.report.figures import plates
-
-        return plates(counted, findings.groups)
+        return findings.drawn
 
     def methods(self, study: ReportedStudy, findings: Findings) -> Iterator[str]:
         """How long the explanations are beside those of the paper."""

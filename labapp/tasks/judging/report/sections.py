@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from labapp.analysis.tables import Tables
 from labapp.report.formats import decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, paragraph, stacked, strong, table, two_lines
@@ -139,13 +138,15 @@ def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
         yield paragraph(paper.INVENTED, "note")
 
 
-def together(counted: Tables, result: Findings, anchor: str) -> Iterator[Html]:
+def together(result: Findings, anchor: str) -> Iterator[Html]:
     """All studies of judged explanations side by side, with the figures."""
     yield paragraph(paper.NOT_OURS)
     yield from _about_labels(result.groups)
     yield from _about_lengths(result.groups)
     yield overview(result)
-    yield from plates(counted, result, anchor)
+    for plate in result.drawn:
+        yield heading(3, plate.label)
+        yield plate.html(anchor)
     if result.between:
         yield heading(3, "Between studies")
         yield result_table(result.between, "Two groups of different sessions.", several=True)
@@ -154,15 +155,6 @@ def together(counted: Tables, result: Findings, anchor: str) -> Iterator[Html]:
             yield heading(3, title)
             yield result_table(own, "")
     yield paragraph(STAR, "quiet")
-
-
-def plates(counted: Tables, result: Findings, anchor: str) -> Iterator[Html]:
-    """The figures; matplotlib is loaded here."""
-    from labapp.tasks.judging.report import figures
-
-    for plate in figures.plates(counted, result.groups):
-        yield heading(3, plate.label)
-        yield plate.html(anchor)
 
 
 def overview(result: Findings) -> Html:

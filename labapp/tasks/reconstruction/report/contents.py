@@ -112,11 +112,7 @@ class ReconstructionReport(TaskReport[Found]):
         yield from sections.of_study(study.name, findings)
 
     def plates(self, counted: Tables, findings: Found) -> Sequence[ReportFigure]:
-        if not findings.models:
-            return ()
-        from labapp.tasks.reconstruction.report.labels.figures import plates
-
-        return plates(findings)
+        return [plate for drawn in findings.drawn.values() for plate in drawn]
 
     def write(self, findings: Found, folder: Path) -> None:
         files.write(findings, folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -87,11 +88,10 @@ class UnmaskingReport(TaskReport[tuple[Found, ...]]):
 
     def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
         """Those of each group; their names tell groups apart where there are several."""
-        from labapp.tasks.unmasking.report.figures import plates
-
         for number, results in enumerate(findings, start=1):
             apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
-            yield from plates(results, f"unmasking{apart}")
+            for plate in results.drawn:
+                yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
 
 
 REPORT = UnmaskingReport()

@@ -10,12 +10,17 @@ participant or image. Where a number has no value, it is NaN too and its n is 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from labapp.stimuli.manifest import Confusion
+
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
 
 PEOPLE, MODEL = "people", "model"
 """Who ranks the methods."""
@@ -179,3 +184,10 @@ class Found:
     report: pd.DataFrame
     fits: Fits
     comparisons: Comparisons
+
+    @cached_property
+    def drawn(self) -> Sequence[ReportFigure]:
+        """The figures, drawn once for the page and the files. matplotlib is loaded here."""
+        from labapp.tasks.unmasking.report.figures import plates
+
+        return plates(self)

@@ -109,10 +109,7 @@ def told(group: Group) -> str:
 
 
 def _plates(result: Found, anchor: str) -> Iterator[Html]:
-    """The figures; matplotlib is loaded here."""
-    from labapp.tasks.unmasking.report.figures import plates
-
-    for plate in plates(result):
+    for plate in result.drawn:
         yield heading(3, plate.label)
         yield plate.html(anchor)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labapp.analysis.tables import Tables
 from labapp.errors import RatingError
@@ -14,6 +16,9 @@ from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, n
 from labapp.tasks.reconstruction.report.labels.published import COVERED
 from labapp.tasks.reconstruction.report.labels.ratings import Rating, read_ratings
 from labapp.tasks.reconstruction.report.labels.sheet import Sheet, draw
+
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,14 @@ class Found:
         """Its models with their effects."""
         both = zip(self.models, self.effects, strict=True)
         return [(model, effects) for model, effects in both if model.study == study]
+
+    @cached_property
+    def drawn(self) -> Mapping[str, Sequence[ReportFigure]]:
+        """The figures by study, drawn once for the page and the files. matplotlib is loaded
+        here."""
+        from labapp.tasks.reconstruction.report.labels.figures import of_study
+
+        return {study: of_study(study, self) for study in self.studies}
 
     def consistent(self, name: Name) -> bool | None:
         """Where every rater says so; None without raters."""

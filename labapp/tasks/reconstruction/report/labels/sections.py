@@ -25,8 +25,6 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
     """Nothing where no dial was named."""
     if study not in result.studies:
         return
-    from labapp.tasks.reconstruction.report.labels import figures
-
     models = result.of_study(study)
     yield heading(3, "Names given to dials")
     repeats = any(model.published for model, _ in models)
@@ -41,7 +39,7 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
         yield paragraph(line, "quiet")
     for sliders, some in groupby(models, key=lambda pair: pair[0].sliders):
         yield names_table(list(some), result, f"Models with {count(sliders, 'slider')}.")
-    for plate in figures.of_study(study, result):
+    for plate in result.drawn[study]:
         yield plate.html("names")
     yield models_table(models, result)
     if repeats:
