@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Registration:
         Sessions that there were then.
     declared : mapping
         Design, exclusion, missing data, analysis and hypotheses, as in the study's file.
+    models : mapping
+        By id of a model the hash of its card; nothing in a record of an earlier version.
     """
 
     study: str
@@ -39,6 +41,7 @@ class Registration:
     registered_utc: str
     sessions_before: int
     declared: Mapping[str, Any]
+    models: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Registration:
@@ -55,6 +58,7 @@ class Registration:
                 str(fields["registered_utc"]),
                 int(fields["sessions_before"]),
                 dict(fields["declared"]),
+                {str(model): str(sha) for model, sha in dict(fields.get("models", {})).items()},
             )
         except (OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or error

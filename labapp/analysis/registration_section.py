@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from labapp.analysis.declared import factor_column, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.registration import Registration
 from labapp.analysis.session_totals import true_date
+from labapp.analysis.snapshots import Who
 from labapp.report.formats import count
 from labapp.report.page import Html, heading, paragraph, table
 from labapp.study.allocation import cell_name
@@ -21,8 +22,10 @@ def registration_section(
     study: str,
     sessions: pd.DataFrame,
     results: StudyAnalyses | None,
+    cards: Mapping[Who, Mapping[str, str]] | None = None,
 ) -> Iterator[Html]:
-    """Of one study; nothing where no registration of it was given. sessions: its participants."""
+    """Of one study; nothing where no registration of it was given. sessions: its participants;
+    cards: see `Tables`."""
     for registration in registrations:
         if registration.study != study:
             continue
@@ -30,6 +33,7 @@ def registration_section(
         yield paragraph(" ".join(_facts(registration, sessions)))
         rows = [("Changed", text) for text in _files(registration, sessions)]
         rows += [("Changed", text) for text in _changes(registration, sessions)]
+        rows += [("Changed", text) for text in _models(registration, sessions, cards or {})]
         rows += [("Sample", text) for text in _sample(registration, sessions)]
         rows += [("Not registered", text) for text in _by_hand(sessions)]
         rows += [("Not registered", text) for text in _unregistered(registration, results)]
@@ -60,6 +64,29 @@ def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
             f"{count(others, 'session')} of {len(sessions)} ran with other files of the study "
             "than those that were registered"
         )
+
+
+def _models(
+    registration: Registration,
+    sessions: pd.DataFrame,
+    cards: Mapping[Who, Mapping[str, str]],
+) -> Iterator[str]:
+    """Models of sessions that are others than those that were registered, by the hashes of their
+    cards; nothing of a registration that names none."""
+    if not registration.models:
+        return
+    keys = (sessions[key] for key in ("study", "participant", "session"))
+    met = [cards.get(who, {}) for who in zip(*keys, strict=True)]
+    for model in sorted({model for of_session in met for model in of_session}):
+        registered = registration.models.get(model)
+        others = sum(model in own and own[model] != registered for own in met)
+        if registered is None:
+            yield f"{model} was shown and is no model that was registered"
+        elif others:
+            yield (
+                f"{count(others, 'session')} of {len(sessions)} had another model {model} than "
+                "the one that was registered (another card)"
+            )
 
 
 def _sample(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:

@@ -72,7 +72,7 @@ def study(
             spoke.add(report)
             yield part
     yield from without_sections(about)
-    yield from registration_section(findings.registrations, name, own, results)
+    yield from registration_section(findings.registrations, name, own, results, tables.cards)
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
     yield from item_sections(about.counted, scales, anchor)

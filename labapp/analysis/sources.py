@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labapp.analysis.beside import know_bundled_cards
@@ -65,7 +65,7 @@ def read_sessions(
             who = folded.who
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
                 continue
-            read[who] = Read(who, folded.tables, file.add(folded.snapshots))
+            read[who] = Read(who, folded.tables, file.add(folded.snapshots), folded.cards)
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     _tell_left_out(others, bool(read), pilot, notes)
     notes += [
@@ -109,11 +109,13 @@ def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[s
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A session that was read: its pieces by table, and the part of the file with its snapshots."""
+    """A session that was read: its pieces by table, the part of the file with its snapshots, and by
+    model the hash of its card."""
 
     who: Who
     tables: Mapping[str, bytes]
     snapshots: Part
+    cards: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, session: SessionRecords, file: SnapshotFile) -> Read:

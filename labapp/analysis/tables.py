@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -28,6 +29,7 @@ _DTYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "numbers": "object",
 }
+NO_CARDS: Mapping[Who, Mapping[str, str]] = MappingProxyType({})
 _OF_ALL = frozenset({"participants", "deviations", "notes"})
 """Tables that tell of all sessions."""
 
@@ -56,6 +58,7 @@ class Tables:
     of the pointer's path; snapshots: the published study's record of each question.
     more: tables of tasks that other packages bring, by their names.
     remarks: what the reader should know about the sources (a session given twice).
+    cards: by session (study, participant and session) the hashes of its models' cards, by id.
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
 
@@ -80,6 +83,7 @@ class Tables:
     snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
     remarks: tuple[str, ...] = ()
     more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    cards: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -87,6 +91,7 @@ class Tables:
         frames: Mapping[str, pd.DataFrame],
         snapshots: Snapshots | pd.DataFrame,
         remarks: tuple[str, ...] = (),
+        cards: Mapping[Who, Mapping[str, str]] = NO_CARDS,
     ) -> Tables:
         """From frames by their names."""
         named = {field.name for field in fields(cls)}
@@ -94,6 +99,7 @@ class Tables:
             **{name: frame for name, frame in frames.items() if name in named - {SNAPSHOTS}},
             snapshots=snapshots,
             remarks=remarks,
+            cards=cards,
             more={name: frame for name, frame in frames.items() if name not in named},
         )
 
@@ -116,7 +122,7 @@ class Tables:
         """The rows of one study, or of several."""
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
-        return Tables.of(own, snapshots, self.remarks)
+        return Tables.of(own, snapshots, self.remarks, self.cards)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
@@ -126,7 +132,7 @@ class Tables:
         frames = self.small()
         for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
-        return Tables.of(frames, self._snapshots(who.__contains__), self.remarks)
+        return Tables.of(frames, self._snapshots(who.__contains__), self.remarks, self.cards)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""
@@ -222,7 +228,8 @@ def _tables(sessions: Sequence[Read], file: SnapshotFile, notes: Sequence[str]) 
             table = pa.Table.from_pylist(rows, table.schema)
         made[name] = frame(table, columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
-    return Tables.of(made, snapshots, tuple(notes))
+    cards = {session.who: session.cards for session in ordered}
+    return Tables.of(made, snapshots, tuple(notes), cards)
 
 
 def _declared_text(session: Read) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,11 +20,14 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.registration import FORMAT, RECORD
 from labapp.errors import DataFolderError, UsageError
 from labapp.planning.files import created
+from labapp.planning.registered_rules import Frozen, attention_checks, conditions, rules
 from labapp.report.formats import count
 from labapp.session import folder
+from labapp.study import overview
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
+from labapp.study.plan import Plan
 
 YOURS = "[To be written by you: {}]"
 """What stands where only the authors can answer."""
@@ -100,7 +103,10 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         )
     made = datetime.now(UTC)
     sessions = 0 if data is None else sum(1 for _ in folder.sessions_of(data, study.id))
-    facts = _Facts(loaded, sessions)
+    plans: list[Plan] = []
+    overview.check(loaded.path, plans=plans)
+    frozen = Frozen.of(plans)
+    facts = _Facts(loaded, sessions, plans, frozen)
     forms = {"aspredicted.md": facts.aspredicted(), "osf.md": facts.osf()}
     record = {
         "format": FORMAT,
@@ -113,6 +119,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         "files": {name: sha256(content).hexdigest() for name, content in loaded.files.items()},
         "inclusion": study.inclusion.model_dump(mode="json"),
         "declared": study.declared,
+        **asdict(frozen),
     }
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     digest = sha256(text.encode()).hexdigest()
@@ -159,8 +166,11 @@ def _page(form: str, loaded: LoadedStudy, made: datetime, digest: str, answers: 
 class _Facts:
     """What a study declares, in sentences."""
 
-    def __init__(self, loaded: LoadedStudy, sessions: int) -> None:
+    def __init__(
+        self, loaded: LoadedStudy, sessions: int, plans: Sequence[Plan], frozen: Frozen
+    ) -> None:
         self.loaded, self.study, self.sessions = loaded, loaded.study, sessions
+        self.plans, self.frozen = plans, frozen
         self.design = self.study.design or Design()
         self.plan = self.study.analysis
 
@@ -174,7 +184,7 @@ class _Facts:
             ("5) Analyses", self._analyses()),
             ("6) Outliers and exclusions", self._exclusions()),
             ("7) Sample size", self._sample()),
-            ("8) Other", f"{self._missing()}\n\n{self._exploratory()}"),
+            ("8) Other", f"{self._missing()}\n\n{self._rules()}\n\n{self._exploratory()}"),
         ]
 
     def osf(self) -> Answers:
@@ -265,8 +275,13 @@ class _Facts:
             yield f"{SESSION}, within participants: {_listed(self.design.sessions)}"
 
     def _conditions(self) -> str:
+        some = conditions(self.loaded)
+        limited = "\n\nNot everybody meets everything:\n" + "\n".join(some) if some else ""
         if self.study.design is None:
-            return YOURS.format("which conditions there are; the study file declares no design")
+            return (
+                YOURS.format("which conditions there are; the study file declares no design")
+                + limited
+            )
         factors = list(self._factors())
         cells = len(self.design.cells)
         spread = (
@@ -274,7 +289,8 @@ class _Facts:
             if cells > 1
             else "There is one condition."
         )
-        return "\n".join([spread, *(f"* {factor}" for factor in factors), self._randomised()])
+        listed = "\n".join([spread, *(f"* {factor}" for factor in factors), self._randomised()])
+        return listed + limited
 
     def _randomised(self) -> str:
         if self.study.design is None:
@@ -360,7 +376,9 @@ class _Facts:
             lines.append(f"solved fewer than {count(study.inclusion.min_solved, 'question')}")
         lines += [f"{rule.fails()} (rule “{name}”)" for name, rule in study.exclude.items()]
         lines.append("withdrew")
-        return "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
+        told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
+        items = attention_checks(self.loaded)
+        return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
         if self.design.per_cell is None:
@@ -407,8 +425,14 @@ class _Facts:
         people = YOURS.format("who takes part, how they are found, and what they are paid")
         return (
             f"Sessions in the lab, led by a moderator. Tasks: {', '.join(tasks) or 'none'}. "
-            f"Questionnaires: {asked}. {people}"
+            f"Questionnaires: {asked}. {people}\n\n{self._rules()}"
         )
+
+    def _rules(self) -> str:
+        shown = self.frozen.lines()
+        files = "\n\nFiles, by the beginning of their hashes:\n" + "\n".join(shown)
+        trials = "\n".join(rules(self.loaded, self.plans))
+        return f"Rules of the trials:\n{trials}{files if shown else ''}"
 
     def _indices(self) -> str:
         lines = []

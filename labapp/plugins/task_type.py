@@ -189,6 +189,11 @@ class TaskType(ABC, Generic[P]):
         """What a part consists of, for `labapp studies show`; empty for nothing more."""
         return ""
 
+    def rules(self, part: P) -> str:
+        """By which rules the trials of a part go, for a registration: what counts as solved, what
+        can be skipped and when, what ends it. By default what it consists of."""
+        return self.summary(part)
+
     def line(self, part: P) -> str:
         """A part in the list of `labapp studies show`."""
         summary = self.summary(part)

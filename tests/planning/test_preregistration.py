@@ -4,19 +4,40 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from labapp.analysis.analyze import analyze
 from labapp.analysis.registration import RECORD, Registration
+from labapp.analysis.registration_section import registration_section
 from labapp.errors import ExportExists, UsageError
 from labapp.planning.preregistration import preregister
+from labapp.report.page import joined
+from labapp.representations.card import installed_sha256
+from labapp.simulation.jobs import simulate_study
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from tests.study.test_design import OWN
 
+TRUST = """
+id: trust
+version: 1
+title: Trust
+source: ours
+scores: {trust: {mean: [rely, wary], reverse: [wary]}}
+items:
+- {id: rely, text: I rely on it, points: 7, low: least, high: most}
+- {id: wary, text: I am wary, points: 7, low: least, high: most, only_if: {hint: with}}
+- {id: check_1, text: Choose the second, points: 7, low: least, high: most, check: 2}
+- {id: expertise, text: I know such pictures, points: 7, low: least, high: most}
+"""
+
 
 def study(tmp_path: Path, text: str = OWN) -> LoadedStudy:
+    (tmp_path / "instruments").mkdir(exist_ok=True)
+    (tmp_path / "instruments/trust.yaml").write_text(TRUST)
     path = tmp_path / "own.yaml"
-    path.write_text(text)
+    path.write_text(text + "- questionnaire: trust\n")
     return loading.load(path)
 
 
@@ -91,3 +112,66 @@ def test_a_study_that_declares_nothing_has_nothing_to_register(tmp_path: Path) -
     with pytest.raises(UsageError, match="declares no hypotheses"):
         preregister(loading.load("quickstart"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+PROCEDURE = OWN.replace(
+    "flow:\n- consent: texts/{language}/consent.md\n",
+    "when_interrupted: restart_stage\nflow:\n- consent: texts/{language}/consent.md\n"
+    "- text: extra.md\n  only_if: {hint: with}\n",
+)
+
+
+def test_the_forms_say_who_meets_what_and_by_which_rules(tmp_path: Path) -> None:
+    (tmp_path / "extra.md").write_text("# Extra\n")
+    loaded = study(tmp_path, PROCEDURE)
+    made = preregister(loaded, tmp_path / "out")
+    for form in ("aspredicted.md", "osf.md"):
+        text = (made.folder / form).read_text()
+        for fact in (
+            "* text extra.md: only where hint is with",
+            "* item trust.wary: asked only where hint is with",
+            "Items that check attention:",
+            "check_1, passed by 2",
+            "solved from an alignment of 90 % on (alignment by the distance ",
+            "can be skipped ",
+            "begins again with its first question",
+            f"* model sinelines/gt: {installed_sha256('sinelines/gt')[:12]}",
+        ):
+            assert fact in text, (form, fact)
+
+
+def test_models_are_frozen_and_another_one_is_told(tmp_path: Path) -> None:
+    made = preregister(study(tmp_path), tmp_path / "out")
+    registration = Registration.read(made.folder)
+    names = ("sinelines/gt", "sinelines/vae", "sinelines/ae")
+    assert registration.models == {name: installed_sha256(name) for name in names}
+    people = pd.DataFrame(
+        [("own", f"P{n}", "1", 1, registration.study_sha256, False) for n in range(3)],
+        columns=["study", "participant", "session", "study_version", "study_sha256", "simulated"],
+    ).assign(started_utc=None, included=False, declared=json.dumps(registration.declared))
+    same = {("own", f"P{n}", "1"): dict(registration.models) for n in range(3)}
+
+    def told(cards: dict[tuple[str, str, str], dict[str, str]]) -> str:
+        return str(joined(registration_section([registration], "own", people, None, cards)))
+
+    assert "another model" not in told(same)
+    other = {**same, ("own", "P1", "1"): {"sinelines/vae": "0" * 64, "sinelines/new": "1" * 64}}
+    assert "1 session of 3 had another model sinelines/vae than the one" in told(other)
+    assert "sinelines/new was shown and is no model that was registered" in told(other)
+    # A registration of an earlier version names none.
+    record = json.loads((made.folder / RECORD).read_text())
+    (tmp_path / RECORD).write_text(json.dumps({k: v for k, v in record.items() if k != "models"}))
+    registration = Registration.read(tmp_path)
+    assert "another model" not in told(other)
+
+
+def test_a_report_compares_the_models_of_its_sessions(tmp_path: Path) -> None:
+    made = preregister(study(tmp_path), tmp_path / "out")
+    record = json.loads((made.folder / RECORD).read_text())
+    record["models"]["sinelines/vae"] = "0" * 64
+    (tmp_path / RECORD).write_text(json.dumps(record))
+    simulate_study(str(tmp_path / "own.yaml"), 2, "understanding", tmp_path / "data")
+    page = analyze([tmp_path / "data"], tmp_path / "report", registrations=[tmp_path / RECORD])
+    text = page.read_text("utf-8")
+    assert "2 sessions of 2 had another model sinelines/vae than the one" in text
+    assert "another model sinelines/gt" not in text

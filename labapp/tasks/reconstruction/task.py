@@ -146,6 +146,24 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         target = f"target {part.target_alignment * 100:g} %"
         return f"{part.trials} {what}, {target}{limit_words(part)}"
 
+    def rules(self, part: ReconstructionPart | TutorialPart) -> str:
+        if isinstance(part, TutorialPart):
+            return ""
+        skips = {
+            "always": "at any time",
+            "after": f"after {part.skip_after_s:g} s of active time",
+            "never": "not at all",
+        }
+        solved = (
+            "none is solved"
+            if part.marks
+            else f"solved from an alignment of {part.target_alignment * 100:g} % on"
+        )
+        return (
+            f"{self.summary(part)}; {solved} (alignment by the distance {part.distance}); can be "
+            f"skipped {skips[part.skip]}"
+        )
+
     def simulate(
         self, part: ReconstructionPart | TutorialPart, participant: SimulatedParticipant
     ) -> Actor[Any]:
