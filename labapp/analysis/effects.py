@@ -15,7 +15,6 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from labapp.analysis.inference import Values, varies
-from labapp.analysis.variance import Sums
 
 GIVEN = 0.95
 STEPS = 20
@@ -69,26 +68,6 @@ def d_z(differences: Values) -> Effect | None:
         None if t is None else t / scale for t in t_interval(d * scale, differences.size - 1)
     )
     return Effect(PAIRED, d, low, high)
-
-
-def eta_squared(sums: Sums) -> Effect:
-    """Partial eta squared, the conditions' share of the squares that participants do not explain;
-    where each has one condition that is eta squared. Interval: noncentrality / (noncentrality + df
-    + df of the error + 1), Smithson (2003)."""
-    name = PARTIAL if sums.participants else PLAIN
-    value = sums.conditions / (sums.conditions + sums.error)
-    whole = sums.df + sums.df_error + 1
-    low, high = (
-        None if end is None else end / (end + whole)
-        for end in f_interval(sums.f, sums.df, sums.df_error)
-    )
-    return Effect(name, value, low, high)
-
-
-def generalised_eta_squared(sums: Sums) -> float:
-    """The conditions' share of all squares, between participants too: comparable between studies
-    within and between participants (Olejnik and Algina, 2003)."""
-    return sums.conditions / (sums.conditions + sums.participants + sums.error)
 
 
 def t_interval(t: float, df: float) -> tuple[float | None, float | None]:

@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.meta_analysis import effectsize_smd
 
 from labapp.analysis import effects
-from labapp.analysis.variance import Sums, one_way, repeated
+from labapp.analysis.design import anova
 
 
 def samples(n: int, m: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -78,30 +78,35 @@ def test_d_z_and_its_interval_go_with_the_paired_t() -> None:
 def test_an_interval_of_eta_squared_as_published() -> None:
     """Smithson (2001, Educational and Psychological Measurement 61, p. 619): F(3, 20) is not
     printed with data here; the definition: noncentrality / (noncentrality + df + df_error + 1)."""
-    sums = Sums(conditions=30.0, participants=0.0, error=50.0, df=2, df_error=27)
-    found = effects.eta_squared(sums)
-    assert found.name == "eta squared"
-    assert found.value == pytest.approx(30 / 80)
-    for end, share in ((found.low, 0.975), (found.high, 0.025)):
+    # Squares of 30 between three groups of ten and of 50 within them.
+    within = np.tile([1.0, -1.0], 5) * np.sqrt(50 / 30)
+    values = np.concatenate([within + np.sqrt(1.5) * mean for mean in (-1, 0, 1)])
+    model = anova.of_one_factor(values, np.repeat([0, 1, 2], 10))
+    assert not isinstance(model, str)
+    (term,) = model.terms()
+    assert (term.squares, term.error) == pytest.approx((30, 50))
+    eta = term.partial
+    assert eta.value == pytest.approx(30 / 80)
+    assert term.generalised.value == pytest.approx(eta.value)
+    for end, share in ((eta.low, 0.975), (eta.high, 0.025)):
         assert end is not None
         noncentral = end / (1 - end) * 30
-        assert stats.ncf.cdf(sums.f, 2, 27, noncentral) == pytest.approx(share, abs=1e-6)
+        f = term.plain.statistic
+        assert stats.ncf.cdf(f, 2, 27, noncentral) == pytest.approx(share, abs=1e-6)
 
 
-def test_partial_and_generalised_eta_squared_of_the_sums() -> None:
+def test_partial_and_generalised_eta_squared_of_the_squares() -> None:
     values = np.random.default_rng(0).normal(size=(8, 3)) + np.arange(8)[:, None]
-    _, sums = repeated(values)
-    assert sums is not None
-    partial = effects.eta_squared(sums)
-    assert partial.name == "partial eta squared"
-    f = sums.f
-    assert partial.value == pytest.approx(2 * f / (2 * f + 14))
-    general = effects.generalised_eta_squared(sums)
-    assert general == pytest.approx(sums.conditions / np.square(values - values.mean()).sum())
-    assert general < partial.value
-    _, between = one_way(list(values.T))
-    assert between is not None
-    assert effects.generalised_eta_squared(between) == effects.eta_squared(between).value
+    model = anova.of_one_factor(values)
+    assert not isinstance(model, str)
+    (term,) = model.terms()
+    f = term.plain.statistic
+    assert f is not None
+    assert term.partial.name == "partial eta squared"
+    assert term.partial.value == pytest.approx(2 * f / (2 * f + 14))
+    whole = np.square(values - values.mean()).sum()
+    assert term.generalised.value == pytest.approx(term.squares / whole)
+    assert term.generalised.value < term.partial.value
 
 
 def test_no_effect_of_what_does_not_vary() -> None:

@@ -13,7 +13,8 @@ from statsmodels.stats.anova import AnovaRM
 from statsmodels.stats.oneway import anova_oneway
 
 from labapp.analysis import variance
-from labapp.analysis.inference import FEW, SAME
+from labapp.analysis.design import anova
+from labapp.analysis.inference import FEW, SAME, Values
 from labapp.analysis.variance import Matrix
 
 FIVE = np.array(
@@ -34,41 +35,62 @@ def long(values: Matrix) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def table(values: Matrix) -> anova.Term:
+    """The engine's line of conditions within participants."""
+    model = anova.of_one_factor(values)
+    assert not isinstance(model, str)
+    (term,) = model.terms()
+    return term
+
+
+def one_way(*samples: Values) -> anova.Term:
+    """The same of independent samples."""
+    groups = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
+    model = anova.of_one_factor(np.concatenate(samples), groups)
+    assert not isinstance(model, str)
+    (term,) = model.terms()
+    return term
+
+
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 3), (15, 3), (12, 7)])
 def test_repeated_measures_are_those_of_statsmodels(n: int, k: int) -> None:
     values = drawn(n, k)
-    found, sums = variance.repeated(values)
+    term = table(values)
     expected = AnovaRM(long(values), "value", "person", within=["condition"]).fit().anova_table
-    assert found.statistic == pytest.approx(expected["F Value"].item())
-    assert found.p == pytest.approx(expected["Pr > F"].item())
-    assert (found.df, found.df_2) == (k - 1, (k - 1) * (n - 1))
-    assert sums is not None
+    assert term.plain.statistic == pytest.approx(expected["F Value"].item())
+    assert term.plain.p == pytest.approx(expected["Pr > F"].item())
+    assert (term.plain.df, term.plain.df_2) == (k - 1, (k - 1) * (n - 1))
     whole = np.square(values - values.mean()).sum()
-    assert sums.conditions + sums.participants + sums.error == pytest.approx(whole)
+    people = k * np.square(values.mean(axis=1) - values.mean()).sum()
+    assert term.squares + people + term.error == pytest.approx(whole)
+    assert term.generalised.value == pytest.approx(term.squares / whole)
 
 
 def test_one_way_is_that_of_scipy_with_groups_of_any_size() -> None:
     samples = [drawn(n, 1, seed=n)[:, 0] for n in (4, 9, 1)]
-    found, _ = variance.one_way([*samples, np.array([])])
+    term = one_way(*samples)
     expected = stats.f_oneway(*samples)
-    assert (found.statistic, found.p) == pytest.approx(tuple(expected))
-    assert (found.df, found.df_2) == (2, 11)
+    assert (term.plain.statistic, term.plain.p) == pytest.approx(tuple(expected))
+    assert (term.plain.df, term.plain.df_2) == (2, 11)
+    assert term.generalised.value == pytest.approx(term.partial.value)
 
 
 def test_sphericity_as_published() -> None:
     """pingouin 0.5: W = 0.21, chi-square 4.677, p = .096, epsilon .5588."""
-    found = variance.sphericity(FIVE)
-    assert found.statistic == pytest.approx(0.21037, abs=1e-5)
-    assert found.p == pytest.approx(0.09649, abs=1e-5)
-    assert found.df == 2
-    assert variance.epsilon(variance.covariance_of_contrasts(FIVE)) == pytest.approx(0.55877546)
+    term = table(FIVE)
+    assert term.sphericity is not None
+    assert term.sphericity.statistic == pytest.approx(0.21037, abs=1e-5)
+    assert term.sphericity.p == pytest.approx(0.09649, abs=1e-5)
+    assert term.sphericity.df == 2
+    assert term.epsilon == pytest.approx(0.55877546)
 
 
 def test_sphericity_of_four_conditions_as_published() -> None:
     """The example of `MauchlySphericityTest` in R's superb: p = .5824."""
     columns = [[3, 6, 2, 2, 5], [4, 5, 4, 4, 3], [2, 7, 7, 8, 6], [6, 8, 4, 6, 5]]
-    found = variance.sphericity(np.array(columns, dtype=np.float64).T)
-    assert found.p == pytest.approx(0.5824, abs=5e-5)
+    sphericity = table(np.array(columns, dtype=np.float64).T).sphericity
+    assert sphericity is not None
+    assert sphericity.p == pytest.approx(0.5824, abs=5e-5)
 
 
 def test_sphericity_of_the_irises_as_published() -> None:
@@ -76,22 +98,22 @@ def test_sphericity_of_the_irises_as_published() -> None:
     data = load_iris()
     species = [data.data[data.target == one] for one in range(3)]
     rest = np.vstack([one - one.mean(axis=0) for one in species])
-    covariance = variance.covariance_of_contrasts(rest) * (len(rest) - 1) / (len(rest) - 3)
-    found = variance.mauchly(covariance, len(rest) - 3)
-    assert found.statistic == pytest.approx(0.55814, abs=5e-6)
-    assert found.p == pytest.approx(7.6149e-17, rel=1e-4)
-    assert found.df == 5
+    contrasts = rest @ anova.orthonormal(rest.shape[1])
+    sphericity = variance.mauchly(contrasts.T @ contrasts / (len(rest) - 3), len(rest) - 3)
+    assert sphericity.statistic == pytest.approx(0.55814, abs=5e-6)
+    assert sphericity.p == pytest.approx(7.6149e-17, rel=1e-4)
+    assert sphericity.df == 5
 
 
 def test_correction_for_sphericity_shrinks_both_degrees_of_freedom() -> None:
-    plain, _ = variance.repeated(FIVE)
-    found = variance.corrected(FIVE)
+    term = table(FIVE)
+    corrected = term.corrected
     shrink = 0.5587754577585018
-    assert found.statistic == plain.statistic
-    assert (found.df, found.df_2) == pytest.approx((2 * shrink, 8 * shrink))
-    assert found.p == pytest.approx(stats.f.sf(found.statistic, 2 * shrink, 8 * shrink))
-    two = drawn(6, 2)
-    assert variance.corrected(two).p == pytest.approx(variance.repeated(two)[0].p)
+    assert corrected is not None
+    assert corrected.statistic == term.plain.statistic
+    assert (corrected.df, corrected.df_2) == pytest.approx((2 * shrink, 8 * shrink))
+    assert corrected.p == pytest.approx(stats.f.sf(corrected.statistic, 2 * shrink, 8 * shrink))
+    assert table(drawn(6, 2)).corrected is None
 
 
 def test_equal_variances_and_ranks_are_those_of_scipy_and_statsmodels() -> None:
@@ -113,18 +135,21 @@ def test_what_has_no_value_says_why_and_does_not_warn() -> None:
     dependent = np.column_stack([drawn(6, 1)[:, 0]] * 3) + np.arange(3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for values, why in ((same, SAME), (one, FEW), (dependent, SAME)):
-            assert variance.repeated(values)[0].why == why
-            assert variance.corrected(values).why == why
-        assert variance.sphericity(same).why == SAME
-        assert variance.sphericity(one).why == FEW
-        assert variance.sphericity(drawn(6, 2)).why == variance.TWO_CONDITIONS
+        for values in (same, dependent):
+            term = table(values)
+            assert term.plain.why == SAME
+            assert term.corrected is term.sphericity is None
+        assert anova.of_one_factor(one) == FEW
+        assert (unsure := table(drawn(2, 3)).sphericity) is not None
+        assert unsure.why == FEW
+        assert (always := table(drawn(6, 2)).sphericity) is not None
+        assert always.why == variance.TWO_CONDITIONS
         twice = drawn(6, 2)
         linear = np.column_stack([twice, 2 * twice[:, 1] - twice[:, 0]])
-        assert variance.sphericity(linear).why == variance.SINGULAR
-        assert variance.one_way(list(same.T))[0].why == SAME
-        assert variance.one_way([same[0]])[0].why == variance.FEW_CONDITIONS
-        assert variance.one_way([same[0, :1], same[1, :1]])[0].why == FEW
+        assert (singular := table(linear).sphericity) is not None
+        assert singular.why == variance.SINGULAR
+        assert one_way(*same.T).plain.why == SAME
+        assert anova.of_one_factor(same[0, :2], np.array([0, 1])) == FEW
         assert variance.same_variances(list(same.T)).why == SAME
         assert variance.same_variances([same[0], same[1, :1]]).why == FEW
         assert variance.friedman(same).why == SAME

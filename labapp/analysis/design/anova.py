@@ -19,8 +19,11 @@ from scipy import stats
 
 from labapp.analysis.design.layout import (
     Columns,
+    Factor,
     Floats,
+    Layout,
     Weights,
+    Whole,
     Wide,
     cell_codes,
     cell_weights,
@@ -28,14 +31,14 @@ from labapp.analysis.design.layout import (
     kron,
     subsets,
 )
-from labapp.analysis.effects import Effect, f_interval
+from labapp.analysis.effects import GENERALISED, PARTIAL, Effect, f_interval
 from labapp.analysis.inference import FEW, SAME, Outcome
 from labapp.analysis.variance import MAUCHLY, TWO_CONDITIONS, epsilon, mauchly
 
 EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"
+CONDITION = "condition"
 F, CORRECTED = "ANOVA F", "ANOVA F, Greenhouse-Geisser"
-PARTIAL, GENERALISED = "partial eta squared", "generalised eta squared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,23 @@ def variance(data: Wide) -> Variance | str:
         return FEW
     inverse = np.asarray(np.linalg.inv(design.matrix.T @ design.matrix), np.float64)
     return Variance(data, design, inverse, df_error, remark)
+
+
+def of_one_factor(values: Floats, groups: Whole | None = None) -> Variance | str:
+    """The model of one factor, `CONDITION`.
+
+    Parameters
+    ----------
+    values : shape (participants, conditions) without gaps; with groups, shape (participants,).
+    groups : shape (participants,), the condition of each, from 0, where each has one.
+    """
+    n = len(values)
+    count = values.shape[1] if groups is None else int(groups.max(initial=-1)) + 1
+    levels = tuple(map(str, range(count)))
+    layout = Layout((Factor(CONDITION, levels, within=groups is None),))
+    codes = np.zeros((n, 0), np.intp) if groups is None else groups[:, None]
+    people = tuple(map(str, range(n)))
+    return variance(Wide(layout, people, values.reshape(n, -1), codes, np.zeros((n, 0))))
 
 
 def orthonormal(levels: int) -> Floats:

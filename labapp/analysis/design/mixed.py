@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, optimize, stats
 
-from labapp.analysis.design.anova import EMPTY_CELL, Estimate
+from labapp.analysis.design.anova import CONDITION, EMPTY_CELL, Estimate
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
     Columns,
+    Factor,
     Floats,
     Layout,
     Weights,
@@ -37,6 +38,7 @@ from labapp.analysis.design.layout import (
 )
 from labapp.analysis.inference import FEW, SAME, Outcome, varies
 
+WALD = "linear mixed model, Wald chi-square"
 FAILED = "the fit did not converge"
 MOST_EFFECTS = 1500
 """So many random effects of several kinds at most: the time of a fit grows with their cube."""
@@ -112,6 +114,17 @@ class Mixed:
         name = "F, mixed model"
         return [(term, self._f(name, term, at)) for term, at in self.design.terms.items() if term]
 
+    def wald(self, term: tuple[str, ...]) -> Outcome:
+        """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
+        converge."""
+        if FAILED in self.remarks:
+            return Outcome(WALD, why=FAILED)
+        at = self.design.terms[term]
+        own = self.coefficients[at]
+        chi_square = float(own @ np.linalg.solve(self.covariance[at, at], own))
+        p = float(stats.chi2.sf(chi_square, own.size))
+        return Outcome(WALD, chi_square, own.size, p, why="; ".join(self.remarks))
+
     def _f(self, name: str, term: tuple[str, ...], at: slice) -> Outcome:
         own = self.coefficients[at]
         # Differences from the first level: which basis is taken matters for the degrees of freedom.
@@ -152,6 +165,21 @@ def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Outcome:
     rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])
+
+
+def wald(values: Floats) -> Outcome:
+    """Wald's chi-square of conditions within participants: unlike an analysis of variance it takes
+    in participants who lack one. values: shape (participants, conditions), NaN for what lacks."""
+    values = values[:, np.isfinite(values).any(axis=0)]
+    person, condition = np.nonzero(np.isfinite(values))
+    frame = pd.DataFrame(
+        {PARTICIPANT: person, CONDITION: condition.astype(str), VALUE: values[person, condition]}
+    )
+    levels = tuple(map(str, range(values.shape[1])))
+    model = of_cells(frame, Layout((Factor(CONDITION, levels, within=True),)))
+    if isinstance(model, Outcome):
+        return replace(model, test=WALD)
+    return model.wald((CONDITION,))
 
 
 def of_trials(

@@ -7,6 +7,7 @@ one-way ANOVA and independent t tests with pooled variance where each met one. A
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import combinations
 from math import sqrt
 
@@ -16,9 +17,9 @@ from scipy import stats
 
 from labapp.analysis import effects, inference, variance
 from labapp.analysis.columns import Metric
-from labapp.analysis.inference import Outcome, Values
-from labapp.analysis.mixed_means import mixed
-from labapp.analysis.variance import Matrix
+from labapp.analysis.design import anova, mixed
+from labapp.analysis.inference import FEW, SAME, Outcome, Values
+from labapp.analysis.variance import MAUCHLY, Matrix
 from labapp.profiles.interactive_reconstruction.groups import metrics_of
 from labapp.profiles.interactive_reconstruction.results import (
     Compared,
@@ -35,6 +36,8 @@ SPHERICITY = "sphericity"
 WITHOUT_SPHERICITY = "without sphericity"
 SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
 _SAME = 1e-9
+ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
+GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
 
 def comparisons(group: Group) -> tuple[Compared, ...]:
@@ -72,7 +75,7 @@ def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compar
         omnibus=omnibus,
         pairs=pairs,
         checks=checks,
-        mixed=mixed(matrix) if gaps else None,
+        mixed=mixed.wald(matrix) if gaps else None,
         repeats=repeats,
     )
 
@@ -117,22 +120,25 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
     models = tuple(model for model, known in zip(models, there, strict=True) if known)
     values = values[:, there]
     whole = values[np.isfinite(values).all(axis=1)]
-    outcome, sums = variance.repeated(whole)
+    model = anova.of_one_factor(whole)
+    outcome, term = _test(model, REPEATED)
     omnibus = Omnibus(
         outcome=outcome,
         df_error=outcome.df_2,
         n=len(whole),
         p_corrected=None,
-        effect=None if sums is None else effects.eta_squared(sums),
+        effect=None if term is None else term.partial,
         left_out=len(values) - len(whole),
-        generalised=None if sums is None else effects.generalised_eta_squared(sums),
+        generalised=None if term is None else term.generalised.value,
         robust=variance.friedman(whole),
         smallest=len(whole),
     )
-    checks = {RESIDUALS: inference.normality(variance.residuals(whole))} if len(whole) else {}
+    checks = {RESIDUALS: _normality(model)} if len(whole) else {}
     if len(models) > 2:
-        checks[SPHERICITY] = variance.sphericity(whole)
-        checks[WITHOUT_SPHERICITY] = variance.corrected(whole)
+        why = FEW if isinstance(model, str) else SAME
+        checks[SPHERICITY] = (term and term.sphericity) or Outcome(MAUCHLY, why=why)
+        corrected = (term and term.corrected) or Outcome(GREENHOUSE_GEISSER, why=why)
+        checks[WITHOUT_SPHERICITY] = replace(corrected, test=GREENHOUSE_GEISSER)
     pairs = []
     for pair, other in combinations(range(len(models)), 2):
         both = values[np.isfinite(values[:, [pair, other]]).all(axis=1)]
@@ -141,6 +147,18 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
         names = f"{models[pair]} − {models[other]}"
         checks[f"{DIFFERENCES}, {names}"] = inference.normality(first - second)
     return omnibus, tuple(pairs), checks
+
+
+def _test(model: anova.Variance | str, name: str) -> tuple[Outcome, anova.Term | None]:
+    """The test of an analysis of variance, and its line where it has a value."""
+    if isinstance(model, str):
+        return Outcome(name, why=model), None
+    (term,) = model.terms()
+    return replace(term.plain, test=name), term if term.plain.p is not None else None
+
+
+def _normality(model: anova.Variance | str) -> Outcome:
+    return inference.normality(np.empty(0) if isinstance(model, str) else model.residuals())
 
 
 def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
@@ -171,22 +189,20 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
         if np.isfinite(values[:, at]).any()
     }
     samples = list(named.values())
-    outcome, sums = variance.one_way(samples)
+    groups = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
+    model = anova.of_one_factor(np.concatenate(samples), groups)
+    outcome, term = _test(model, ONE_WAY)
     omnibus = Omnibus(
         outcome=outcome,
         df_error=outcome.df_2,
         n=sum(sample.size for sample in samples),
         p_corrected=None,
-        effect=None if sums is None else effects.eta_squared(sums),
-        generalised=None if sums is None else effects.generalised_eta_squared(sums),
+        effect=None if term is None else replace(term.partial, name=effects.PLAIN),
+        generalised=None if term is None else term.generalised.value,
         robust=variance.kruskal(samples),
         smallest=min(sample.size for sample in samples),
     )
-    rest = np.concatenate([sample - sample.mean() for sample in samples])
-    checks = {
-        RESIDUALS: inference.normality(rest),
-        VARIANCES: variance.same_variances(samples),
-    }
+    checks = {RESIDUALS: _normality(model), VARIANCES: variance.same_variances(samples)}
     pairs = tuple(
         _independent(pair, other, named[pair], named[other])
         for pair, other in combinations(named, 2)
