@@ -17,6 +17,8 @@ from labapp.errors import StudyError
 from labapp.plugins import registry, texts
 from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart
+from labapp.reading import files
+from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.sources import read as read_set
 from labapp.study import checks, loading, words
@@ -169,7 +171,7 @@ def set_faults(stimulus_set: StimulusSet) -> Iterator[StudyError]:
     """The words of a stimulus set that participants read, in which nothing is filled in."""
     manifest, source = stimulus_set.manifest, read_set(stimulus_set.folder)
     file = stimulus_set.folder / source.name
-    content = file.read_text("utf-8-sig")
+    content = files.content(file, library.LARGEST).decode("utf-8-sig")
     shown: list[tuple[Path_, str]] = [(("title",), manifest.title)]
     shown.append((("method", "name"), manifest.method.name))
     for index, class_ in enumerate(manifest.classes):
