@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from labapp.ui import controller
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
@@ -35,6 +36,19 @@ def _nothing_remembered(
     with tempfile.TemporaryDirectory(dir=tmp_path_factory.getbasetemp()) as folder:
         monkeypatch.setenv("LABAPP_SETTINGS", folder)
         yield
+
+
+@pytest.fixture(autouse=True)
+def settled(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each session settled the memory (True) or gave it back (False), in order.
+
+    It is not done: what a whole run of tests keeps would be looked at again after each session,
+    which takes seconds. That it works is tested in a process of its own.
+    """
+    told: list[bool] = []
+    monkeypatch.setattr(controller, "settle_memory", lambda: told.append(True))
+    monkeypatch.setattr(controller, "unsettle_memory", lambda: told.append(False))
+    return told
 
 
 @pytest.fixture(autouse=True)

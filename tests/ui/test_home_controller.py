@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,7 +144,19 @@ def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
     assert not home.view.ready.start_button.isEnabled()
 
 
-def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
+def test_memory_is_settled_and_given_back() -> None:
+    """In a process of its own: here it would be that of all tests."""
+    code = (
+        "import gc\n"
+        "from labapp.ui.qtapp import settle_memory, unsettle_memory\n"
+        "settle_memory(); settled = gc.get_freeze_count()\n"
+        "unsettle_memory(); print(settled > 1000, gc.get_freeze_count())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "0"]
+
+
+def test_a_session_and_back(home: HomeController, qtbot: QtBot, settled: list[bool]) -> None:
     ready(home, qtbot)
     assert home.view.participant() == ("P01", "1")
     qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
@@ -154,10 +168,12 @@ def test_a_session_and_back(home: HomeController, qtbot: QtBot) -> None:
     runner = session.opened.runner
     assert runner.part is not None
     assert runner.part.id == "consent"
+    assert settled == [True]
 
     runner.send(EndSession("the fire alarm rang"), Source.MODERATOR)
     qtbot.waitUntil(lambda: session.opened.runner.journal.committed_seq > 0 and session._over)
     session.console.done_requested.emit()
+    assert settled == [True, False]
     assert home.session is None
     assert home.window.isVisible()
     (listed,) = list_sessions(home.data)
