@@ -59,9 +59,12 @@ def test_own_study(follow: Follow, tmp_path: Path) -> None:
         assert ">Registration</h3>" in report
 
 
+# torch warns of its own code when it writes ONNX.
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
 def test_own_decoder(follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))  # as PYTHONPATH, which the page asks for
     with follow("own-decoder"):
         assert (tmp_path / "models/digits8/pca5/model.yaml").is_file()
+        assert [path.name for path in tmp_path.glob("tiles.onnx*")] == ["tiles.onnx"]
         assert "dataset: digits8" in (tmp_path / "models/mine/pca5/model.yaml").read_text()
         assert (tmp_path / "results/report.html").is_file()
