@@ -45,8 +45,8 @@ def describe(model: type[BaseModel], schema: dict[str, Any]) -> None:
     """Put the descriptions of a model and of its keys into its JSON Schema."""
     if "properties" not in schema:
         return
-    if said := summary(model):
-        schema["description"] = said
+    if text := summary(model):
+        schema["description"] = text
     for key, description in keys(model).items():
         if description and key in schema["properties"]:
             schema["properties"][key]["description"] = description

@@ -147,8 +147,8 @@ class Located:
                 if "tag" not in context:
                     return Problem(line, self.key(path), "missing; it is required")
                 tags = context["expected_tags"].replace("', '", "' or '")
-                found = f"found {context['tag']!r}; allowed: {tags}"
-                return Problem(line, self.key(path), found)
+                text = f"found {context['tag']!r}; allowed: {tags}"
+                return Problem(line, self.key(path), text)
             first = next(iter(value), value) if isinstance(value, dict) else value
             if isinstance(value, dict) and "tag" in context:
                 # The key whose value is no tag, where one says it.
@@ -165,9 +165,9 @@ class Located:
         allowed = _TYPES.get(kind, allowed)
         if kind == "string_pattern_mismatch":
             allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
-        if isinstance(value, bool) and kind == "string_type" and (said := self.switches.get(path)):
-            quoted = f'{said} in quotes, "{said}": without them it is {str(value).lower()}'
-            return Problem(line, key, f"found {said}; allowed: {quoted}")
+        if isinstance(value, bool) and kind == "string_type" and (word := self.switches.get(path)):
+            quoted = f'{word} in quotes, "{word}": without them it is {str(value).lower()}'
+            return Problem(line, key, f"found {word}; allowed: {quoted}")
         return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 

@@ -96,11 +96,13 @@ def declared_of(tables: Tables, study: str) -> Declaration:
     if not by_version:
         return Declaration(study=study)
     latest = list(by_version[max(by_version)])[-1]
-    same = tuple(v for v, said in sorted(by_version.items()) if list(said) == [latest])
+    same = tuple(
+        v for v, declarations in sorted(by_version.items()) if list(declarations) == [latest]
+    )
     others = {
         version: differing
-        for version, said in sorted(by_version.items())
-        if (differing := _differing(latest, said))
+        for version, declarations in sorted(by_version.items())
+        if (differing := _differing(latest, declarations))
     }
     return Declaration(
         study=study,
@@ -128,11 +130,11 @@ def follows(tables: Tables, study: str, profile: str, paper: str) -> bool:
     return declared_of(tables, study).analysis.profile == profile
 
 
-def _differing(latest: str, said: Iterable[str]) -> tuple[str, ...]:
+def _differing(latest: str, texts: Iterable[str]) -> tuple[str, ...]:
     """The keys that other texts say otherwise."""
     own = json.loads(latest or "{}")
     keys: dict[str, None] = {}
-    for other in (json.loads(declared or "{}") for declared in said):
+    for other in (json.loads(declared or "{}") for declared in texts):
         keys |= dict.fromkeys(key for key in {**own, **other} if own.get(key) != other.get(key))
     return tuple(keys)
 

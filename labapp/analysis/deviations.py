@@ -96,10 +96,10 @@ class Deviations:
     """
 
     def __init__(self) -> None:
-        self.found: list[Deviation] = []
-        self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `found`
+        self.deviations: list[Deviation] = []
+        self._lasting: dict[str, int] = {}  # what is going on now, by name -> place in `deviations`
         self._rates: dict[str, int] = {}
-        self._noted: dict[int, int] = {}  # seq of what was written down -> place in `found`
+        self._noted: dict[int, int] = {}  # seq of what was written down -> place in `deviations`
         self._trail = Trail()
         self._blind = False
         self._skip: Event | None = None
@@ -124,35 +124,37 @@ class Deviations:
         changed = False
         for ending in self._lasting.keys() & _ends(payload):
             at = self._lasting.pop(ending)
-            lasted_s = event.t_ns / NS - self.found[at].session_s
-            self.found[at] = replace(self.found[at], duration_s=lasted_s)
+            lasted_s = event.t_ns / NS - self.deviations[at].session_s
+            self.deviations[at] = replace(self.deviations[at], duration_s=lasted_s)
             changed = True
         if (deviation := _deviation(event, payload, self._rates)) is not None:
             if resting and isinstance(payload, SegmentStarted):
                 # The break goes on with the program; session.resumed is the end of the break.
                 deviation = replace(deviation, duration_s=event.t_ns / NS - deviation.session_s)
             elif (name := _lasts(event, payload)) is not None:
-                self._lasting.setdefault(name, len(self.found))
+                self._lasting.setdefault(name, len(self.deviations))
             if isinstance(payload, DeviationNoted):
-                self._noted[event.seq] = len(self.found)
+                self._noted[event.seq] = len(self.deviations)
                 # Of what was on the screen when it was begun, as in the table of notes.
                 stage, trial, attempt = self._trail.at(payload.typing_began_ns)
-                self.found.append(replace(deviation, stage=stage, trial=trial, attempt=attempt))
+                self.deviations.append(
+                    replace(deviation, stage=stage, trial=trial, attempt=attempt)
+                )
             else:
-                self.found.append(replace(deviation, stage=deviation.stage or self._running))
+                self.deviations.append(replace(deviation, stage=deviation.stage or self._running))
             changed = True
         if isinstance(payload, NoteCorrected) and payload.seq in self._noted:
             at = self._noted[payload.seq]
             kind = "noted" if payload.text else "noted_taken_back"
-            detail = payload.text or self.found[at].detail
-            self.found[at] = replace(self.found[at], kind=kind, detail=detail)
+            detail = payload.text or self.deviations[at].detail
+            self.deviations[at] = replace(self.deviations[at], kind=kind, detail=detail)
             changed = True
         if isinstance(payload, SkipRequested):
             self._skip = event
         if isinstance(payload, SkipTakenBack) and (asked := self._skip) is not None:
             lasted_s = (event.t_ns - asked.t_ns) / NS
             began_s = asked.t_ns / NS
-            self.found.append(
+            self.deviations.append(
                 Deviation("skip_taken_back", began_s, payload.what, lasted_s, *event.key, event.seq)
             )
             changed = True
@@ -161,7 +163,7 @@ class Deviations:
                 unblinded = Deviation(
                     "unblinded", event.t_ns / NS, stage=self._running, seq=event.seq
                 )
-                self.found.append(unblinded)
+                self.deviations.append(unblinded)
                 changed = True
             self._blind = payload.blind
         if isinstance(payload, PartEnded):
@@ -174,7 +176,7 @@ def fold_deviations(events: Iterable[tuple[Event, Payload]]) -> list[Deviation]:
     deviations = Deviations()
     for event, payload in events:
         deviations.apply(event, payload)
-    return deviations.found
+    return deviations.deviations
 
 
 def _ends(payload: Payload) -> frozenset[str]:

@@ -73,8 +73,8 @@ def _stayed(
 
 
 def _retained(name: str, some: pd.DataFrame, text: str) -> tuple[object, ...]:
-    kept = int(some["included"].sum())
-    return name, len(some), kept, decimal(100 * kept / len(some), 0), text
+    included = int(some["included"].sum())
+    return name, len(some), included, decimal(100 * included / len(some), 0), text
 
 
 def _said(printed: Printed, quantity: str, task: str, model: str) -> str:

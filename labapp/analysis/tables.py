@@ -127,8 +127,8 @@ class Tables:
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
         notes and of what is the same for every session."""
-        kept = self.participants[self.participants["included"]]
-        who = set(zip(kept["study"], kept["participant"], kept["session"], strict=True))
+        counted = self.participants[self.participants["included"]]
+        who = set(zip(counted["study"], counted["participant"], counted["session"], strict=True))
         frames = self.small()
         for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
@@ -151,8 +151,8 @@ class Tables:
 def _only(frame: pd.DataFrame, keep: Callable[[Who], bool]) -> pd.DataFrame:
     """The rows of some sessions."""
     keys = (frame[key] for key in ("study", "participant", "session"))
-    kept = [keep(who) for who in zip(*keys, strict=True)]
-    return frame[pd.Series(kept, frame.index, dtype=bool)]
+    rows = [keep(who) for who in zip(*keys, strict=True)]
+    return frame[pd.Series(rows, frame.index, dtype=bool)]
 
 
 def load(

@@ -152,8 +152,10 @@ def redact_payload(
     """A payload without free text and without answers that identify somebody."""
     if kind == "environment.recorded":
         return {name: redact_environment(value) for name, value in payload.items()}
-    kept = KEPT_TEXT.get(kind) or registry.kept_text().get(kind, frozenset())
-    reduced = {name: value if name in kept else withhold(value) for name, value in payload.items()}
+    fields = KEPT_TEXT.get(kind) or registry.kept_text().get(kind, frozenset())
+    reduced = {
+        name: value if name in fields else withhold(value) for name, value in payload.items()
+    }
     instrument = str(payload.get("instrument"))
     if kind == ResponseChanged.kind:
         reduced["value"] = _answer(instruments, instrument, payload["item"], payload["value"])

@@ -19,11 +19,11 @@ _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 
 def kept_pictures(record: Record) -> set[str]:
     """The files of the pictures that the journal says were kept, in the session's folder."""
-    kept: set[str] = set()
+    files: set[str] = set()
     for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
         assert isinstance(payload, StimuliStored)
-        kept |= {f"{STIMULI}/{name}" for name in payload.files.values()}
-    return kept
+        files |= {f"{STIMULI}/{name}" for name in payload.files.values()}
+    return files
 
 
 def check_stimuli(record: Record) -> tuple[int, list[str]]:
@@ -33,19 +33,19 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     SHA-256 it is named by; a file that the journal does not name does not belong there. Hidden
     files in a session's folder are told of by `facts_check.check_folder`.
     """
-    kept = kept_pictures(record)
+    stored = kept_pictures(record)
     there = {
         name
         for name in record.tree.names()
         if name.startswith(f"{STIMULI}/")
         and (record.kind == "bundle" or not PurePosixPath(name).name.startswith("."))
     }
-    problems = [f"{name}: missing" for name in sorted(kept - there)]
-    problems += [f"{name}: the journal does not name it" for name in sorted(there - kept)]
-    for name in sorted(kept & there):
+    problems = [f"{name}: missing" for name in sorted(stored - there)]
+    problems += [f"{name}: the journal does not name it" for name in sorted(there - stored)]
+    for name in sorted(stored & there):
         if _sha256(record, name) != PurePosixPath(name).stem:
             problems.append(f"{name}: not the picture that was shown (SHA-256)")
-    return len(kept & there), problems
+    return len(stored & there), problems
 
 
 def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:

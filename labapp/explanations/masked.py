@@ -92,12 +92,12 @@ class _Query:
     method: str
     model: Path
     written: tuple[int, ...]
-    found: StimulusSet = field(compare=False)
+    stimulus_set: StimulusSet = field(compare=False)
 
 
 @lru_cache(maxsize=1024)
 def _logits(question: _Query) -> tuple[Logits, ...]:
-    stimulus_set, masking = question.found, question.masking
+    stimulus_set, masking = question.stimulus_set, question.masking
     classifier = _loaded(question.model, question.written)
     _refuse_another(stimulus_set, classifier.card)
     pictures = [

@@ -45,12 +45,12 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
     flat = maps.reshape(len(maps), -1).argmax(1)
     height, width = maps.shape[1:]
     cells = np.stack(np.unravel_index(flat, (height, width)), 1)
-    kept = _of_single_cells(cells, (height, width), size)
+    regions = _of_single_cells(cells, (height, width), size)
     for number, (y, x) in enumerate(cells):
         above = large[number] > least[number]
         places = np.asarray(ndimage.label(above)[0])
-        kept[number] |= above & (places == places[y * size // height, x * size // width])
-    return _around(kept)
+        regions[number] |= above & (places == places[y * size // height, x * size // width])
+    return _around(regions)
 
 
 def around_cells(cells: NDArray[np.integer], shape: tuple[int, int]) -> Float64:

@@ -143,14 +143,14 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
     rows that cannot be read.
     """
     wanted = {*brief_kinds(), "audio.block"}
-    kept = []
+    folded = []
     for row in rows:
         last_ns = max(last_ns, row.t_ns)
         if row.kind in wanted:
-            kept.append(row)
+            folded.append(row)
     summary = Outline()
     working = Pauses()
-    for event, payload in payloads(kept):
+    for event, payload in payloads(folded):
         working = working.apply(event)
         summary = _apply(summary, event, payload)
     if summary.segments:

@@ -152,7 +152,7 @@ def _ticks(ax: Axes, renderer: RendererBase) -> bool:
         label for label in ax.xaxis.get_ticklabels() if label.get_text() and label.get_visible()
     ]
     boxes = [label.get_window_extent(renderer) for label in labels]
-    if all(one.x1 + GAP_PX <= two.x0 for one, two in pairwise(boxes)):
+    if all(left.x1 + GAP_PX <= two.x0 for left, two in pairwise(boxes)):
         return False
     if (
         not isinstance(ax.xaxis.get_major_formatter(), FixedFormatter)

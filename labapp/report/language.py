@@ -99,7 +99,7 @@ class Translation:
         """A text whose numbers are written as in English, with numbers as this language has
         them."""
         swap = {ord("."): self._point, ord(","): self._comma}
-        return _NUMBERS.sub(lambda found: found[0].translate(swap), text)
+        return _NUMBERS.sub(lambda match: match[0].translate(swap), text)
 
     def _of(self, text: str, depth: int) -> str | None:
         """The text translated; None where nothing fits."""
@@ -126,12 +126,12 @@ class Translation:
         parts = re.split(border, text)
         if len(parts) < 2:
             return None
-        said = [self._of(part, depth + 1) for part in parts]
-        if all(part is None for part in said):
+        translated = [self._of(part, depth + 1) for part in parts]
+        if all(part is None for part in translated):
             return None
         return " ".join(
             self._as_it_is(old) if new is None else new
-            for old, new in zip(parts, said, strict=True)
+            for old, new in zip(parts, translated, strict=True)
         )
 
     def _entry(self, text: str, depth: int) -> str | None:
@@ -139,11 +139,11 @@ class Translation:
             return self._exact[text]
         for first in (text[:1].lower(), ""):
             for form in self._forms.get(first, ()):
-                if found := form.pattern.fullmatch(text):
+                if match := form.pattern.fullmatch(text):
                     return form.words.format(
                         **{
                             name: self._filled(value, form.kinds[name], depth)
-                            for name, value in found.groupdict().items()
+                            for name, value in match.groupdict().items()
                         }
                     )
         return None
@@ -153,8 +153,8 @@ class Translation:
             return self.number(value)
         if kind == "x":
             return value
-        said = self._of(value, depth + 1)
-        return self._as_it_is(value) if said is None else said
+        translated = self._of(value, depth + 1)
+        return self._as_it_is(value) if translated is None else translated
 
     def _as_it_is(self, text: str) -> str:
         self.missing.add(text)

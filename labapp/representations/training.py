@@ -99,9 +99,9 @@ def train(
 
     of_held_out = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
-    kept = _stored_weights(recipe, weights, state)
-    card = _card(recipe, run, data, of_held_out, kept, chosen, threads)
-    package.write_package(folder, card, kept, of_held_out.latents, of_held_out.spread)
+    stored = _stored_weights(recipe, weights, state)
+    card = _card(recipe, run, data, of_held_out, stored, chosen, threads)
+    package.write_package(folder, card, stored, of_held_out.latents, of_held_out.spread)
     checkpoint.clear(state)
     return folder
 
@@ -146,15 +146,15 @@ def _order(recipe: Recipe, rows: int, epoch: int) -> NDArray[np.int64]:
 def _stored_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:
     """The weights in the type in which the package stores them."""
     with np.errstate(over="ignore"):
-        kept = {name: values.astype(recipe.weights) for name, values in weights.items()}
-    lost = [name for name, values in kept.items() if not np.isfinite(values).all()]
+        stored = {name: values.astype(recipe.weights) for name, values in weights.items()}
+    lost = [name for name, values in stored.items() if not np.isfinite(values).all()]
     if lost:
         raise ModelError(
             f"{lost[0]!r} holds values that {recipe.weights} cannot.",
             safe=f"The trained networks are kept in {state}.",
             todo="Say weights: float32 in the recipe and train anew.",
         )
-    return kept
+    return stored
 
 
 def _card(
@@ -162,7 +162,7 @@ def _card(
     run: Run[Learner],
     data: Split,
     encodings: Encodings,
-    kept: StoredWeights,
+    stored: StoredWeights,
     device: torch.device,
     threads: int,
 ) -> ModelCard:
@@ -196,7 +196,7 @@ def _card(
     decode = torch_backend.build(
         architecture,
         card.space.width,
-        {name: values.astype(np.float32) for name, values in kept.items()},
+        {name: values.astype(np.float32) for name, values in stored.items()},
         device=device,
         threads=threads,
         exact=True,

@@ -111,8 +111,8 @@ class Effects:
         changed = float(np.square(happened).sum()) - happened.size * noise**2
         self._wrong[dial] = FORGIVES * self._wrong[dial] + max(mistaken, 0.0)
         self._all[dial] = FORGIVES * self._all[dial] + max(changed, 0.0)
-        for kept, new in ((self._mistaken, happened - expected), (self._changed, happened)):
-            kept[dial] = FORGIVES * kept[dial] + np.square(new) - noise**2
+        for average, new in ((self._mistaken, happened - expected), (self._changed, happened)):
+            average[dial] = FORGIVES * average[dial] + np.square(new) - noise**2
 
     def reliable(self, dial: int) -> float:
         """How much of what a dial did was expected, 0..1: 0 while nothing was."""

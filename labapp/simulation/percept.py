@@ -10,7 +10,6 @@ the picture; forms are compared roughly, cell by cell. Fixed before any study wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,10 +167,3 @@ class Eye:
         sd = self.noise / np.sqrt(glances)
         seen: Float64 = exact + self.rng.normal(0.0, sd, exact.size)
         return seen
-
-    def unlike(self, pictures: Sequence[Array], other: Array) -> Float64:
-        """How different each picture looks from another: root mean squares, shape (n,)."""
-        seen = self.look(other, 2)
-        return np.array(
-            [np.sqrt(np.mean((self.look(picture) - seen) ** 2)) for picture in pictures]
-        )

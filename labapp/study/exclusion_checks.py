@@ -29,7 +29,7 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
-        if unread and any(said is not None for said in of_answers):
+        if unread and any(criterion is not None for criterion in of_answers):
             continue  # what cannot be read is told where it stands, and may have what is named
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)

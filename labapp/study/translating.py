@@ -83,11 +83,13 @@ def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
     if study.language.partition("-")[0] == USUAL:
         return
     shipped = _shipped_for_moderators()
-    kept = {
+    shipped_texts = {
         "recording.prompts": [text for text in study.recording.prompts if text in shipped],
         "flags": [text for text in study.flags.values() if text in shipped],
     }
-    if what := "; ".join(f"{key}: {', '.join(texts)}" for key, texts in kept.items() if texts):
+    if what := "; ".join(
+        f"{key}: {', '.join(texts)}" for key, texts in shipped_texts.items() if texts
+    ):
         name = loaded.path.name
         yield Lacking(name, loaded.path, f"words in {study.language} for the moderator: {what}", "")
 

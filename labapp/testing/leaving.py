@@ -53,10 +53,10 @@ def check_texts(
     What is not said is withheld: so whoever forgets it loses what the program or the study says.
     own: the task's kinds of events; events: of a whole session.
     """
-    kept: Mapping[str, Sequence[str]] = {}
+    fields_by_kind: Mapping[str, Sequence[str]] = {}
     if task_type.kept_text:
-        kept = discovery.load(task_type.kept_text)
-    for kind, fields in kept.items():
+        fields_by_kind = discovery.load(task_type.kept_text)
+    for kind, fields in fields_by_kind.items():
         body = kinds.known(kind)
         known = () if body is None else body.__dataclass_fields__
         for name in fields:
@@ -70,7 +70,7 @@ def check_texts(
         payloads = [event.payload for event in events if event.kind == kind]
         hints = get_type_hints(body)
         for name in body.__dataclass_fields__:
-            if name in (*kept.get(kind, ()), *body.written):
+            if name in (*fields_by_kind.get(kind, ()), *body.written):
                 continue
             if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):
                 notes.add(

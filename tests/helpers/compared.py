@@ -124,7 +124,7 @@ def with_p(found: Found, column: str, p: Mapping[tuple[str, str], float]) -> Fou
         if one.metric.column == column:
             pairs = []
             for pair in one.pairs:
-                names = (pair.one.partition("/")[2], pair.other.partition("/")[2])
+                names = (pair.model.partition("/")[2], pair.other.partition("/")[2])
                 outcome = Outcome("paired t", 2.0, pair.n - 1, p.get(names, 1.0))
                 pairs.append(replace(pair, outcome=outcome))
             one = replace(one, pairs=tuple(pairs))

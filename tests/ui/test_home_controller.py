@@ -66,7 +66,7 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
     wrong.write_text("id: wrong\nflow: 3\n")
     home.choose_study(str(wrong))
     assert not home.view.error.isHidden()
-    in_place = home.view.study.making.said
+    in_place = home.view.study.making.check_result
     assert "line 2, flow" in in_place.text()
     assert "line 2" not in home.view.error.title.text(), "told once, in place"
     assert "wrong.yaml cannot be used: it has" in home.view.error.title.text()
@@ -99,7 +99,7 @@ def test_a_check_leaves_the_window_free(
     assert making.check.text() == "Checking …"
     assert not making.check.isEnabled()
     go_on.set()
-    qtbot.waitUntil(lambda: making.said.text() == "The study is in order.", timeout=30_000)
+    qtbot.waitUntil(lambda: making.check_result.text() == "The study is in order.", timeout=30_000)
     assert making.check.isEnabled()
     making.check.click()
     home.choose_study("quickstart")

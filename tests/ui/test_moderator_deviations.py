@@ -68,7 +68,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
     ]
     assert notes.tabs[DEVIATIONS].text() == "Deviations 10"
     stored = fold_deviations((event, payload_of(event)) for event in events)
-    for shown, one in zip(desk.console.state.deviations.found[1:], stored, strict=True):
+    for shown, one in zip(desk.console.state.deviations.deviations[1:], stored, strict=True):
         assert (shown.kind, shown.detail, shown.session_s, shown.duration_s) == (
             one.kind, one.detail, one.session_s, one.duration_s,
         )  # fmt: skip
@@ -84,7 +84,7 @@ def test_the_times_without_keyboard_are_one_line(desk: Desk) -> None:
     shown = "Participant’s window without keyboard: 3 times, 0:06 in all"
     assert lines(notes.deviations)[-1] == ("0:10", shown)
     assert sum("keyboard" in text for _, text in lines(notes.deviations)) == 1
-    kinds = [deviation.kind for deviation in desk.console.state.deviations.found]
+    kinds = [deviation.kind for deviation in desk.console.state.deviations.deviations]
     assert kinds.count("focus_lost") == 3
 
 

@@ -200,7 +200,7 @@ def others(window: QWidget) -> set[str]:
     told = {label.text() for banner in banners for label in (banner.title, banner.text)}
     if isinstance(window, ConsoleWindow):
         told |= {note.text for note in window.state.notes if note.kind == "note"}
-        told |= {one.detail for one in window.state.deviations.found if one.kind == "noted"}
+        told |= {one.detail for one in window.state.deviations.deviations if one.kind == "noted"}
     read = {view.toPlainText() for view in window.findChildren(MarkdownView)}
     return (told | read | {str(row["title"]) for row in models_catalog.models()}) - {""}
 

@@ -336,7 +336,7 @@ def test_an_attempt_that_was_cut_off_does_not_run_on() -> None:
     assert [mark.text for mark in state.timeline.marks if mark.kind == "answer"] == [
         "Close enough: 50.0\N{NO-BREAK SPACE}%"
     ]
-    assert [one.kind for one in state.deviations.found] == ["interrupted", "stage_restarted"]
+    assert [one.kind for one in state.deviations.deviations] == ["interrupted", "stage_restarted"]
 
 
 @pytest.mark.parametrize(

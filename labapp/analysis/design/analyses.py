@@ -31,7 +31,6 @@ from labapp.analysis.design.layout import (
 )
 from labapp.analysis.design.sources import (
     POSITION,
-    PRIMARY,
     STIMULUS,
     LeftOut,
     Outcome,
@@ -438,7 +437,3 @@ def _by_ranks(
                 else inference.rank_sum(samples[0], samples[1])
             ),
         )
-
-
-def is_primary(analysis: Analysis) -> bool:
-    return analysis.outcome.role == PRIMARY

@@ -422,10 +422,13 @@ class _Problem:
             ]
         )
         values, vectors = np.linalg.eigh(second)
-        kept = values > 1e-8 * max(values.max(), 0)
+        positive = values > 1e-8 * max(values.max(), 0)
         information = reduce(
             np.add,
-            [2 / v * np.outer(u, u) for v, u in zip(values[kept], vectors.T[kept], strict=True)],
+            [
+                2 / v * np.outer(u, u)
+                for v, u in zip(values[positive], vectors.T[positive], strict=True)
+            ],
             np.zeros((k, k)),
         )
         return information, slopes

@@ -167,7 +167,7 @@ def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
     error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
     low, high = _interval(inference.mean(apart), outcome, error)
     return Pair(
-        one=text,
+        model=text,
         other=other,
         n=apart.size,
         difference=inference.mean(apart),
@@ -218,7 +218,7 @@ def _independent(text: str, other: str, first: Values, second: Values) -> Pair:
     error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
     low, high = _interval(difference, outcome, error)
     return Pair(
-        one=text,
+        model=text,
         other=other,
         n=min(first.size, second.size),
         difference=difference,

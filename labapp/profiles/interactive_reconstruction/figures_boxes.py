@@ -89,7 +89,7 @@ def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int,
     wanted = []
     for pair in pairs:
         if pair.stars:
-            left, right = sorted((places[pair.one], places[pair.other]))
+            left, right = sorted((places[pair.model], places[pair.other]))
             wanted.append((left, right, pair.stars))
     taken: list[list[tuple[int, int]]] = []
     result = []

@@ -49,13 +49,13 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
             shown.append((replace(block, compared=renamed), values_of))
     if not shown:
         return None
-    kept = [block for block, _ in shown]
-    layout = layout_of(kept)
-    figure, panels = laid_out(kept, [HEIGHT_IN] * len(kept), layout)
+    blocks_shown = [block for block, _ in shown]
+    layout = layout_of(blocks_shown)
+    figure, panels = laid_out(blocks_shown, [HEIGHT_IN] * len(blocks_shown), layout)
     for (block, values_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
             _panel(ax, block, values_of[compared.metric.column], compared.metric, layout.room)
-    headed_by(figure, label, [block.group for block in kept])
+    headed_by(figure, label, [block.group for block in blocks_shown])
     return ReportFigure(name, figure, label, _caption(shown))
 
 

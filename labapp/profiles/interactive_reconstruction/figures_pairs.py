@@ -71,7 +71,7 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
                 continue
             pair = compared.pair(model, other)
             if pair is not None and pair.difference is not None:
-                values[row, column] = pair.difference if pair.one == model else -pair.difference
+                values[row, column] = pair.difference if pair.model == model else -pair.difference
                 labels[row][column] = pair.stars
             else:
                 means = [compared.summaries[m].mean for m in (model, other)]

@@ -165,10 +165,10 @@ def _again(stages: pd.DataFrame) -> pd.Series[bool]:
 
 def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.DataFrame:
     """left_out: participants and models."""
-    kept = [
+    counted = [
         both not in left_out for both in zip(trials["participant"], trials["model"], strict=True)
     ]
-    return trials[np.array(kept, dtype=bool)].reset_index(drop=True)
+    return trials[np.array(counted, dtype=bool)].reset_index(drop=True)
 
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

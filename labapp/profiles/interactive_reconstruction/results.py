@@ -78,12 +78,12 @@ class Pair:
     """Two models compared on one metric.
 
     n: pairs, or the smaller of the two groups; n_one, n_other: both of them. difference: mean of
-    `one` minus mean of `other`, over the pairs where tests are paired; low, high: its 95 %
+    `model` minus mean of `other`, over the pairs where tests are paired; low, high: its 95 %
     interval. p_corrected: Bonferroni over the tests that were made. effect and robust (by ranks)
     are ours.
     """
 
-    one: str
+    model: str
     other: str
     n: int
     difference: float | None
@@ -153,7 +153,7 @@ class Compared:
 
     def pair(self, text: str, other: str) -> Pair | None:
         """The test of two models, whichever stands first; None where none was made."""
-        return next((p for p in self.pairs if {p.one, p.other} == {text, other}), None)
+        return next((p for p in self.pairs if {p.model, p.other} == {text, other}), None)
 
 
 @dataclass(frozen=True)

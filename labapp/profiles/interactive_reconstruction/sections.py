@@ -292,7 +292,7 @@ def _pairs(result: Found, names: dict[str, str]) -> Html:
     """Differences between models; pairs are columns where there are few."""
     keys = list(
         dict.fromkeys(
-            (pair.one, pair.other) for comparison in result.compared for pair in comparison.pairs
+            (pair.model, pair.other) for comparison in result.compared for pair in comparison.pairs
         )
     )
     titles = [f"{names[key]} − {names[other]}" for key, other in keys]
@@ -318,7 +318,7 @@ def _pairs(result: Found, names: dict[str, str]) -> Html:
 def _pair(result: Found, comparison: Compared, pair: Pair | None) -> Html:
     if pair is None:
         return text(NONE)
-    shown = paper.pair(result.group, pair.one, pair.other, comparison.metric)
+    shown = paper.pair(result.group, pair.model, pair.other, comparison.metric)
     printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
     n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"
     first = words.difference(pair.difference, comparison.metric)
@@ -367,4 +367,4 @@ def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
     if comparison.omnibus is not None:
         yield from paper.omnibus(group, metric)
     for pair in comparison.pairs:
-        yield from paper.pair(group, pair.one, pair.other, metric)
+        yield from paper.pair(group, pair.model, pair.other, metric)

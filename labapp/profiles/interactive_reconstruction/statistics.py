@@ -94,14 +94,14 @@ def _omnibus(result: Found, comparison: Compared) -> Iterator[Row]:
 def _pair(result: Found, comparison: Compared, pair: Pair) -> Iterator[Row]:
     about: Row = {
         "item": PAIRS,
-        "model": pair.one,
+        "model": pair.model,
         "compared_with": pair.other,
         "n": pair.n_one,
         "n_2": pair.n_other,
     }
     test = about | outcome_row(pair.outcome) | effect_row(pair.effect)
     test |= {"difference": pair.difference, "low": pair.low, "high": pair.high}
-    shown = paper.pair(result.group, pair.one, pair.other, comparison.metric)
+    shown = paper.pair(result.group, pair.model, pair.other, comparison.metric)
     yield test | _corrected(result, comparison, pair, pair.n, shown)
     if pair.robust is not None:
         yield about | outcome_row(pair.robust) | {"ours": True}

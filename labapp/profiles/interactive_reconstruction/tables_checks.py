@@ -67,7 +67,7 @@ def _pairs(result: Found, names: dict[str, str]) -> Html:
     rows = [
         [
             comparison.metric.title,
-            f"{names[pair.one]} − {names[pair.other]}",
+            f"{names[pair.model]} − {names[pair.other]}",
             *([_normal(comparison, pair)] * result.group.within),
             words.test(pair.robust) if pair.robust else "",
         ]
@@ -79,5 +79,5 @@ def _pairs(result: Found, names: dict[str, str]) -> Html:
 
 
 def _normal(comparison: Compared, pair: Pair) -> str:
-    check = comparison.checks.get(f"{DIFFERENCES}, {pair.one} − {pair.other}")
+    check = comparison.checks.get(f"{DIFFERENCES}, {pair.model} − {pair.other}")
     return "" if check is None else words.test(check)

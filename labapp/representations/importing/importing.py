@@ -152,8 +152,8 @@ def import_decoder(
         tried = trying.decode(opened.name, run, states, space, how, opened.expected)
         idle = trying.idle(run, space, rows)
         pace = trying.pace(run, trial)
-        kept = max(1, min(KEPT, len(rows), AT_ONCE // int(np.prod(how.shape))))
-        pictures = run(space.encode_rows(rows[:kept]).astype(np.float32))
+        n_pictures = max(1, min(KEPT, len(rows), AT_ONCE // int(np.prod(how.shape))))
+        pictures = run(space.encode_rows(rows[:n_pictures]).astype(np.float32))
     display: Display = {1: "series", 2: "image", 3: "colour"}[len(how.shape)]  # type: ignore[assignment]
     scaled, notes = trying.scaled(distance or "mse", tried.instances)
     notes = [
@@ -170,7 +170,7 @@ def import_decoder(
     notes += [*idle, trying.pace_words(*pace)]
     if dropped:
         notes.append(f"{dropped} of the latents lie beyond the limits and were left out.")
-    found = ImportTrial(
+    trial_of_import = ImportTrial(
         latents=len(trial),
         largest_difference=None if opened.expected is None else float(tried.apart),
         decode_ms_median=round(pace[0], 3),
@@ -203,7 +203,7 @@ def import_decoder(
             package=dict(opened.package or {}) or None,
             versions=dict(opened.versions or {}) or None,
             limits=(limits or latents).name,
-            tried=found,
+            tried=trial_of_import,
         ),
     )
     package.write_package(

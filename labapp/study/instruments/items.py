@@ -404,9 +404,9 @@ def kept_text(value: Any, longest: int, *, lines: bool) -> str:
     """
     if not isinstance(value, str) or len(value) > longest:
         raise ValueError(f"not a text of at most {longest} characters")
-    kept = "\n" if lines else ""
+    signs = "\n" if lines else ""
     return "".join(
-        " " if sign not in kept and unicodedata.category(sign) in _UNSEEN else sign
+        " " if sign not in signs and unicodedata.category(sign) in _UNSEEN else sign
         for sign in value
     ).strip()
 

@@ -69,7 +69,7 @@ class Showing:
     """A stimulus set as one study shows it. words: of the participant's window, by key."""
 
     stages: JudgingStages
-    found: StimulusSet
+    stimulus_set: StimulusSet
     words: Mapping[str, str]
 
     def _word(self, key: str) -> str:
@@ -83,8 +83,8 @@ class Showing:
 
     def explained(self) -> ExplainedModel:
         """What the parts share. Raises IncompatibleStimuliError, see `check_kind`."""
-        manifest, task = self.found.manifest, self.stages.task
-        check_kind(self.found, task, KIND_OF[task])
+        manifest, task = self.stimulus_set.manifest, self.stages.task
+        check_kind(self.stimulus_set, task, KIND_OF[task])
         chosen = colour_map_of(self.stages, manifest.scale)
         ready = chosen is None or manifest.scale == "ready"
         by_number = manifest.kind in NAMED_BY_NUMBER
@@ -92,7 +92,7 @@ class Showing:
         number_of = self._word(f"judging_{called}")
         return ExplainedModel(
             stimuli=manifest.id,
-            manifest_sha256=self.found.sha256,
+            manifest_sha256=self.stimulus_set.sha256,
             kind=manifest.kind,
             method=manifest.method.name,
             classifier=manifest.method.classifier,
@@ -117,8 +117,8 @@ class Showing:
     def photos(self, number: int, shuffle: Shuffle) -> tuple[PlannedPhoto, ...]:
         """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there
         is no such set, or a photo lacks what the task asks about."""
-        manifest = self.found.manifest
-        photos = photos_of(self.found, number)
+        manifest = self.stimulus_set.manifest
+        photos = photos_of(self.stimulus_set, number)
         for photo in photos:
             if lacking := lacks(self.stages.task, photo, manifest):
                 raise IncompatibleStimuliError(
@@ -134,11 +134,11 @@ class Showing:
         """A worked example: with all its rows, the most similar first."""
         if photo is None:
             return None
-        return planned_photo(self.stages.task, photo, self.found.manifest, None)
+        return planned_photo(self.stages.task, photo, self.stimulus_set.manifest, None)
 
     def values(self, explained: ExplainedModel) -> dict[str, str]:
         """What the texts around the task may say in braces of the method and the set."""
-        manifest = self.found.manifest
+        manifest = self.stimulus_set.manifest
         colours = colour_map_of(self.stages, manifest.scale)
         right, wrong = manifest.correct_example, manifest.incorrect_example
         return {
@@ -183,7 +183,7 @@ class PhotoAllocation:
 
     def method(self, part_id: str, document: str) -> MethodPart:
         """The introduction to the method."""
-        stages, manifest = self.showing.stages, self.showing.found.manifest
+        stages, manifest = self.showing.stages, self.showing.stimulus_set.manifest
         return MethodPart(
             id=part_id,
             title="Method",

@@ -48,7 +48,7 @@ class Unmasking:
     example."""
 
     stages: UnmaskingStages
-    found: StimulusSet
+    stimulus_set: StimulusSet
     predict_masked: PredictMasked
     unmasked: Unmasked
     buttons: tuple[Button, ...]
@@ -95,7 +95,7 @@ class Unmasking:
     def _sequence(self, photo: Photo, method: str) -> PlannedSequence:
         shared = self.unmasked
         wanted = Masking(shared.percents, shared.fill, shared.sign)
-        outputs = self.predict_masked(self.found, wanted, photo, method)
+        outputs = self.predict_masked(self.stimulus_set, wanted, photo, method)
         ref = (shared.stimuli, photo.id, method, shared.fill, shared.sign)
         rows, columns = shared.grid
         return PlannedSequence(
@@ -162,7 +162,7 @@ class Unmasking:
         place = Place(part_id, "Example", "practice", number, of, 0, len(example.masks))
         # The example may be of a method that the stage leaves out; its part must name it all the
         # same, or nobody could read the plan.
-        names = {method.id: method.name for method in self.found.manifest.methods}
+        names = {method.id: method.name for method in self.stimulus_set.manifest.methods}
         methods = self.unmasked.methods | {example.method: names[example.method]}
         unmasked = self.unmasked.model_copy(update={"methods": methods})
         return self.part(place, (example,), unmasked)

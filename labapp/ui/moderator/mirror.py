@@ -169,10 +169,10 @@ def why_covered(session: SessionView) -> list[Fact]:
     """Why the participant has a quiet page on the screen; nothing where there is none."""
     state, part = session.source.state, session.part
     if session.finished:
-        kept = tr("Everything that was recorded is kept.")
+        data = tr("Everything that was recorded is kept.")
         if state.withdrawal == "delete":
-            kept = tr("Nothing that was recorded is kept once the console is closed.")
-        return [Fact(tr("The session is over"), "strong"), Fact(kept)]
+            data = tr("Nothing that was recorded is kept once the console is closed.")
+        return [Fact(tr("The session is over"), "strong"), Fact(data)]
     if part is not None and part.rests:
         return []
     if session.takes_back:

@@ -56,9 +56,9 @@ class StudyMaking(QFrame):
         self.copy = Button(tr("Duplicate…"))
         self.check = Button(tr("Check"))
         self.folder = Button(tr("Open folder"))
-        self.said = bits.label(wrap=True)
-        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.said.hide()
+        self.check_result = bits.label(wrap=True)
+        self.check_result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.check_result.hide()
         self._chosen = ""
         self._titles: dict[str, str] = {}
         column = bits.column(self, theme.SPACE_S, theme.SPACE_L)
@@ -68,7 +68,7 @@ class StudyMaking(QFrame):
         row.addStretch(1)
         column.addLayout(row)
         column.addWidget(self._form(palette))
-        column.addWidget(self.said)
+        column.addWidget(self.check_result)
         self.new.clicked.connect(lambda: self._open("quickstart"))
         self.copy.clicked.connect(lambda: self._open(self._chosen))
         self.check.clicked.connect(self.check_requested)
@@ -135,11 +135,11 @@ class StudyMaking(QFrame):
     def show_faults(self, faults: Sequence[Fault], fine: str = "") -> None:
         """Every mistake, or what to say where there is none; nothing for neither."""
         lines = [f"{fault}.\n    {fault.todo}" if fault.todo else f"{fault}." for fault in faults]
-        bits.set_text(self.said, "\n".join(lines) or fine)
-        bits.set_property(self.said, "tone", "alarm" if faults else "")
-        self.said.setVisible(bool(lines or fine))
+        bits.set_text(self.check_result, "\n".join(lines) or fine)
+        bits.set_property(self.check_result, "tone", "alarm" if faults else "")
+        self.check_result.setVisible(bool(lines or fine))
         if faults:
-            self.opened.emit(self.said)
+            self.opened.emit(self.check_result)
 
     def _open(self, source: str) -> None:
         titles = {source: Path(source).stem} | self._titles

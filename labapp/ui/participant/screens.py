@@ -30,10 +30,10 @@ def bring(stack: QStackedWidget, widget: QWidget) -> None:
     stack.setCurrentWidget(widget)
 
 
-def clear(stack: QStackedWidget, kept: QWidget) -> None:
+def clear(stack: QStackedWidget, remaining: QWidget) -> None:
     """Let everything in a stack go but one widget: a screen, and what it opened over itself."""
     for widget in [stack.widget(place) for place in range(stack.count())]:
-        if widget is not None and widget is not kept:
+        if widget is not None and widget is not remaining:
             stack.removeWidget(widget)
             widget.hide()
             widget.deleteLater()

@@ -86,7 +86,7 @@ class Enlarger(QAbstractButton):
     def watch(self, view: PhotoView, name: str, *, whole: bool = False) -> None:
         """Enlarge what the pointer is over of a view; whole: all of its picture at once, as of one
         that is cut out already."""
-        known = [kept for kept in self._watched if kept[0] is view]
+        known = [watched for watched in self._watched if watched[0] is view]
         if known:
             self._watched[self._watched.index(known[0])] = (view, name, whole)
             return

@@ -22,9 +22,9 @@ WHOLE = QRectF(0, 0, 1, 1)
 
 def image_of(rgb: NDArray[np.uint8]) -> QImage:
     """An image of its own from uint8 (rows, columns, 3)."""
-    kept = np.ascontiguousarray(rgb)
-    rows, columns, _ = kept.shape
-    looks = QImage(kept.data, columns, rows, 3 * columns, QImage.Format.Format_RGB888)
+    pixels = np.ascontiguousarray(rgb)
+    rows, columns, _ = pixels.shape
+    looks = QImage(pixels.data, columns, rows, 3 * columns, QImage.Format.Format_RGB888)
     return looks.convertToFormat(QImage.Format.Format_RGB32)
 
 

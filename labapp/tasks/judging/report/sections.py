@@ -241,8 +241,8 @@ def result_table(results: Sequence[Result], text: str, *, several: bool = False)
         )
     names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
     shown = [at for at in range(len(names)) if at < _ALWAYS or any(r[at] != NONE for r in merged)]
-    kept = [[row[at] for at in shown] for row in merged]
-    return table([names[at] for at in shown], kept, numeric=(2, 3), caption=text)
+    cells = [[row[at] for at in shown] for row in merged]
+    return table([names[at] for at in shown], cells, numeric=(2, 3), caption=text)
 
 
 _ALWAYS = 4

@@ -87,11 +87,11 @@ class Page(QScrollArea):
         """Show these items. awaited: others for which room is kept."""
         for row in self._rows:
             shown = any(item in ids for item in row.items)
-            kept = any(item in awaited for item in row.items)
+            holds_room = any(item in awaited for item in row.items)
             for widget in row.widgets:
                 policy = widget.sizePolicy()
-                if policy.retainSizeWhenHidden() is not kept:
-                    policy.setRetainSizeWhenHidden(kept)
+                if policy.retainSizeWhenHidden() is not holds_room:
+                    policy.setRetainSizeWhenHidden(holds_room)
                     widget.setSizePolicy(policy)
                 if widget.isHidden() is shown:
                     widget.setVisible(shown)

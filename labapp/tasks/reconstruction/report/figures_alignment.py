@@ -150,12 +150,12 @@ def _thinned(t: _Line, values: _Line) -> NDArray[np.intp]:
     if len(t) <= POINTS:
         return np.arange(len(t))
     stretch = np.minimum((t / max(t[-1], 1e-9) * (POINTS // 2)).astype(int), POINTS // 2 - 1)
-    kept = {0, len(t) - 1}
+    indices = {0, len(t) - 1}
     for number in np.unique(stretch):
         inside = np.flatnonzero(stretch == number)
-        kept.add(int(inside[values[inside].argmin()]))
-        kept.add(int(inside[values[inside].argmax()]))
-    return np.array(sorted(kept))
+        indices.add(int(inside[values[inside].argmin()]))
+        indices.add(int(inside[values[inside].argmax()]))
+    return np.array(sorted(indices))
 
 
 def marks(suggestions: Sequence[Suggestion], name: str) -> Drawing:

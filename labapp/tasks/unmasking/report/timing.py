@@ -59,8 +59,8 @@ def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
         yield "Side of the pictures on the display", f"{side} of its pixels", f"{n:,}"
     small = truths(counted["too_small"])
     if small.any():
-        said = "Window too small for the study's size of the picture"
-        yield said, percent(float(small.mean())), f"{int(small.sum()):,}"
+        label = "Window too small for the study's size of the picture"
+        yield label, percent(float(small.mean())), f"{int(small.sum()):,}"
     for device, n in counted["device"].value_counts().items():
         yield f"Answered by {device}", percent(n / len(counted)), f"{n:,}"
     away = truths(counted["keyboard_away"])

@@ -47,18 +47,18 @@ WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")
 
 
 class DeviationLog:
-    """found: in the order of their events."""
+    """deviations: in the order of their events."""
 
     def __init__(self) -> None:
         self._fold = Deviations()
         self._details: dict[int, str] = {}
 
     @property
-    def found(self) -> list[Deviation]:
-        return self._fold.found
+    def deviations(self) -> list[Deviation]:
+        return self._fold.deviations
 
     def apply(self, event: Event) -> bool:
-        """Take in the next event; True when `found` changed."""
+        """Take in the next event; True when `deviations` changed."""
         if event.kind in FREQUENT or not self._fold.apply(event, payload_of(event)):
             return False
         if detail := _detail(event):
@@ -68,8 +68,8 @@ class DeviationLog:
     def lines(self) -> list[tuple[Deviation, str]]:
         """What is listed, each with its words: every note takes the keyboard from the participant's
         window for a moment, so these times are one line, at the latest of them."""
-        away = [deviation for deviation in self.found if deviation.kind == AWAY]
-        listed = [d for d in self.found if d.kind != AWAY or d is away[-1]]
+        away = [deviation for deviation in self.deviations if deviation.kind == AWAY]
+        listed = [d for d in self.deviations if d.kind != AWAY or d is away[-1]]
         return [(d, self._together(away) if d.kind == AWAY else self.words_of(d)) for d in listed]
 
     def words_of(self, deviation: Deviation) -> str:
