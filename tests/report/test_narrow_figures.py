@@ -112,14 +112,14 @@ def test_the_figures_of_a_page_fit_too(
     monkeypatch.setattr(drawing, "svg_text", lambda figure: drawn.append(figure) or text_of(figure))
     given = tables()
     with looking(COLUMN), mpl.rc_context(style()):
-        report(given)
         findings = Findings.find(given.included())
+        report(given, findings=findings)
+        assert drawn
         for each, results in findings.of.items():
             for plate in each.plates(findings.counted, results):
                 finish(plate.figure)
                 drawn.append(plate.figure)
-        assert drawn
-        for figure in drawn:
+        for figure in dict.fromkeys(drawn):
             assert figure.get_figwidth() == pytest.approx(3.33)
             assert not faults(figure)
 

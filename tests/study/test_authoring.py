@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
@@ -11,7 +12,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from labapp.analysis.analyze import analyze
+from labapp.analysis import load
+from labapp.analysis.report import report
 from labapp.bids.export import export
 from labapp.bids.verify import verify
 from labapp.cli.main import app
@@ -213,10 +215,12 @@ def test_sessions_in_a_language_that_is_half_translated_are_recorded_read_and_ex
     (session,) = (tmp_path / "data" / "ici").glob("sub-*")
     strings = strings_of(loading.load(session / "study" / "ici.yaml"), begun=True)
     assert strings("stage_of", number=1, of=2) == "Stage 1 of 2"
-    analyze([tmp_path / "data"], tmp_path / "out")
+    made = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+    page = report(load([tmp_path / "data"]), made)
+    assert "Completion rate" in page
     export([session], tmp_path / "bundle")
     assert verify(tmp_path / "bundle").ok
-    analyze([tmp_path / "bundle"], tmp_path / "again")
+    assert report(load([tmp_path / "bundle"]), made) == page
 
 
 def test_a_text_that_is_nowhere_is_asked_for_in_the_studys_language(tmp_path: Path) -> None:
