@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from labapp import __version__, access
-from labapp.cli.docs import docs
 from labapp.cli.metrics import metrics
 from labapp.cli.models import models_app
 from labapp.cli.options import (
@@ -35,6 +35,7 @@ from labapp.cli.options import (
     Simulate,
     Speed,
     Strategy,
+    StudyName,
     Windowed,
     Withdrawn,
     Workers,
@@ -68,9 +69,27 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")
-app.command("docs")(docs)
 app.command("metrics")(metrics)
 app.command("plan")(plan)
+
+
+@app.command()
+def docs(
+    path: Annotated[
+        bool, typer.Option("--path", help="Print where the pages are, and open nothing.")
+    ] = False,
+) -> None:
+    """Open the documentation in the browser; no network is needed.
+
+    Example: labapp docs
+    """
+    from labapp.documentation import first_page
+
+    page = first_page()
+    if path:
+        say(page)
+    elif not webbrowser.open(page.as_uri()):
+        say(f"No browser was found here. The pages are at {page}")
 
 
 @app.callback()
@@ -153,7 +172,7 @@ def doctor(json_: Json = False) -> None:
 
 @app.command()
 def run(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     participant: Annotated[
         str | None, typer.Option("--participant", help="For example P01; of a pilot the next free.")
     ] = None,
@@ -320,7 +339,7 @@ def analyze(
 
 @app.command("simulate")
 def simulate_(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     out: Out,
     strategy: Strategy = STRATEGY_NAMES[0],
     mixture: Mixture = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.cli.options import Data, Json, data_folder
+from labapp.cli.options import Data, Json, ModelName, TorchExport, TorchScript, data_folder
 from labapp.console import say, say_json, shown
 from labapp.errors import ModelError, UsageError
 
@@ -61,7 +61,7 @@ def models_list(json_: Json = False) -> None:
 
 @models_app.command("show")
 def models_show(
-    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    model: ModelName,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -173,14 +173,8 @@ def models_import(
     onnx: Annotated[
         Path | None, typer.Option("--onnx", metavar="FILE", help="A decoder as ONNX.")
     ] = None,
-    torch_export: Annotated[
-        Path | None,
-        typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
-    ] = None,
-    torchscript: Annotated[
-        Path | None,
-        typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
-    ] = None,
+    torch_export: TorchExport = None,
+    torchscript: TorchScript = None,
     python: Annotated[
         str | None,
         typer.Option(
@@ -310,7 +304,7 @@ def models_import_tfjs(
 
 @models_app.command("evaluate")
 def models_evaluate(
-    model: Annotated[str, typer.Argument(help="A model's id or folder.")],
+    model: ModelName,
     data: DataFolder = None,
     no_metrics: Annotated[
         bool, typer.Option("--no-metrics", help="The card's numbers only; the rest takes minutes.")

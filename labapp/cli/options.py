@@ -24,6 +24,16 @@ Data = Annotated[
         help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
     ),
 ]
+StudyName = Annotated[str, typer.Argument(help="A study's id or file.")]
+SessionName = Annotated[str, typer.Argument(help="A session's name or folder.")]
+ModelName = Annotated[str, typer.Argument(help="A model's id or folder.")]
+TorchExport = Annotated[
+    Path | None,
+    typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
+]
+TorchScript = Annotated[
+    Path | None, typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save.")
+]
 Private = Annotated[Path | None, typer.Option("--private", help="Folder of names and signatures.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write; it must not exist.")]

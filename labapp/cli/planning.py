@@ -13,6 +13,7 @@ from labapp.cli.options import (
     Data,
     Json,
     Seed,
+    StudyName,
     Workers,
     one_place,
     progress_bar,
@@ -24,7 +25,7 @@ from labapp.parallel.long_work import stoppable
 
 
 def plan(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     participants: Annotated[
         int | None,
         typer.Option(

@@ -14,6 +14,7 @@ from labapp.cli.options import (
     Json,
     Private,
     Screen,
+    SessionName,
     Simulate,
     Speed,
     Windowed,
@@ -91,7 +92,7 @@ def sessions_verify(
 
 @sessions_app.command("recover")
 def sessions_recover(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     data: Data = None,
 ) -> None:
     """Repair a session after a crash; deletes nothing.
@@ -106,7 +107,7 @@ def sessions_recover(
 
 @sessions_app.command("exclude")
 def sessions_exclude(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     reason: Annotated[str, typer.Option("--reason", help="Why; the report tells it.")] = "",
     data: Data = None,
     json_: Json = False,
@@ -120,7 +121,7 @@ def sessions_exclude(
 
 @sessions_app.command("include")
 def sessions_include(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     reason: Annotated[str, typer.Option("--reason", help="Why, if you like.")] = "",
     data: Data = None,
     json_: Json = False,
@@ -146,7 +147,7 @@ def _decided(session: str, data: Path | None, *, included: bool, reason: str, js
 
 @sessions_app.command("withdraw")
 def sessions_withdraw(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     delete: Annotated[
         bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
     ] = None,
@@ -185,7 +186,7 @@ def sessions_withdraw(
 
 @sessions_app.command("consent")
 def sessions_consent(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
     data: Data = None,
     private: Private = None,
@@ -208,7 +209,7 @@ def sessions_consent(
 
 @sessions_app.command("resume")
 def sessions_resume(
-    session: Annotated[str, typer.Argument(help="A session's name or folder.")],
+    session: SessionName,
     data: Data = None,
     private: Private = None,
     screen: Screen = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labapp.cli.options import Json, Out
+from labapp.cli.options import Json, Out, TorchExport, TorchScript
 from labapp.console import say, say_json
 
 if TYPE_CHECKING:
@@ -163,14 +163,8 @@ def stimuli_explain(
     onnx: Annotated[
         Path | None, typer.Option("--onnx", metavar="FILE", help="A classifier as ONNX.")
     ] = None,
-    torch_export: Annotated[
-        Path | None,
-        typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save."),
-    ] = None,
-    torchscript: Annotated[
-        Path | None,
-        typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save."),
-    ] = None,
+    torch_export: TorchExport = None,
+    torchscript: TorchScript = None,
     set_kind: Annotated[
         str,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, data_folder
+from labapp.cli.options import Data, Json, StudyName, data_folder
 from labapp.console import say, say_json
 from labapp.errors import SetupError, StudyError, UsageError, faults_of
 
@@ -39,7 +39,7 @@ def studies_list(json_: Json = False) -> None:
 
 @studies_app.command("show")
 def studies_show(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     participants: Annotated[
         int,
         typer.Option("--participants", min=1, max=1000, help="How many plans are shown."),
@@ -125,7 +125,7 @@ def studies_new(
 
 @studies_app.command("texts")
 def studies_texts(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     missing: Annotated[
         bool, typer.Option("--missing", help="Only what the language lacks.")
     ] = False,
@@ -163,7 +163,7 @@ def studies_texts(
 
 @studies_app.command("consent")
 def studies_consent(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
 ) -> None:
     """The consent form as a PDF, to print and sign by hand.
@@ -183,7 +183,7 @@ def studies_consent(
 
 @studies_app.command("preview")
 def studies_preview(
-    study: Annotated[str, typer.Argument(help="A study's id or file.")],
+    study: StudyName,
     participant: Annotated[
         str | None, typer.Option("--participant", help="Whose plan. Default: the first's.")
     ] = None,

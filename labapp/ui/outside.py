@@ -11,10 +11,21 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from labapp.documentation import first_page
+from labapp.errors import LabappError, SetupError
 from labapp.ui.language import tr
 
 OPENER = "xdg-open"
 LOOK_MS = 200
+
+
+def open_documentation(show_error: Callable[[LabappError], None]) -> None:
+    """Open the documentation's first page in the browser; show_error is told where there is none,
+    or no program for it."""
+    try:
+        open_outside(first_page(), lambda sentence: show_error(SetupError(sentence)))
+    except SetupError as error:
+        show_error(error)
 
 
 def open_outside(path: Path, tell: Callable[[str], None]) -> None:

@@ -30,7 +30,6 @@ from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Participants, Study
 from labapp.ui import room, theme
-from labapp.ui.documentation import open_documentation
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, checklist, style, wording
 from labapp.ui.moderator.banner import ErrorBanner, InterruptedBanner, OpeningCard
@@ -41,6 +40,7 @@ from labapp.ui.moderator.session_card import SessionCard
 from labapp.ui.moderator.session_table import SessionTable
 from labapp.ui.moderator.sessions_page import SessionsPage
 from labapp.ui.moderator.study_page import StudyPage
+from labapp.ui.outside import open_documentation
 from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
