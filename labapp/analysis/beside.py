@@ -75,6 +75,12 @@ def study_document(record: Record) -> Mapping[str, Any]:
     return {}
 
 
+def title_of(record: Record) -> str | None:
+    """The title of a session's study, as its copy of the study file has it; None for none."""
+    title = study_document(record).get("title")
+    return title if isinstance(title, str) else None
+
+
 @lru_cache(maxsize=64)
 def _document(content: bytes) -> Mapping[str, Any]:
     """Read once: the sessions of a study all have the same file."""

@@ -164,6 +164,7 @@ PARTICIPANTS = (
     *WHO,
     whole("study_version", "version of the study file"),
     text("study_sha256", "hash of the study file"),
+    text("study_title", "title of the study, as the session's copy of its file has it"),
     text("started_utc", "when the session began; a date up to 1925 was moved, to de-identify"),
     text("outcome", "completed, ended_early, declined or unfinished"),
     text("ended_reason", "why it ended early"),

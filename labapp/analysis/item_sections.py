@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from labapp.analysis.attention import is_check
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
+from labapp.analysis.titles import questionnaire_name
 from labapp.reading.values import json_value
 from labapp.report.formats import decimal
 from labapp.report.language import Verbatim, say
@@ -60,7 +61,7 @@ def rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFra
         own = own.assign(item=bases)
         own = own[own["item"].isin(items["item"])]
         several = counted.items.loc[counted.items["instrument"] == instrument]
-        name = str(instrument)
+        name = questionnaire_name(counted.items, str(instrument))
         if several["instrument_version"].nunique() > 1:
             name = f"{name}, version {version}"
         if len(own):

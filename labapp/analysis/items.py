@@ -34,6 +34,7 @@ INSTRUMENT = (
 )
 ITEMS = (
     *INSTRUMENT,
+    text("title", "what stands above the questionnaire, as participants read it"),
     text("language", "language of the words"),
     whole("listed", "place in the questionnaire as its file lists it, from 1"),
     text("item", "id of the item"),
@@ -112,6 +113,7 @@ def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]
             yield {
                 "instrument": instrument.id,
                 "instrument_version": instrument.version,
+                "title": instrument.title or None,
                 "language": language,
                 "listed": listed,
                 "item": item.id,

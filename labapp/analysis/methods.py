@@ -13,10 +13,13 @@ from importlib.metadata import version
 import pandas as pd
 
 from labapp import __version__
+from labapp.analysis.declared import declared_of
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, ReportedStudy, TaskReport, reports
+from labapp.analysis.titles import questionnaire_name, study_title
 from labapp.report.formats import clock, count
+from labapp.study.design import Design
 
 USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
 """Packages whose versions a reader may need to get the same numbers."""
@@ -26,9 +29,11 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
     """The paragraph on one study; findings: what the sessions that count say."""
     tables = study.tables
     sentences = [
-        *_sample(tables, study.name),
+        *_sample(tables, study_title(tables.participants, study.name)),
         *_replicated(tables),
+        *_factors(declared_of(tables, study.name).design),
         *_tasks(tables),
+        *_questionnaires(tables),
         *_recording(tables),
         *(
             sentence
@@ -105,6 +110,32 @@ def _tasks(tables: Tables) -> Iterator[str]:
             f"Each session had up to {per.max()} stages, one after another, "
             f"in {count(int(orders), 'order')} of models over the sessions."
         )
+
+
+def _factors(design: Design | None) -> Iterator[str]:
+    """The declared factors, with their levels where these are no models or sessions."""
+    if design is None:
+        return
+    for where, factors in (("between", design.between), ("within", design.within_levels)):
+        if factors:
+            named = (
+                f"{factor} ({', '.join(map(str, levels))})" if levels else factor
+                for factor, levels in factors.items()
+            )
+            yield f"Factors {where} participants: {', '.join(named)}."
+
+
+def _questionnaires(tables: Tables) -> Iterator[str]:
+    """What was asked, and how many items each has besides those that ask for attention."""
+    asked = dict.fromkeys(tables.answers["instrument"].dropna().map(str))
+    items = tables.items[tables.items["check"].isna()]
+    counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
+    named = [
+        f"“{questionnaire_name(tables.items, name)}”{f' ({n})' if n else ''}"
+        for name, n in counts.items()
+    ]
+    if named:
+        yield f"Questionnaires, with their numbers of items: {', '.join(named)}."
 
 
 def _recording(tables: Tables) -> Iterator[str]:

@@ -14,6 +14,7 @@ from labapp.analysis.attention import is_check
 from labapp.analysis.by_task import wide
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import reports
+from labapp.analysis.titles import questionnaire_name
 from labapp.report.formats import decimal
 from labapp.report.language import Verbatim
 from labapp.report.listing import limited, records, spread
@@ -70,7 +71,8 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
         return
     for instrument, of_one in scores.groupby("instrument", sort=False):
         for task, some in of_one.groupby("task", sort=True):
-            yield heading(3, ", ".join(filter(None, (f"Questionnaire {instrument!s}", str(task)))))
+            name = questionnaire_name(counted.items, str(instrument))
+            yield heading(3, ", ".join(filter(None, (f"Questionnaire {name}", str(task)))))
             yield score_table(some)
             if set(some["score"]) & set(TLX) and not _drawn_by_model(counted, str(task), some):
                 yield workload(some, "-".join(filter(None, (anchor, str(instrument), str(task)))))

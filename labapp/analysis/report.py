@@ -13,7 +13,9 @@ from labapp.analysis import sections
 from labapp.analysis.sources import Progress
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings, TaskReport, left_out
+from labapp.analysis.titles import study_title
 from labapp.report.formats import count
+from labapp.report.language import Verbatim
 from labapp.report.page import (
     Html,
     definitions,
@@ -106,16 +108,17 @@ def report(
         if each in spoke:
             known.extend(each.defined(findings.counted, results).items())
     parts.append(definitions(known))
-    title = ", ".join(studies) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
+    titles = [study_title(tables.participants, study) for study in studies]
+    title = ", ".join(titles) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = joined(_header(tables, title, studies, made, chapters, remarks))
+    header = joined(_header(tables, title, titles, made, chapters, remarks))
     return page(title, header, joined(parts), _footer(tables))
 
 
 def _header(
     tables: Tables,
     title: str,
-    studies: list[str],
+    titles: list[str],
     made: datetime,
     chapters: list[tuple[str, str]],
     remarks: Iterable[str],
@@ -137,8 +140,8 @@ def _header(
         )
     for remark in (*remarks, *tables.remarks, *left_out()):
         yield paragraph(remark, "note")
-    targets = [(f"s{number}", study) for number, study in enumerate(studies, start=1)]
-    if len(studies) > IN_TITLE:
+    targets = [(f"s{at}", Verbatim(title)) for at, title in enumerate(titles, start=1)]
+    if len(titles) > IN_TITLE:
         # In print there is no navigation, and the page is to say what it is of.
         yield paragraph(links(targets, ", "), "quiet")
         targets = []

@@ -85,6 +85,7 @@ class SessionRecords:
     keyboard_away: frozenset[Key]
     taken_back: Counter[Place]
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
+    study_title: str | None = None
 
     @classmethod
     def of(
@@ -96,9 +97,11 @@ class SessionRecords:
         withdrawn: bool = False,
         decision: Decision | None = None,
         instruments: Mapping[str, Instrument] | None = None,
+        study_title: str | None = None,
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
-        hand; instruments: its copies of the questionnaires, by id, for their words.
+        hand; instruments: its copies of the questionnaires, by id, for their words; study_title:
+        as its copy of the study file has it.
 
         Raises RecordError when its plan cannot be read, or when something happened in a part that
         its task does not know; SessionError for a kind of part that nobody knows.
@@ -126,6 +129,7 @@ class SessionRecords:
             trials_away(events, attempts),
             Counter(skips_taken_back(events)),
             instruments or {},
+            study_title,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -324,6 +328,7 @@ class SessionRecords:
         return {
             "study_version": planned.study_version,
             "study_sha256": planned.study_sha256,
+            "study_title": self.study_title,
             "started_utc": totals.started_utc,
             "outcome": totals.outcome,
             "ended_reason": totals.ended_reason,

@@ -28,6 +28,7 @@ from labapp.analysis.task_report import (
     TaskReport,
     default_analyses,
 )
+from labapp.analysis.titles import study_title
 from labapp.report.formats import clock, count, decimal
 from labapp.report.listing import NONE, limited, records
 from labapp.report.page import Html, details, heading, lines, paragraph, table, two_lines
@@ -43,12 +44,12 @@ def study(
     what the sessions of all studies say that count; spoke: gets the reports that say something."""
     own = tables.participants
     about = ReportedStudy(name, anchor, tables, tables.included())
-    yield heading(2, f"Study {name}", anchor)
+    yield heading(2, f"Study {study_title(own, name)}", anchor)
     versions = sorted({str(number) for number in own["study_version"].dropna()})
     files = sorted({str(sha)[:12] for sha in own["study_sha256"]})
     yield paragraph(
-        f"{'Version' if len(versions) == 1 else 'Versions'} {', '.join(versions)} of the study "
-        f"file (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
+        f"{'Version' if len(versions) == 1 else 'Versions'} {', '.join(versions)} of the file of "
+        f"{name} (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
         f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
     )
     analyses = findings.of.get(default_analyses())

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labapp import discovery
-from labapp.analysis.beside import study_document
+from labapp.analysis.beside import title_of
 from labapp.bids import people
 from labapp.bids.contents import Target, add_tables
 from labapp.bids.people import by_participant, participants, session_line
@@ -104,7 +104,7 @@ class DerivedFiles:
         add_tables(self._bundle, record, self._version, audio=audio)
         self._phenotypes.add(record, instruments)
         self.lines.append(session_line(record))
-        self.titles.append(_title(record))
+        self.titles.append(title_of(record) or record.study)
         self.reduced |= record.redacted
         self.heard |= audio
 
@@ -155,11 +155,6 @@ def packages() -> list[dict[str, str]]:
         if state == discovery.READY
     }
     return [{"package": name, "version": versions[name]} for name in sorted(versions)]
-
-
-def _title(record: Record) -> str:
-    title = study_document(record).get("title")
-    return title if isinstance(title, str) else record.study
 
 
 def _description(title: str, version: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ no entry fits stays as it is, and what people and authors wrote (`Verbatim`) alw
 
 A field is filled with what stood there, itself translated: `{a}`; as it is: `{a:x}`; a number,
 which is written as the language writes numbers, and nothing else fits there: `{a:n}`; a few words
-without a comma or colon between them: `{a:w}`.
+without a comma or colon between them: `{a:w}`; a title, which may be of several sentences: `{a:v}`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ DEEPEST = 6
 _NUMBER = r"[-−+±~]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?%?"
 _WITHIN = r"(?:(?![.!?]\s+[^\Wa-z_]).)+?"
 """Text within a sentence: a field never spans two."""
-_FIELDS = {"": _WITHIN, "x": r"(?:(?!;|[.!?]\s+[^\Wa-z_]).)+?", "n": _NUMBER, "w": r"[^.:;,()]+?"}
+_FIELDS = {
+    "": _WITHIN,
+    "x": r"(?:(?!;|[.!?]\s+[^\Wa-z_]).)+?",
+    "n": _NUMBER,
+    "w": r"[^.:;,()]+?",
+    "v": r".+?",
+}
 _NUMBERS = re.compile(
     r"(?<![\w.,])[-−+±]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![\w]|[.,]\d)"
 )
@@ -151,7 +157,7 @@ class Translation:
     def _filled(self, value: str, kind: str, depth: int) -> str:
         if kind == "n":
             return self.number(value)
-        if kind == "x":
+        if kind in ("x", "v"):
             return value
         translated = self._of(value, depth + 1)
         return self._as_it_is(value) if translated is None else translated

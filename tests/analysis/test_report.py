@@ -137,7 +137,7 @@ def test_ids_are_unique_and_every_reference_is_met(golden: str) -> None:
 
 def test_the_numbers_of_the_golden_session(golden: str) -> None:
     text = Page(golden).text
-    assert "Study golden" in text
+    assert "Study The golden session's study" in text
     assert "1 session of 1 participant, written 2026-03-04 05:06 UTC." in text
     # P01 began, order of models, outcome, 81 s of work, pause, interruption, sound.
     assert (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from labapp.analysis.beside import with_replicates
+from labapp.analysis.beside import title_of, with_replicates
 from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.items import instruments_of
@@ -108,6 +108,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         withdrawn=bool(record.withdrawn),
         decision=record.decision,
         instruments=instruments_of(record),
+        study_title=title_of(record),
     )
     cards = {
         payload.model: payload.card_sha256
