@@ -13,7 +13,7 @@ packages and loading a closed form do without it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +175,27 @@ def load_package(
     return _trained(folder, card, device, threads, exact)
 
 
+def _loaded(
+    card: ModelCard,
+    sample: tuple[Float32, dict[int, Float32]],
+    forward: Callable[[Float32], Float32],
+    device: str = "cpu",
+    threads: int = 1,
+) -> LoadedDecoder:
+    """sample: latents and their percentiles."""
+    latents, percentiles = sample
+    return LoadedDecoder(
+        id=card.id,
+        space=card.space,
+        card=card,
+        latents=latents,
+        percentiles=percentiles,
+        device=device,
+        threads=threads,
+        forward=forward,
+    )
+
+
 def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
     stray = [
         name for name in (files.WEIGHTS, files.GRAPH, files.LATENTS) if (folder / name).exists()
@@ -187,16 +208,7 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDec
             todo="Take a fresh copy of the package.",
         )
     latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
-    return LoadedDecoder(
-        id=card.id,
-        space=card.space,
-        card=card,
-        latents=latents,
-        percentiles=percentiles_of(latents),
-        device="cpu",
-        threads=1,
-        forward=source.decode,
-    )
+    return _loaded(card, (latents, percentiles_of(latents)), source.decode)
 
 
 def _trained(
@@ -212,23 +224,14 @@ def _trained(
     if isinstance(card.made_by.source, OnnxGraph):
         return _whole(folder, card, card.weights_sha256, device, threads)
     weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
-    latents, percentiles = _sample(folder, card)
+    sample = _sample(folder, card)
     from labapp.representations import torch_backend
 
     chosen = torch_backend.choose_device(device)
     forward = torch_backend.build(
         card.made_by, card.space.width, weights, device=chosen, threads=threads, exact=exact
     )
-    return LoadedDecoder(
-        id=card.id,
-        space=card.space,
-        card=card,
-        latents=latents,
-        percentiles=percentiles,
-        device=chosen.type,
-        threads=threads,
-        forward=forward,
-    )
+    return _loaded(card, sample, forward, chosen.type, threads)
 
 
 def _whole(
@@ -237,37 +240,25 @@ def _whole(
     """A decoder whose graph lies in the package."""
     onnx_backend.require(card.id)
     graph = files.read_checked(folder / files.GRAPH, sha256)
-    latents, percentiles = _sample(folder, card)
+    sample = _sample(folder, card)
     chosen = onnx_backend.choose_device(device)
-    return LoadedDecoder(
-        id=card.id,
-        space=card.space,
-        card=card,
-        latents=latents,
-        percentiles=percentiles,
-        device=chosen,
-        threads=threads,
-        forward=onnx_backend.build(
+    return _loaded(
+        card,
+        sample,
+        onnx_backend.build(
             card.made_by, card.space.width, graph, device=chosen, threads=threads, model=card.id
         ),
+        chosen,
+        threads,
     )
 
 
 def _installed(folder: Path, card: ModelCard) -> LoadedDecoder:
     """A decoder that is a function of an installed Python package."""
-    latents, percentiles = _sample(folder, card)
+    sample = _sample(folder, card)
     pictures = read_arrays(folder, card)["pictures"]
-    trial = card.space.encode_rows(latents[: len(pictures)]).astype(np.float32)
-    return LoadedDecoder(
-        id=card.id,
-        space=card.space,
-        card=card,
-        latents=latents,
-        percentiles=percentiles,
-        device="cpu",
-        threads=1,
-        forward=python_backend.build(card, trial, pictures),
-    )
+    trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
+    return _loaded(card, sample, python_backend.build(card, trial, pictures))
 
 
 def read_arrays(folder: Path, card: ModelCard) -> dict[str, Float32]:
