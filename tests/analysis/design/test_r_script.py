@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,20 @@ BOUND = {
     "analysis": DESIGN["analysis"]
     | {"smallest_effect": {"response_time_s": {"contrast": AGAINST["name"], "raw": 4}}},
 }
-STUDIES: dict[str, Any] = {
-    "as declared": study(DESIGN, n=14),
-    "with gaps": study(DESIGN, n=16, gaps=4, seed=4),
-    "not declared, two models": study(n=9, models=MODELS[:2], seed=2),
-    "one family": study(ALL, seed=3),
-    "log with a raw bound": study(BOUND, seed=6),
-    "awkward names": study(AWKWARD, seed=5, hints=("+01", '01 "two"')),
+STUDIES: dict[str, dict[str, Any]] = {
+    "as declared": {"declared": DESIGN, "n": 14},
+    "with gaps": {"declared": DESIGN, "n": 16, "gaps": 4, "seed": 4},
+    "not declared, two models": {"n": 9, "models": MODELS[:2], "seed": 2},
+    "one family": {"declared": ALL, "seed": 3},
+    "log with a raw bound": {"declared": BOUND, "seed": 6},
+    "awkward names": {"declared": AWKWARD, "seed": 5, "hints": ("+01", '01 "two"')},
 }
+
+
+@cache
+def tables_of(name: str) -> Tables:
+    """Made where they are asked for: every worker reads this module."""
+    return study(**STUDIES[name])
 
 
 SEEN = {
@@ -80,7 +87,7 @@ def run(tables: Tables, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_r_has_the_same_numbers(name: str, tmp_path: Path) -> None:
     if why := r_is_missing():
         pytest.skip(f"{why}: recomputed.json holds in its place")
-    done = run(STUDIES[name], tmp_path)
+    done = run(tables_of(name), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     told = re.search(r"(\d+) numbers compared, 0 off", done.stdout)
     assert told is not None
@@ -109,7 +116,7 @@ def test_numbers_are_those_that_r_computed(name: str) -> None:
     """Where R is not installed: `recomputed.json` was written by this module as a program, which
     ends with an error where R has any other number."""
     pinned = json.loads(RECOMPUTED.read_text(encoding="utf-8"))[name]
-    ours = numbers(STUDIES[name])
+    ours = numbers(tables_of(name))
     assert ours.keys() == pinned.keys()
     off = {k: (ours[k], v) for k, v in pinned.items() if ours[k] != pytest.approx(v, 1e-4, 1e-6)}
     assert off == {}
@@ -119,7 +126,7 @@ def test_numbers_are_those_that_r_computed(name: str) -> None:
 def test_a_number_that_is_off_is_found(tmp_path: Path) -> None:
     if why := r_is_missing():
         pytest.skip(f"{why}, and its script is what is tested")
-    tables = STUDIES["not declared, two models"]
+    tables = tables_of("not declared, two models")
     findings = Findings.find(tables.included())
     write(tables, tmp_path, findings)
     REPORT.write(findings.of[REPORT], tmp_path)
@@ -141,8 +148,8 @@ if __name__ == "__main__":
     made = {}
     for name in SEEN:
         with tempfile.TemporaryDirectory() as scratch:
-            done = run(STUDIES[name], Path(scratch))
+            done = run(tables_of(name), Path(scratch))
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
-            made[name] = numbers(STUDIES[name])
+            made[name] = numbers(tables_of(name))
     RECOMPUTED.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -51,7 +51,11 @@ from tests.helpers.compared import (
     without,
 )
 
-EIGHT = found_of(group_of(rated=True))
+
+@cache
+def rated() -> Found:
+    """Eight participants; made once, where they are asked for."""
+    return found_of(group_of(rated=True))
 
 
 def drawn(kind: str, *found: Found) -> ReportFigure:
@@ -63,8 +67,8 @@ def drawn(kind: str, *found: Found) -> ReportFigure:
 
 @cache
 def eight(kind: str) -> ReportFigure:
-    """Of `EIGHT`, drawn once for the tests that only look at it."""
-    return drawn(kind, EIGHT)
+    """Of `rated`, drawn once for the tests that only look at it."""
+    return drawn(kind, rated())
 
 
 def panel(plate: ReportFigure, title: str, block: int = 0) -> Axes:
@@ -95,7 +99,7 @@ def model_labels(ax: Axes) -> list[str]:
 
 
 def test_all_figures_of_a_study_are_there() -> None:
-    found = [EIGHT, *(found_of(group_of(task=task)) for task in (EXEMPLARS, TRAVERSALS))]
+    found = [rated(), *(found_of(group_of(task=task)) for task in (EXEMPLARS, TRAVERSALS))]
     names = [plate.name for plate in plates(found)]
     assert names == [
         *(f"made-up-reconstruction-{kind}" for kind in (BOXES, PAIRS, CHANGES, RATINGS)),
@@ -107,7 +111,7 @@ def test_all_figures_of_a_study_are_there() -> None:
 
 def test_boxes_show_every_value_the_median_and_the_mean() -> None:
     ax = panel(eight(BOXES), "Response time")
-    values = EIGHT.group.values
+    values = rated().group.values
     assert sorted(points(ax, "o")) == pytest.approx(sorted(values["response_time_s"]))
     means = values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
     assert points(ax, "D") == pytest.approx(means.to_list())
@@ -154,7 +158,7 @@ def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
 
 
 def test_brackets_join_the_models_that_differ_and_no_others() -> None:
-    found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
+    found = with_p(rated(), "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
     found = with_p(found, "seq", {})
     plate = drawn(BOXES, found)
     ax = panel(plate, "Response time")
@@ -189,13 +193,13 @@ def test_no_bracket_lies_over_another_or_over_values() -> None:
 
 
 def test_values_that_are_missing_are_not_counted_nor_drawn() -> None:
-    group = without(EIGHT.group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
+    group = without(rated().group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
     plate = drawn(BOXES, found_of(group))
     assert model_labels(panel(plate, "Difficulty (SEQ)"))[0] == "ae\nn=0"
     counts = panel(plate, "Difficulty (SEQ)").texts
     assert sum(int(text.get_text()) for text in counts if text.get_text().isdecimal()) == 16
     assert "Slide distance" not in [ax.get_title(loc="left") for ax in plate.figure.axes]
-    nothing = without(EIGHT.group, {one.metric.column: THREE for one in EIGHT.compared})
+    nothing = without(rated().group, {one.metric.column: THREE for one in rated().compared})
     assert set(by_kind([found_of(nothing)])) <= {CHANGES}
 
 
@@ -206,7 +210,7 @@ def test_an_error_that_is_the_same_a_pixel_is_drawn_once() -> None:
 
 
 def test_heat_maps_are_row_minus_column_with_stars() -> None:
-    found = with_p(EIGHT, "response_time_s", {("ae", "gt"): 0.0004})
+    found = with_p(rated(), "response_time_s", {("ae", "gt"): 0.0004})
     ax = panel(drawn(PAIRS, found), "Response time")
     means = found.group.values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
     (mesh,) = [one for one in ax.collections if isinstance(one, QuadMesh)]
@@ -252,7 +256,7 @@ def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -
 
 def test_data_sets_have_panels_of_their_own() -> None:
     other = found_of(group_of(("sinelines/ae", "sinelines/gt")))
-    plate = drawn(BOXES, EIGHT, other)
+    plate = drawn(BOXES, rated(), other)
     assert [part.get_suptitle() for part in plate.figure.subfigs] == ["dsprites", "sinelines"]
     assert len(model_labels(panel(plate, "Response time", 1))) == 2
 
@@ -290,8 +294,8 @@ def test_a_discrete_dial_has_no_line_of_chance() -> None:
 
 def test_changes_have_means_and_standard_errors() -> None:
     ax = panel(eight(CHANGES), "Slide distance")
-    metric = next(one.metric for one in EIGHT.compared if one.metric.column == "slide_distance")
-    found = changes(EIGHT.group, metric).groupby("model")["change"].agg(["mean", "sem"])
+    metric = next(one.metric for one in rated().compared if one.metric.column == "slide_distance")
+    found = changes(rated().group, metric).groupby("model")["change"].agg(["mean", "sem"])
     found = found.reindex(list(THREE))
     assert points(ax, "D") == pytest.approx(found["mean"].to_list())
     bars = [one for one in ax.containers if isinstance(one, ErrorbarContainer)]
@@ -300,20 +304,20 @@ def test_changes_have_means_and_standard_errors() -> None:
 
 
 def test_changes_are_the_last_less_the_first_questions() -> None:
-    metrics = {one.metric.column: one.metric for one in EIGHT.compared}
+    metrics = {one.metric.column: one.metric for one in rated().compared}
     # Every question takes a second less; 3 of 7 questions are first and 3 last, four apart.
-    assert set(changes(EIGHT.group, metrics["response_time_s"])["change"]) == {-4.0}
+    assert set(changes(rated().group, metrics["response_time_s"])["change"]) == {-4.0}
     # Solved, skipped, solved … skipped, solved: as many in the first as in the last three.
-    assert set(changes(EIGHT.group, metrics["completion_rate"])["change"]) == {0.0}
-    assert changes(EIGHT.group, metrics["seq"]).empty
-    two = replace(EIGHT.group, trials=EIGHT.group.trials[EIGHT.group.trials["trial"] < 3])
+    assert set(changes(rated().group, metrics["completion_rate"])["change"]) == {0.0}
+    assert changes(rated().group, metrics["seq"]).empty
+    two = replace(rated().group, trials=rated().group.trials[rated().group.trials["trial"] < 3])
     assert changes(two, metrics["response_time_s"]).empty
-    assert CHANGES not in by_kind([replace(EIGHT, group=two)])
+    assert CHANGES not in by_kind([replace(rated(), group=two)])
 
 
 def test_ratings_have_means_and_standard_deviations() -> None:
     ax = panel(eight(RATINGS), "Mental demand")
-    found = EIGHT.group.values.groupby("model")["mental_demand"].agg(["mean", "std"])
+    found = rated().group.values.groupby("model")["mental_demand"].agg(["mean", "std"])
     found = found.reindex(list(THREE))
     assert [bar.get_y() + bar.get_height() for bar in ax.patches] == pytest.approx(
         found["mean"].to_list()
@@ -330,10 +334,10 @@ def test_ratings_have_means_and_standard_deviations() -> None:
 
 
 def test_a_figure_says_of_whom_it_is() -> None:
-    group = replace(EIGHT.group, simulated=8)
+    group = replace(rated().group, simulated=8)
     (title, some, none) = (
-        drawn(BOXES, replace(EIGHT, group=one)).figure.get_label()
-        for one in (group, replace(group, simulated=3), EIGHT.group)
+        drawn(BOXES, replace(rated(), group=one)).figure.get_label()
+        for one in (group, replace(group, simulated=3), rated().group)
     )
     assert title.endswith("made-up: 8 participants, all simulated")
     assert some.endswith("made-up: 8 participants, 3 simulated")

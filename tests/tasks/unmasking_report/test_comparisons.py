@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -10,22 +11,27 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import comparisons as of_comparisons
 from labapp.tasks.unmasking.report.comparisons import comparisons
 from tests.helpers.observers import METHODS, World, annotated, cells_of, observed, tables_with
 
-TABLES = observed(15, World(images=6))
+
+@cache
+def sample_tables() -> Tables:
+    """What people saw; made once, where it is asked for."""
+    return observed(15, World(images=6))
 
 
 def shares(percent: float | None = None) -> pd.DataFrame:
     """Accuracy by participant and method."""
-    rows = TABLES.annotations
+    rows = sample_tables().annotations
     some = rows if percent is None else rows[rows["percent"] == percent]
     return some.groupby(["participant", "method"])["correct"].mean().unstack("method").astype(float)
 
 
 def test_friedman_is_scipys() -> None:
-    found = comparisons(cells_of(TABLES)).friedman
+    found = comparisons(cells_of(sample_tables())).friedman
     overall, masks = found[found["percent"].isna()], found[found["percent"].notna()]
     assert len(overall) == 1
     theirs = stats.friedmanchisquare(*shares().round(9).to_numpy().T)
@@ -42,7 +48,7 @@ def test_friedman_is_scipys() -> None:
 
 
 def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> None:
-    found = comparisons(cells_of(TABLES)).pairs
+    found = comparisons(cells_of(sample_tables())).pairs
     masks = found[found["percent"].notna()]
     assert len(masks) == 3 * 10
     raw = []

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import curves
 from labapp.tasks.unmasking.report.cells import Cells
 from tests.helpers.observers import World, annotated, cells_of, group_of, observed, tables_with
 
-TABLES = observed(8, World(images=4))
+
+@cache
+def sample_tables() -> Tables:
+    """What people saw; made once, where it is asked for."""
+    return observed(8, World(images=4))
 
 
 @pytest.fixture(scope="module")
 def cells() -> Cells:
-    return cells_of(TABLES)
+    return cells_of(sample_tables())
 
 
 def test_labels_by_mask_are_those_of_all_methods(cells: Cells) -> None:
     found = curves.labels(cells)
-    rows = TABLES.annotations
+    rows = sample_tables().annotations
     assert list(found.columns) == ["percent", "labels", "dont_know", "n", "share", "low", "high"]
     for row in found.to_dict("records"):
         some = rows[rows["percent"] == row["percent"]]
@@ -41,7 +48,7 @@ def test_labels_by_method_add_up_to_all(cells: Cells) -> None:
 
 def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
     found = curves.accuracy(cells).set_index(["method", "percent"])
-    for key, some in TABLES.annotations.groupby(["method", "percent"]):
+    for key, some in sample_tables().annotations.groupby(["method", "percent"]):
         row = found.loc[key]
         labels = some[~some["dont_know"]]
         assert row["n"] == len(some)
@@ -53,7 +60,7 @@ def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
 
 def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
     found = curves.times(cells).set_index(["method", "percent"])
-    for key, some in TABLES.annotations.groupby(["method", "percent"]):
+    for key, some in sample_tables().annotations.groupby(["method", "percent"]):
         row, ms = found.loc[key], some["reaction_time_ms"]
         assert row["n"] == len(ms)
         assert row["mean"] == pytest.approx(ms.mean())
@@ -63,7 +70,9 @@ def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
 
 
 def test_an_interval_is_over_participants_and_not_over_annotations(cells: Cells) -> None:
-    own = TABLES.annotations.groupby(["participant", "method", "percent"])["correct"].mean()
+    own = (
+        sample_tables().annotations.groupby(["participant", "method", "percent"])["correct"].mean()
+    )
     shares = own.unstack("participant").loc[("lrp", 15.0)].to_numpy(float)
     drawing = np.random.default_rng(5).integers(0, 8, (20_000, 8))
     low, high = np.percentile(shares[drawing].mean(axis=1), [2.5, 97.5])
