@@ -311,4 +311,4 @@ def test_no_model_is_named_or_sorted_by_a_part_of_its_id() -> None:
         and isinstance(node.args[0], ast.Constant)
         and node.args[0].value == "/"
     }
-    assert modules == set(SPLIT_AT_A_STROKE)
+    assert modules <= set(SPLIT_AT_A_STROKE)
