@@ -27,6 +27,8 @@ def unit(metric: Metric) -> str:
     return UNITS.get(metric.column, metric.unit.replace("a stage", "a question"))
 
 
+CHANGE = "Change over questions"
+"""What its section is called."""
 _PLACE = frozenset(column.name for column in (*WHO, *WHERE, *TRIAL))
 """Columns that say where a row belongs, and measure nothing."""
 
@@ -173,7 +175,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
             cells.append(_changed(values * metric.factor, metric.decimals))
         rows.append(cells)
     sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
-    yield heading(3, "Change over questions")
+    yield heading(3, CHANGE)
     yield table(
         ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
         rows,

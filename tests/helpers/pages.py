@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import pairwise
 
 VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "col", "wbr"})
 IN_PARAGRAPH = frozenset(
@@ -189,6 +190,9 @@ def problems(page: str) -> list[str]:
     if re.search(r"@import|url\((?!#)", reader.style):
         found.append("the style is not in the page")
     text = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    titles = [title for _, title in re.findall(r"<h([1-6])[^>]*>(.*?)</h\1>", text, re.DOTALL)]
+    doubled = [title for title, below in pairwise(titles) if title == below]
+    found += [f"{title!r} stands above itself" for title in doubled]
     found += [f"a bare & in {one!r}" for one in re.findall(r".{0,20}&(?![#\w]+;).{0,10}", text)]
     found += [f"{one} in the text" for one in ("{}", ">nan<", ">None<", ">NaN<") if one in text]
     return found

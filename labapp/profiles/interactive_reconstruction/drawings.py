@@ -22,22 +22,24 @@ class Drawings:
         self._plates = plates
         self._anchor = anchor
 
-    def metrics(self) -> Iterator[Html]:
-        """Before the tables: every metric by model."""
-        yield from self._of(BOXES)
+    def metrics(self, above: str) -> Iterator[Html]:
+        """Before the tables: every metric by model. above: the heading that stands above."""
+        yield from self._of(BOXES, above)
 
     def differences(self) -> Iterator[Html]:
         """After the tests: the pairs, and what participants said of the models."""
         yield from self._of(PAIRS)
         yield from self._of(RATINGS)
 
-    def changes(self) -> Iterator[Html]:
-        yield from self._of(CHANGES)
+    def changes(self, above: str) -> Iterator[Html]:
+        """After the table of changes. above: the heading that stands above."""
+        yield from self._of(CHANGES, above)
 
     def dimensions(self) -> Iterator[Html]:
         yield from self._of(DIMENSIONS)
 
-    def _of(self, kind: str) -> Iterator[Html]:
+    def _of(self, kind: str, above: str = "") -> Iterator[Html]:
         if (plate := self._plates.get(kind)) is not None:
-            yield heading(4, plate.label)
+            if plate.label != above:
+                yield heading(4, plate.label)
             yield plate.html(self._anchor)

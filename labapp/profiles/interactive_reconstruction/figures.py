@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
 
+from labapp.analysis.by_task import CHANGE
 from labapp.analysis.columns import Metric
 from labapp.figure_style import style
 from labapp.profiles.interactive_reconstruction.drawings import (
@@ -82,7 +83,7 @@ def _pairs(results: Sequence[Found]) -> ReportFigure | None:
 
 def _changes(results: Sequence[Found]) -> ReportFigure | None:
     blocks = blocks_of(results, _metrics(results))
-    text = f"Change over questions{_of(results)}"
+    text = f"{CHANGE}{_of(results)}"
     return change(blocks, _name(results, CHANGES), text)
 
 

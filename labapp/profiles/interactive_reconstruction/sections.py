@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from labapp.analysis.by_task import changes, summary, with_values
+from labapp.analysis.by_task import CHANGE, changes, summary, with_values
 from labapp.analysis.tables import Tables
 from labapp.profiles.interactive_reconstruction import published as paper
 from labapp.profiles.interactive_reconstruction import words
@@ -60,9 +60,10 @@ def of_study(
         reconstructs = task == RECONSTRUCTION
         metrics = with_values(stages, METRICS if reconstructs else SINGLE_METRICS)
         figures = drawn(task)
-        yield heading(3, "Metrics by model" if reconstructs else f"Metrics by model, {task}")
+        title = "Metrics by model" if reconstructs else f"Metrics by model, {task}"
+        yield heading(3, title)
         yield from about_models(stages["model"]) if follows else ()
-        yield from figures.metrics()
+        yield from figures.metrics(title)
         if follows:
             yield from of_task(task, results)
         else:
@@ -70,7 +71,7 @@ def of_study(
             yield summary(stages, metrics)
         yield from figures.differences()
         yield from changes(stages, metrics)
-        yield from figures.changes()
+        yield from figures.changes(CHANGE)
         yield from figures.dimensions()
 
 
