@@ -13,6 +13,7 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from labapp.documents import Located, parse_yaml
@@ -71,7 +72,7 @@ def shown(study: Study, template: str) -> list[str]:
     keys = shipped_words(template, USUAL)
     if template != WORDS:
         return list(keys)
-    of_tasks = [pattern for task in registry.task_types() for pattern in task.own_words]
+    of_tasks = tuple(pattern for task in registry.task_types() for pattern in task.own_words)
     items = [
         (registry.task_type_of_item(item), item.task_stages() or item)
         for item in items_of_tasks(study.flow)
@@ -84,7 +85,9 @@ def shown(study: Study, template: str) -> list[str]:
     ]
 
 
-def _among(key: str, patterns: Sequence[str]) -> bool:
+@cache
+def _among(key: str, patterns: tuple[str, ...]) -> bool:
+    """Asked for each word whenever a window opens, and always the same."""
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
