@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from labapp.analysis.column import ends_of
 from labapp.analysis.columns import table_columns
 from labapp.documents import dotted
 from labapp.errors import StudyError
@@ -70,12 +70,10 @@ def _ranges(loaded: LoadedStudy) -> dict[str, tuple[float, float]]:
     ranges: dict[str, tuple[float, float]] = {}
     for table, columns in table_columns().items():
         for column in columns if table not in NO_OUTCOMES else ():
-            ends = re.fullmatch(r"(\d+)-(\d+)", column.unit)
+            ends = ends_of(column.unit)
             # A change over questions goes below 0 as well.
             if ends is not None and not column.name.startswith("change_"):
-                ranges[column.name] = float(ends[1]), float(ends[2])
-            elif column.unit == "%":
-                ranges[column.name] = 0.0, 100.0
+                ranges[column.name] = ends
     for instrument in loaded.instruments.values():
         scores = declared(instrument.planned_scores())
         if scores is None or isinstance(scores, str):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["text", "integer", "number", "boolean", "numbers"]
 """numbers: one number a dimension, in the order of the dials."""
@@ -55,3 +59,22 @@ TRIAL = (
     whole("attempt", "attempt at the question, from 1"),
 )
 INCLUDED = yes("included", "the session counts, see the table participants")
+
+
+def range_unit(rows: pd.DataFrame) -> str:
+    """The unit of a score with a least and a greatest value, as `1-7`; empty where its rows have no
+    such, or several. rows: with the columns `low` and `high`."""
+    ends = rows[["low", "high"]].dropna().drop_duplicates()
+    if len(ends) != 1:
+        return ""
+    low, high = ends.iloc[0]
+    return f"{low:g}-{high:g}" if low >= 0 else f"{low:g} to {high:g}"
+
+
+def ends_of(unit: str) -> tuple[float, float] | None:
+    """The least and the greatest value that a unit says; None for one that says none."""
+    number = r"-?\d+(?:\.\d+)?"
+    ends = re.fullmatch(rf"({number})(?:-| to )({number})", unit)
+    if ends is not None:
+        return float(ends[1]), float(ends[2])
+    return (0.0, 100.0) if unit == "%" else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -27,6 +28,9 @@ from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
 
+if TYPE_CHECKING:  # matplotlib is slow to load
+    from labapp.report.drawing import ReportFigure
+
 DEFINITIONS = {
     "Analyses by the design": (
         "Participants' means per cell. Where everybody has every cell: analysis of variance with "
@@ -46,6 +50,19 @@ class DefaultFindings:
 
     studies: Mapping[str, StudyAnalyses]
     scales: Mapping[str, Sequence[Reliability]] = field(default_factory=dict)
+
+    @cached_property
+    def drawn(self) -> Mapping[str, ReportFigure]:
+        """The figure of the outcomes of each study that has one; drawn once for page and files.
+        matplotlib is loaded here."""
+        from labapp.analysis.design.figures import outcomes_figure
+
+        name = "outcomes" if len(self.studies) == 1 else "{}-outcomes"
+        figures = {
+            study: outcomes_figure(results, name.format(study))
+            for study, results in self.studies.items()
+        }
+        return {study: figure for study, figure in figures.items() if figure is not None}
 
 
 class DefaultAnalyses(TaskReport[DefaultFindings]):
@@ -97,9 +114,15 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         write_docx(studies, folder / DOCX)
 
     def sections(self, study: ReportedStudy, findings: DefaultFindings) -> Iterator[Html]:
-        """The analyses of one study."""
+        """The analyses of one study, with the figure of its outcomes."""
         if results := findings.studies.get(study.name):
-            yield from sections(results, f"{study.anchor}-analyses")
+            figure = findings.drawn.get(study.name)
+            shown = () if figure is None else (figure.html(study.anchor),)
+            yield from sections(results, f"{study.anchor}-analyses", shown)
+
+    def plates(self, counted: Tables, findings: DefaultFindings) -> Iterable[ReportFigure]:
+        """The figure of each study's outcomes."""
+        return findings.drawn.values()
 
 
 REPORT = DefaultAnalyses()

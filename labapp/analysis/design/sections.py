@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from labapp.analysis.design.analyses import (
     MIXED,
@@ -39,9 +39,11 @@ CORRECTIONS = {
 }
 
 
-def sections(results: StudyAnalyses, anchor: str = "") -> Iterator[Html]:
+def sections(
+    results: StudyAnalyses, anchor: str = "", figures: Iterable[Html] = ()
+) -> Iterator[Html]:
     """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
-    heading's id."""
+    heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
     yield heading(3, "Analyses by the design", anchor)
@@ -50,6 +52,7 @@ def sections(results: StudyAnalyses, anchor: str = "") -> Iterator[Html]:
         yield paragraph(results.declaration.remark, "note")
     if results.declaration.hypotheses:
         yield _hypotheses(results)
+    yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             yield details(_summary(analysis), joined(_body(analysis)))

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.by_task import _PLACE as PLACE
+from labapp.analysis.column import range_unit
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
@@ -151,7 +152,7 @@ def _candidates(
             continue
         meaning = next(map(str, rows["meaning"].dropna()), name)
         values = rows.assign(value=rows["value"].astype("float64"))
-        yield _Candidate(name, meaning, "", str(instrument), values)
+        yield _Candidate(name, meaning, range_unit(rows), str(instrument), values)
     known = names | {str(score) for score in scores["score"].dropna().unique()}
     yield from _of_own_tables(counted, [name for name in roles if name not in known])
 

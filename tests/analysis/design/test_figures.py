@@ -1,0 +1,120 @@
+"""The figure of outcomes says what the table of cells says, for every design."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from labapp.analysis.column import ends_of, range_unit
+from labapp.analysis.declared import declared_of
+from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.contents import DefaultFindings
+from labapp.analysis.design.figures import factors_of, interval, outcomes_figure, panels_of
+from tests.analysis.design.studies import study
+from tests.analysis.design.test_analyses import DESIGN
+
+
+def analysed(declared: dict[str, Any], **more: Any) -> StudyAnalyses:
+    tables = study(declared, **more)
+    return analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+
+
+def means(figure: Figure) -> list[float]:
+    """What the marks of the cells say, panel by panel."""
+    return [
+        float(y)
+        for ax in figure.axes
+        for line in ax.lines
+        if line.get_markersize() == 5.5
+        for y in np.asarray(line.get_ydata(), dtype=float)
+    ]
+
+
+def test_every_declared_outcome_has_a_panel_with_the_means_of_its_cells() -> None:
+    declared = deepcopy(DESIGN)
+    declared["analysis"]["transform"] = {}  # type: ignore[index]
+    results = analysed(declared)
+    plate = outcomes_figure(results)
+    assert plate is not None
+    titles = [ax.get_title(loc="left") for ax in plate.figure.axes]
+    assert [title.split(" · ")[0] for title in titles] == [
+        "completion_rate", "response_time_s",
+    ]  # fmt: skip
+    expected = [cell.values.mean() for a in results.analyses for cell in a.cells]
+    assert sorted(means(plate.figure)) == pytest.approx(sorted(expected))
+    (legend,) = plate.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["hint: with", "hint: without"]
+
+
+def test_transformed_values_are_told_in_the_unit_of_the_outcome() -> None:
+    results = analysed(deepcopy(DESIGN))
+    plate = outcomes_figure(results)
+    assert plate is not None
+    times = next(a for a in results.analyses if a.outcome.name == "response_time_s")
+    assert times.transform == "log"
+    told = means(plate.figure)
+    for cell in times.cells:
+        assert np.exp(cell.values.mean()) == pytest.approx(min(told, key=lambda y: abs(
+            y - np.exp(cell.values.mean()))))  # fmt: skip
+
+
+def test_a_third_factor_has_panels_of_its_own() -> None:
+    declared = {
+        "design": {
+            "between": {"hint": ["with", "without"], "zoom": ["with", "without"]},
+            "within": ["model"],
+        },
+        "analysis": {"outcomes": {"primary": ["response_time_s"]}},
+    }
+    tables = study(declared, n=16)
+    crossed = {}
+    for name in ("participants", "stages", "trials"):
+        rows = getattr(tables, name)
+        numbers = rows["participant"].str[1:].astype(int)
+        crossed[name] = rows.assign(factor_zoom=np.where(numbers % 4 < 2, "with", "without"))
+    tables = replace(tables, **crossed)
+    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    (analysis,) = results.analyses
+    assert [factor.name for factor in factors_of(analysis)] == [
+        "model", "factor_hint", "factor_zoom",
+    ]  # fmt: skip
+    assert panels_of(analysis) == [{"factor_zoom": "with"}, {"factor_zoom": "without"}]
+    plate = outcomes_figure(results)
+    assert plate is not None
+    assert [ax.get_title(loc="left") for ax in plate.figure.axes] == [
+        "response_time_s · reconstruction · zoom: with",
+        "response_time_s · reconstruction · zoom: without",
+    ]
+    expected = [cell.values.mean() for cell in analysis.cells]
+    assert sorted(means(plate.figure)) == pytest.approx(sorted(expected))
+
+
+def test_what_nothing_declares_has_no_figure() -> None:
+    tables = study()
+    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    assert outcomes_figure(results) is None
+    assert DefaultFindings({"own": results}).drawn == {}
+
+
+def test_an_interval_is_that_of_students_t() -> None:
+    mean, low, high = interval(np.array([1.0, 2.0, 3.0, 6.0]))
+    assert (mean, low, high) == pytest.approx((3.0, -0.437435, 6.437435), abs=1e-5)
+    assert np.isnan(interval(np.array([2.0]))[1:]).all()
+    assert np.isnan(interval(np.empty(0))).all()
+
+
+def test_a_unit_says_its_ends() -> None:
+    rows = pd.DataFrame({"low": [-3.0, -3.0, None], "high": [3.0, 3.0, None]})
+    assert range_unit(rows) == "-3 to 3"
+    assert ends_of("-3 to 3") == (-3.0, 3.0)
+    assert range_unit(rows.assign(low=1.0, high=7.0)) == "1-7"
+    assert ends_of("1-7") == (1.0, 7.0)
+    assert ends_of("%") == (0.0, 100.0)
+    assert range_unit(rows.iloc[:0]) == ""
+    assert ends_of("s") is ends_of("") is None
