@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 FIRST = (WITHDRAWN, "completed", BY_HAND)
 """Reasons before all others; then those that every study has, then the study's own."""
-MOST_CELLS, ACROSS = 12, 4
-"""So many cells have a box of their own, and so many stand beside each other."""
+MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
+"""So many cells have a box of their own, and so many stand beside each other; inches at the left
+for the line to further rows of them."""
 _SHORT = {
     WITHDRAWN: "Withdrew",
     "completed": "Did not come to the end",
@@ -151,7 +152,8 @@ def _drawn(flow: Flow) -> Figure:
     trunk.append([*lines(say("Analysed"), main), f"n = {flow.analysed}"])
     cells = list(flow.cells.items()) if len(flow.cells) <= MOST_CELLS else []
     across = min(len(cells), ACROSS if width > 6 else 2) or 1
-    wide = (width - (across - 1) * 0.1) / across
+    left = GUTTER_IN if len(cells) > across else 0.0  # a line goes down there to further rows
+    wide = main if len(cells) == 1 else (width - left - 0.06 - (across - 1) * 0.1) / across
     boxes = [[*lines(cell, wide), f"n = {n}"] for cell, n in cells]
     rows = [boxes[at : at + across] for at in range(0, len(boxes), across)]
 
@@ -161,8 +163,7 @@ def _drawn(flow: Flow) -> Figure:
     height = 0.1 + sum(map(high, trunk))
     height += sum(max(gap, high(each) + 0.8 * line) for each in beside)
     height += gap * (len(trunk) - 1 - len(beside))
-    height += sum(max(map(high, row)) + 0.6 * line for row in rows)
-    height += (gap - 0.6 * line) * bool(rows)
+    height += sum(max(map(high, row)) + gap for row in rows)
     with mpl.rc_context(style()):
         figure = Figure(figsize=(width, height))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -182,14 +183,18 @@ def _drawn(flow: Flow) -> Figure:
                 _arrow(ax, (middle, at), (width - side - 0.03, at))
                 _box(ax, width - side - 0.03, at - tall / 2, side, tall, beside[number], points)
             top = bottom + step
-        if rows:
-            _arrow(ax, (middle, bottom), (middle, bottom + gap))
-            top = bottom + gap
+        begin = (middle, bottom)
         for row in rows:
-            tall = max(map(high, row))
-            for place, text in enumerate(row):
-                _box(ax, place * (wide + 0.1) + 0.03, top, wide - 0.06, tall, text, points)
-            top += tall + 0.6 * line
+            tall, split = max(map(high, row)), bottom + gap / 2
+            lefts = [0.03 + left + place * (wide + 0.1) for place in range(len(row))]
+            middles = [at + wide / 2 for at in lefts]
+            _line(ax, begin, (begin[0], split))
+            joined = [*middles, begin[0], *([left / 2] if left else [])]
+            _line(ax, (min(joined), split), (max(joined), split))
+            for at, centre, text in zip(lefts, middles, row, strict=True):
+                _arrow(ax, (centre, split), (centre, bottom + gap))
+                _box(ax, at, bottom + gap, wide, tall, text, points)
+            begin, bottom = (left / 2, split), bottom + gap + tall
     return figure
 
 
@@ -218,3 +223,9 @@ def _arrow(ax: Axes, begin: tuple[float, float], end: tuple[float, float]) -> No
 
     look = {"arrowstyle": "-|>", "color": SECONDARY, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", end, begin, arrowprops=look)
+
+
+def _line(ax: Axes, begin: tuple[float, float], end: tuple[float, float]) -> None:
+    from labapp.figure_style import SECONDARY
+
+    ax.plot(*zip(begin, end, strict=True), color=SECONDARY, linewidth=0.8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import Flow, _drawn, flow_of
 from labapp.figure_style import Look, looking
+from labapp.report.drawing import ReportFigure
 from labapp.session.deciding import decide_by_hand
 from labapp.simulation.jobs import simulate_study
 from tests.session.test_slots import slotted
@@ -102,6 +104,59 @@ def test_no_text_leaves_its_box(width: float) -> None:
         )
     for number, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:number])
+
+
+Ends = tuple[float, float, float, float]
+
+
+def drawn_paths(width: float, cells: int) -> tuple[list[Ends], list[Ends]]:
+    """The boxes of a diagram (left, top, right, bottom) and its lines (from x, y to x, y), in the
+    points of its SVG."""
+    reasons = {"Withdrew": 1, "slow": 2}
+    flow = Flow("participants", 800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
+    with looking(Look(width_in=width)):
+        svg = ReportFigure("flow", _drawn(flow), "", "").svg
+    boxes, lines = [], []
+    for path, look in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', svg):
+        points = [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
+        if "fill: none" not in look:
+            continue  # the ground, and the points of arrows
+        if path.strip().endswith("z"):
+            (left, right), (top, bottom) = ((min(at), max(at)) for at in zip(*points, strict=True))
+            boxes.append((left, top, right, bottom))
+        else:
+            lines.append((*points[0], *points[-1]))
+    return boxes, lines
+
+
+@pytest.mark.parametrize("width", [10.0, 3.33])
+@pytest.mark.parametrize("cells", [0, 1, 2, 3, 4, 5, 9, 12])
+def test_lines_lead_from_the_first_box_to_every_other_and_through_none(
+    width: float, cells: int
+) -> None:
+    boxes, lines = drawn_paths(width, cells)
+    assert len(boxes) == 3 + 2 + cells
+    near = 1.0  # an arrow ends just before its box
+
+    def on(point: tuple[float, float], shape: Ends) -> bool:
+        (left, right), (top, bottom) = sorted(shape[::2]), sorted(shape[1::2])
+        return left - near <= point[0] <= right + near and top - near <= point[1] <= bottom + near
+
+    reached, left_over = [boxes[0]], list(lines)
+    while joined := [
+        line
+        for line in left_over
+        if any(on(line[:2], shape) or on(shape[2:], line) for shape in reached)
+    ]:
+        left_over = [line for line in left_over if line not in joined]
+        reached += [*joined, *(box for line in joined for box in boxes if on(line[2:], box))]
+    assert not left_over
+    assert set(boxes) <= set(reached)
+    for left, top, right, bottom in boxes:
+        for x, y, to_x, to_y in lines:
+            across = min(right, max(x, to_x)) - max(left, min(x, to_x))
+            down = min(bottom, max(y, to_y)) - max(top, min(y, to_y))
+            assert across <= 0.1 or down <= 0.1, "a line goes through a box"
 
 
 def test_the_diagram_stands_in_the_report_and_beside_it(tmp_path: Path) -> None:
