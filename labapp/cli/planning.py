@@ -104,7 +104,10 @@ def plan(
         _preregister(study, preregister, data, json_=json_)
         return
     if pilot and not contrasts:
-        raise UsageError("--pilot is of --contrasts.", todo="Give both.")
+        raise UsageError(
+            "--pilot says how much participants vary, for planning the declared contrasts.",
+            todo="Say --contrasts as well.",
+        )
     if contrasts:
         _contrasts(study, [session_path(path, data) for path in pilot or ()], out, json_=json_)
         return

@@ -216,6 +216,7 @@ def r_says(tables: Tables, folder: Path, spoil: Any = None) -> subprocess.Comple
     REPORT.write(findings.of[REPORT], folder)
     if spoil is not None:
         spoil(folder)
+    command = ["Rscript", str(Path(folder.name) / SCRIPT)]
     return subprocess.run(
-        ["Rscript", SCRIPT], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=folder.parent, capture_output=True, text=True, timeout=100, check=False
     )

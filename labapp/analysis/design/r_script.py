@@ -62,7 +62,7 @@ if (nrow(left)) {
 off <- results[!results$equal, ]
 if (nrow(off)) print(off, row.names = FALSE)
 cat(sprintf("%d numbers compared, %d off\\n", nrow(results), nrow(off)))
-write.csv(results, "analysis-R.csv", row.names = FALSE)
+write.csv(results, file.path(folder, "analysis-R.csv"), row.names = FALSE)
 if (nrow(off) || !nrow(results)) quit(status = 1)
 """
 

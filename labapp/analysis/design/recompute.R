@@ -16,13 +16,13 @@ NUMBERS <- c("value", "position", "analysis", "n", "mean", "median", "sd", "diff
              "epsilon", "bound", "n_tests",
              paste0("covariate_", 1:20))
 unescape <- function(path) {
-  d <- read.csv(path, na.strings = "", colClasses = "character", encoding = "UTF-8", check.names = FALSE)
+  d <- read.csv(file.path(folder, path), na.strings = "", colClasses = "character", encoding = "UTF-8", check.names = FALSE)
   for (name in names(d))
     d[[name]] <- if (name %in% NUMBERS) as.numeric(d[[name]]) else sub("^'('*[-=+@\t\r])", "\\1", d[[name]])
   d
 }
-values <- unescape(file.path(folder, "analysed_values.csv"))
-printed <- unescape(file.path(folder, "statistics.csv"))
+values <- unescape("analysed_values.csv")
+printed <- unescape("statistics.csv")
 printed <- printed[!is.na(printed$analysis), ]
 CLOSED <- 1e-8
 ITERATIVE <- 1e-4
