@@ -93,7 +93,7 @@ def test_r_has_the_same_numbers(name: str, tmp_path: Path) -> None:
     assert told is not None
     assert int(told[1]) > 100
     assert "Not recomputed" not in done.stdout, done.stdout
-    what = " ".join(pd.read_csv(tmp_path / "analysis-R.csv")["what"])
+    what = " ".join(pd.read_csv(tmp_path / "my results" / "analysis-R.csv")["what"])
     assert "upper end" in what
     assert [text for text in SEEN.get(name, ()) if text not in what] == []
 
