@@ -1,5 +1,6 @@
 """The default analyses as tables for a paper: LaTeX with booktabs, and a word processor.
 
+Words and numbers are in the report's language; the study's own words stay as they are.
 Numbers are written as APA's seventh edition has it: no zero before the point of what cannot exceed
 1, p to three decimals and not below .001, rules above and below the heads and below the body.
 """
@@ -14,6 +15,7 @@ from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
 from labapp.analysis.design.rows import design_words, plain_name, term_name
 from labapp.analysis.design.sections import CORRECTIONS
 from labapp.analysis.effects import HEDGES, Effect
+from labapp.report.language import Verbatim, say
 
 TEX, DOCX = "tables.tex", "tables.docx"
 NONE = "–"
@@ -32,7 +34,19 @@ class PaperTable:
 
 
 def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
-    """Of one study: values of every outcome, then tests, then contrasts and equivalence."""
+    """Of one study, in the report's language: values of every outcome, then tests, then contrasts
+    and equivalence."""
+    for made in _english(results):
+        yield PaperTable(
+            say(made.title),
+            tuple(map(say, made.heads)),
+            tuple(tuple(map(say, row)) for row in made.rows),
+            say(made.note),
+            made.texts,
+        )
+
+
+def _english(results: StudyAnalyses) -> Iterator[PaperTable]:
     for analysis in results.analyses:
         yield _values(analysis)
     tested = [(analysis, analysis.main) for analysis in results.analyses]
@@ -48,7 +62,7 @@ def _values(analysis: Analysis) -> PaperTable:
     names = [factor.name for factor in analysis.outcome.layout.factors]
     rows = tuple(
         (
-            *(cell.levels[name] for name in names),
+            *(Verbatim(cell.levels[name]) for name in names),
             str(cell.values.size),
             _number(float(cell.values.mean())) if cell.values.size else NONE,
             _number(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
@@ -57,8 +71,9 @@ def _values(analysis: Analysis) -> PaperTable:
     )
     unit = f" Values are in {analysis.outcome.unit}." if analysis.outcome.unit else ""
     changed = f" Values are their {analysis.transform}." if analysis.transform else unit
-    heads = (*(plain_name(name) for name in names), "*n*", "*M*", "*SD*")
-    title = f"{analysis.outcome.name} by {' and '.join(map(plain_name, names)) or 'participant'}"
+    heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*")
+    factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
+    title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
     return PaperTable(title, heads, rows, f"One value a participant and cell.{changed}", len(names))
 
 
@@ -72,7 +87,7 @@ def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
             use = line.of.corrected if line.of is not None and line.of.corrected else test
             rows.append(
                 (
-                    analysis.outcome.name, term_name(line.term), f"{test.statistic:.2f}",
+                    analysis.outcome.name, Verbatim(term_name(line.term)), f"{test.statistic:.2f}",
                     _df(use.df), _df(use.df_2), _p(use.p),
                     NONE if line.of is None else _share(line.of.partial),
                     NONE if line.of is None else _short(line.of.generalised.value),
@@ -101,17 +116,17 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
             symbol = "" if effect is None else "*g* = " if effect.name == HEDGES else "*d*_z = "
             rows.append(
                 (
-                    analysis.outcome.name, compared.comparison.name,
+                    analysis.outcome.name, Verbatim(compared.comparison.name),
                     f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
                     f"{test.statistic:.2f}", _df(test.df), _p(compared.p),
                     _p(compared.p_corrected),
-                    NONE if effect is None else f"{symbol}{_interval(effect)}",
+                    NONE if effect is None else Verbatim(f"{symbol}{say(_interval(effect))}"),
                 )
             )  # fmt: skip
     plan = results.declaration.analysis
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
     one_sided = {
-        f"{compared.comparison.name} ({compared.comparison.direction})"
+        f"{compared.comparison.name} ({say(compared.comparison.direction)})"
         for analysis in results.analyses
         for compared in analysis.compared
         if compared.comparison.direction in ("greater", "less")
@@ -129,7 +144,7 @@ def _contrasts(results: StudyAnalyses) -> PaperTable:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.name, compared.comparison.name, f"±{_number(test.bound)}",
+            analysis.outcome.name, Verbatim(compared.comparison.name), f"±{_number(test.bound)}",
             f"[{_number(test.low)}, {_number(test.high)}]", f"{test.statistic:.2f}", _df(test.df),
             _p(test.p),
         )
@@ -198,7 +213,7 @@ def tex(studies: Iterable[StudyAnalyses]) -> str:
                 *(f"    {' & '.join(map(_tex, row))} \\\\" for row in made.rows),
                 "    \\bottomrule",
                 "  \\end{tabular}",
-                f"  \\par\\smallskip\\textit{{Note.}} {_tex(made.note)}",
+                f"  \\par\\smallskip\\textit{{{_tex(say('Note'))}.}} {_tex(made.note)}",
                 "\\end{table}",
             ]
     return "\n".join(parts) + "\n"
@@ -264,7 +279,7 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
     for results in studies:
         for made in paper_tables(results):
             number += 1
-            document.add_paragraph().add_run(f"Table {number}").bold = True
+            document.add_paragraph().add_run(say(f"Table {number}")).bold = True
             title = document.add_paragraph()
             title.add_run(f"{results.study}: {made.title}").italic = True
             grid = document.add_table(rows=1 + len(made.rows), cols=len(made.heads))
@@ -289,7 +304,7 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
                     ]
                     _rule(cell, edges)
             note = document.add_paragraph()
-            note.add_run("Note. ").italic = True
+            note.add_run(f"{say('Note')}. ").italic = True
             note.add_run(made.note)
             document.add_paragraph()
     with path.open("xb") as file:

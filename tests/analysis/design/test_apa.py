@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from docx import Document
 
+from labapp import resources, translations
+from labapp.analysis import language
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
+from labapp.report.language import Translation, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
 
@@ -66,6 +69,33 @@ def test_latex_is_balanced_and_escaped(results: StudyAnalyses) -> None:
     for rows in re.findall(r"\\toprule\n(.*?)\\bottomrule", text, flags=re.DOTALL):
         counts = {line.count(" & ") for line in rows.splitlines() if line.endswith("\\\\")}
         assert len(counts) == 1
+
+
+def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path: Path) -> None:
+    path = resources.assets() / "texts" / "de" / language.FILE
+    spoken = Translation("de", translations.load(path, "the report", ""))
+    with speaking(spoken):
+        made = list(paper_tables(results))
+        text = tex([results])
+        write_docx([results], tmp_path / DOCX)
+    ours = {"*n*", "*M*", "*SD*", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_G^2", "*t*", "*df*"}
+    names = {"hint", *(analysis.outcome.name for analysis in results.analyses)}
+    assert not spoken.missing - ours - names
+    assert made[-1].title == "Äquivalenztests"
+    assert made[0].title == "completion_rate nach hint und model"
+    assert any("first against the others (kleiner)" in table.note for table in made)
+    assert "\\textit{Anmerkung.}" in text
+    assert "Note" not in text
+    paragraphs = [paragraph.text for paragraph in Document(str(tmp_path / DOCX)).paragraphs]
+    assert "Tabelle 1" in paragraphs
+    assert not any(word.startswith(("Table ", "Note.")) for word in paragraphs)
+    # What the study calls things stays, and numbers are as the language writes them.
+    contrasts = next(table for table in made if table.heads[1] == "Kontrast")
+    wanted = {each.comparison.name for each in results.analyses[0].compared}
+    assert wanted <= {row[1] for row in contrasts.rows}
+    assert all(
+        "." not in cell for table in made for row in table.rows for cell in row[table.texts :]
+    )
 
 
 def test_without_an_analysis_there_are_no_files(tmp_path: Path) -> None:
