@@ -17,6 +17,7 @@ from labapp.plugins import registry
 from labapp.report.formats import count, decimal, either
 from labapp.report.listing import NONE, spread
 from labapp.report.page import Html, heading, joined, paragraph, table, two_lines
+from labapp.representations.card import dataset_of
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
 """Of changes, where they are not the metric's own."""
@@ -27,6 +28,10 @@ def unit(metric: Metric) -> str:
     return UNITS.get(metric.column, metric.unit.replace("a stage", "a question"))
 
 
+SUMMED = (
+    "Error AUC is summed over the questions of a stage; it depends on the pictures, so that each "
+    "data set has an axis of its own."
+)
 CHANGE = "Change over questions"
 """What its section is called."""
 _PLACE = frozenset(column.name for column in (*WHO, *WHERE, *TRIAL))
@@ -138,19 +143,27 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
     from labapp.report import strips  # matplotlib is slow to load
 
     models = sorted(str(model) for model in stages["model"].unique())
+    sets: dict[str, list[str]] = {}
+    for model in models:
+        sets.setdefault(dataset_of(model), []).append(model)
     measured = [
         strips.StripPanel(
             metric.title,
             metric.unit,
-            wide(stages, "model", metric.column, models) * metric.factor,
+            wide(stages, "model", metric.column, own) * metric.factor,
             metric.limits,
+            own,
+            dataset,
         )
         for metric in metrics
+        for dataset, own in (
+            sets.items() if metric.by_dataset and len(sets) > 1 else (("", models),)
+        )
     ]
     drawing = strips.strip_panels(measured, models, name, "Metrics by model", 3)
-    caption = (
-        f"{strips.READ} n: stages with a value. Error AUC is summed over the questions of a stage."
-    )
+    caption = f"{strips.READ} n: stages with a value."
+    if any(metric.by_dataset for metric in metrics):
+        caption += f" {SUMMED}"
     return drawing.html(caption)
 
 

@@ -442,7 +442,8 @@ def _clash(why: str) -> SetupError:
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A metric of the stages as the report shows it: column of the table, title, unit, factor
-    from the table's unit to that one, decimals, and the fixed limits of its scale, if any."""
+    from the table's unit to that one, decimals, and the fixed limits of its scale, if any.
+    by_dataset: its size depends on a data set's pictures, so that each has an axis of its own."""
 
     column: str
     title: str
@@ -450,3 +451,4 @@ class Metric:
     factor: float = 1.0
     decimals: int = 1
     limits: tuple[float, float] | None = None
+    by_dataset: bool = False

@@ -29,12 +29,18 @@ class StripPanel:
         NaN where a value is missing.
     limits : tuple of float, optional
         Least and greatest possible value; None if there are no limits.
+    models : sequence of str
+        Ids of the strips, where it has not those of all panels.
+    dataset : str
+        Their data set, where that is what parts them from those of other panels.
     """
 
     title: str
     unit: str
     values: kit.Values
     limits: tuple[float, float] | None = None
+    models: Sequence[str] = ()
+    dataset: str = ""
 
 
 def strip_panels(
@@ -48,10 +54,11 @@ def strip_panels(
         figure, axes = kit.panels(len(measured), across, 2.3)
         for ax, panel in zip(axes, measured, strict=True):
             counts = kit.strips(ax, panel.values, joined=True)
-            names = zip(model_names(models), counts, strict=True)
+            names = zip(model_names(panel.models or models), counts, strict=True)
             kit.columns(ax, [f"{model}\nn = {n}" for model, n in names])
             ax.set_title(panel.title)
             ax.set_ylabel(panel.unit)
+            ax.set_xlabel(panel.dataset)
             kit.grid(ax)
             scale(ax, panel)
         return Drawing(svg_of(figure, name), f"{label}: {', '.join(models)}")

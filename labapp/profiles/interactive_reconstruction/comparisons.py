@@ -45,11 +45,12 @@ def comparisons(group: Group) -> tuple[Compared, ...]:
     declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
     return tuple(
-        _compared(group, metric, _repeats(group.values, metric), group.follows) for metric in known
+        _compared(group, metric, repeated_metric(group.values, metric), group.follows)
+        for metric in known
     )
 
 
-def _repeats(values: pd.DataFrame, metric: Metric) -> str:
+def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     """The metric of which this one is a multiple: of pictures of one size the error is, as a sum
     or as a mean over the pixels."""
     if metric.column != MEAN_ERROR or SUM_ERROR not in values:

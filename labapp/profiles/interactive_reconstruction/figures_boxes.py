@@ -8,9 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import StrMethodFormatter
 
+from labapp.analysis.by_task import SUMMED
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
 from labapp.figure_style import INK, points_of
+from labapp.profiles.interactive_reconstruction.comparisons import MEAN_ERROR, SUM_ERROR
 from labapp.profiles.interactive_reconstruction.panels import (
     Block,
     headed_by,
@@ -135,15 +137,24 @@ def _caption(blocks: Sequence[Block]) -> str:
         "" if _many(blocks) else "No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
     ]
-    if any(
-        comparison.metric.column == "error_auc_sum"
-        for block in blocks
-        for comparison in block.compared
-    ):
-        sentences.append(
-            "Error AUC is summed over the questions of a stage; per pixel it looks the same."
-        )
+    summed = [block for block in blocks if SUM_ERROR in _columns(block)]
+    if summed:
+        sentences.append(SUMMED)
+    if summed and all(repeated(block) for block in summed):
+        sentences.append("As a mean over the pixels it looks the same and is not drawn.")
     return " ".join(filter(None, sentences))
+
+
+def _columns(block: Block) -> list[str]:
+    return [comparison.metric.column for comparison in block.compared]
+
+
+def repeated(block: Block) -> bool:
+    """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
+    known = block.group.values.get(MEAN_ERROR)
+    if known is None or MEAN_ERROR in _columns(block):
+        return False
+    return bool(known.notna().any())
 
 
 def _many(blocks: Sequence[Block]) -> bool:

@@ -14,10 +14,12 @@ from matplotlib.ticker import MaxNLocator
 
 from labapp.analysis.columns import Metric
 from labapp.figure_style import SECONDARY, figure_width, panels_across, points_of
+from labapp.profiles.interactive_reconstruction.comparisons import repeated_metric
 from labapp.profiles.interactive_reconstruction.results import Compared, Found, Group
 from labapp.report import axis_names, kit
 from labapp.report.drawing import add_heading
 from labapp.report.formats import decimal
+from labapp.representations.card import dataset_of
 
 FEW = 4
 """So many models have room in one of five panels beside each other."""
@@ -80,9 +82,45 @@ def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block
         starts = list(accumulate(len(result.group.models) for result in some))[:-1]
         edges = tuple(starts or edges_of(group.models))
         drawn = tuple(comparison for comparison in compared if not comparison.repeats)
-        if drawn:
-            blocks.append(Block(group, drawn, edges))
+        blocks += _by_dataset(Block(group, drawn, edges)) if drawn else []
     return blocks
+
+
+def _by_dataset(block: Block) -> list[Block]:
+    """The block, and behind it one a data set with the metrics whose size depends on the data set;
+    the block alone where all models are of one."""
+    sets: dict[str, list[str]] = {}
+    for model in block.group.models:
+        sets.setdefault(dataset_of(model), []).append(model)
+    apart = [comparison for comparison in block.compared if comparison.metric.by_dataset]
+    if len(sets) < 2 or not apart:
+        return [block]
+    others = tuple(own for own in block.compared if not own.metric.by_dataset)
+    blocks = [Block(replace(block.group, name="All models"), others, block.edges)]
+    for name, models in sets.items():
+        values, trials = (
+            rows[rows["model"].isin(models)] for rows in (block.group.values, block.group.trials)
+        )
+        group = replace(block.group, name=name, models=tuple(models), values=values, trials=trials)
+        drawn = tuple(
+            _among(models, comparison)
+            for comparison in apart
+            if values[comparison.metric.column].notna().any()
+            and not repeated_metric(values, comparison.metric)
+        )
+        blocks.append(Block(group, drawn, tuple(edges_of(models))))
+    first, *rest = (own for own in blocks if own.compared)
+    # Their participants are the first one's, and who is simulated is counted there.
+    return [first, *(replace(own, group=replace(own.group, simulated=0)) for own in rest)]
+
+
+def _among(models: Sequence[str], comparison: Compared) -> Compared:
+    """The comparison of some of its models."""
+    return replace(
+        comparison,
+        summaries={model: comparison.summaries[model] for model in models},
+        pairs=tuple(pair for pair in comparison.pairs if {pair.model, pair.other} <= {*models}),
+    )
 
 
 def _joined(name: str, groups: Sequence[Group]) -> Group:

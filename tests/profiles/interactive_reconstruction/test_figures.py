@@ -261,6 +261,43 @@ def test_data_sets_have_panels_of_their_own() -> None:
     assert len(model_labels(panel(plate, "Response time", 1))) == 2
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (2, 0, 3, 1)])
+def test_errors_of_several_data_sets_have_an_axis_each(order: Sequence[int]) -> None:
+    """Their size depends on the pictures; all else is beside each other, in both figures."""
+    every = ("dsprites/ae", "dsprites/vae", "sinelines/ae", "sinelines/gt")
+    group = group_of(tuple(every[place] for place in order))
+    group.values.loc[group.values["model"].str.startswith("sinelines"), "error_auc_mean"] *= 12
+    found = found_of(replace(group, follows=False, simulated=3))
+    for kind in (BOXES, CHANGES):
+        plate = drawn(kind, found)
+        titles = [ax.get_title(loc="left") for ax in plate.figure.axes if ax.get_visible()]
+        assert titles.count("Error AUC, sum") == 2, kind
+        assert titles.count("Response time") == 1
+        assert len(model_labels(panel(plate, "Response time"))) == 4
+        assert "3 simulated" in str(plate.figure.get_label())
+        names = [part.get_suptitle() for part in plate.figure.subfigs][1:]
+        for block, name in enumerate(names):
+            own = [
+                label.split("\n")[0]
+                for label in model_labels(panel(plate, "Error AUC, sum", block))
+            ]
+            assert {f"{name}/{label}" for label in own} == {m for m in every if m.startswith(name)}
+        assert sorted(names) == ["dsprites", "sinelines"]
+    assert "an axis of its own" in drawn(BOXES, found).caption
+    assert "As a mean over the pixels it looks the same" in drawn(BOXES, found).caption
+
+
+def test_a_caption_says_that_means_look_the_same_only_where_they_do() -> None:
+    group = group_of()
+    group.values.loc[group.values.index[0], "error_auc_mean"] *= 12
+    plate = drawn(BOXES, found_of(group))
+    assert "Error AUC, mean" in [ax.get_title(loc="left") for ax in plate.figure.axes]
+    assert "looks the same" not in plate.caption
+    unknown = group_of()
+    lost = found_of(without(unknown, {"error_auc_mean": THREE}))
+    assert "looks the same" not in drawn(BOXES, lost).caption
+
+
 def test_correctness_by_dial_with_its_error_and_chance() -> None:
     found = found_of(group_of(task=EXEMPLARS, n=10))
     ax = panel(drawn(DIMENSIONS, found), "ae")
