@@ -12,8 +12,10 @@ packages and loading a closed form do without it.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +137,36 @@ def _roots(root: Path | None) -> tuple[Path, ...]:
 def tasks_of(model: str) -> InTasks:
     """What the card of an installed model says of tasks. Raises ModelError."""
     return in_tasks(cards.read(find(model)))
+
+
+def files_of(model: str) -> list[Path]:
+    """The files of a package that are there; none of a model that is not. The title is none of
+    them: it changes nothing that the model does."""
+    try:
+        folder = find(model)
+    except ModelError:
+        return []
+    names = (cards.CARD, files.WEIGHTS, files.GRAPH, files.LATENTS)
+    return [folder / name for name in names if (folder / name).is_file()]
+
+
+def files_sha256(model: str) -> str:
+    """SHA-256 over the files of a package, their places and contents. A file is read again only
+    when it was written since. Empty where a file cannot be read: loading the model says why."""
+    total = hashlib.sha256()
+    try:
+        for path in files_of(model):
+            state = path.stat()
+            written = (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+            total.update(f"{path}\n{_file_sha256(path, written)}\n".encode())
+    except (ModelError, OSError):
+        return ""
+    return total.hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
+    return files.digest(files.read_bytes(path))
 
 
 def load_package(

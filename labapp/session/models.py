@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Set
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.reading import files
 from labapp.representations.card import CARD
 from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.package import find, load_package
+from labapp.representations.package import files_sha256, find, load_package
 from labapp.representations.timing import warm_up
 
 WARM_UP_DECODES = 50
@@ -19,10 +19,41 @@ WARM_UP_DECODES = 50
 
 @dataclass(frozen=True)
 class WarmDecoders:
-    """Decoders by model id, and what the warm-up of each measured."""
+    """Decoders by model id, and what the warm-up of each measured.
+
+    files: by model id the hash of the files that its decoder was read from; of a decoder that was
+    read from no files there is none.
+    """
 
     decoders: dict[str, LoadedDecoder]
     warmed: list[DecoderWarmed]
+    files: dict[str, str] = field(default_factory=dict)
+
+    def unchanged(self) -> WarmDecoders:
+        """Those whose files are still what they were read from."""
+        return self._of(
+            {
+                model
+                for model in self.decoders
+                if model not in self.files or files_sha256(model) == self.files[model]
+            }
+        )
+
+    def with_others(self, others: WarmDecoders) -> WarmDecoders:
+        """These and others, which stand in the place of those of the same models."""
+        rest = self._of(self.decoders.keys() - others.decoders.keys())
+        return WarmDecoders(
+            rest.decoders | others.decoders,
+            rest.warmed + others.warmed,
+            rest.files | others.files,
+        )
+
+    def _of(self, models: Set[str]) -> WarmDecoders:
+        return WarmDecoders(
+            {model: decoder for model, decoder in self.decoders.items() if model in models},
+            [times for times in self.warmed if times.model in models],
+            {model: sha256 for model, sha256 in self.files.items() if model in models},
+        )
 
 
 def load_warm(
@@ -33,8 +64,10 @@ def load_warm(
     """Load and warm up models by id, one CPU thread each. Raises ModelError."""
     decoders: dict[str, LoadedDecoder] = {}
     warmed = []
+    hashes = {}
     for model in models:
         progress(model)
+        hashes[model] = files_sha256(model)  # before it is read: what is written now is news
         decoder = load_package(model, device, threads=1)
         times = warm_up(decoder, WARM_UP_DECODES)
         decoders[model] = decoder
@@ -50,7 +83,7 @@ def load_warm(
                 *decoder.backend,
             )
         )
-    return WarmDecoders(decoders, warmed)
+    return WarmDecoders(decoders, warmed, hashes)
 
 
 def card_path(model: str) -> Path:

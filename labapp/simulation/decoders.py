@@ -72,8 +72,7 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Bring the same models to every machine that simulates.",
                 )
-        self._warm.decoders.update(fresh.decoders)
-        self._warm.warmed.extend(fresh.warmed)
+        self._warm = self._warm.with_others(fresh)
 
 
 def _no_scheduler(clock: Clock) -> VirtualScheduler:

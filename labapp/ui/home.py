@@ -256,10 +256,12 @@ class HomeController(QObject):
 
     def _look_at_study(self) -> None:
         """Read the chosen study again where one of its files was changed."""
-        if self.shelf.look_again():
+        if self.shelf.look_again() | self.shelf.models_changed():
+            if self._warm_problem:
+                self.view.forget_error()  # told again where it is so still
             self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
             self.view.study.making.set_sources(self.shelf.sources)
-            self._needed = None  # a model may be there now, or gone
+            self._needed = None  # a model may be there now, gone, or another
             self._show_plan()
         if self.shelf.changed():
             self.choose_study(self.shelf.chosen)
@@ -311,6 +313,8 @@ class HomeController(QObject):
         if self._needed is None or set(needed) != set(self._needed):
             self._needed = needed
             self._warm_problem = ""
+            self._warm = self._warm.unchanged()
+            self.shelf.watch_models(needed)
             if self.microphone.begun:
                 self._warming.start(0)
         # Its answers are kept for the session: what takes seconds is not left to its start.
@@ -330,8 +334,7 @@ class HomeController(QObject):
                 self._warm_problem = error.what
                 self.view.show_error(error)
             else:
-                self._warm.decoders.update(decoders.decoders)
-                self._warm.warmed.extend(decoders.warmed)
+                self._warm = self._warm.with_others(decoders)
                 self._warming.start(0)
         self._show_decoders()
 
@@ -356,7 +359,8 @@ class HomeController(QObject):
                 self._sheets.want(self._warm.decoders[model])
 
     def _show_sheet(self, model: str, sheet: TraversalSheet) -> None:
-        self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
+        if model in self._warm.decoders:  # it may have gone while its sheet was made
+            self.view.set_sheet(model, sheet, facts_of(self._warm.decoders[model].card))
 
     def _choose_microphone(self, spec: str | None) -> None:
         self._remember(microphone=spec or NO_MICROPHONE)
@@ -432,8 +436,7 @@ class HomeController(QObject):
         self._open(lambda: open_again(path, options, self._warm, self._tell_step), options)
 
     def _tell_step(self, step: str) -> None:
-        """Say what takes its time. It is painted at once: the event loop is not back before all is
-        done."""
+        """Say what takes its time; painted at once, for the event loop is back only at the end."""
         self.view.set_starting(True, tr(step))
 
     def _options(self, audio: str | None) -> RunOptions:
@@ -441,7 +444,6 @@ class HomeController(QObject):
             data=self.data,
             private=self.private,
             screen=self._screen,
-            windowed=False,
             audio=audio or "off",
         )
 

@@ -25,46 +25,48 @@ class SheetMaker(QObject):
 
     made = Signal(str, object)
     failed = Signal(str, str)
-    _ended = Signal(str, object)
+    _ended = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._wanted: dict[str, LoadedDecoder] = {}
         self._kept: dict[str, TraversalSheet] = {}
-        self._running: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
         self._ended.connect(self._tell)
 
     def want(self, decoder: LoadedDecoder) -> None:
-        """Make the sheet of a model, or tell the one that is kept."""
+        """Make the sheet of a decoder, or tell the one that is kept; no longer that of another one
+        with the same id."""
         model = decoder.id
-        if model in self._kept:
-            self.made.emit(model, self._kept[model])
+        if self._wanted.get(model) is decoder:
+            if model in self._kept:
+                self.made.emit(model, self._kept[model])
             return
-        if model in self._running:
-            return
+        self._wanted[model] = decoder
+        self._kept.pop(model, None)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sheets")
-        self._running.add(model)
         # The signal is emitted in the worker and received here: Qt queues it.
         future = self._pool.submit(traversals, decoder)
-        future.add_done_callback(lambda done: self._ended.emit(model, done))
+        future.add_done_callback(lambda done: self._ended.emit(decoder, done))
 
     def close(self) -> None:
         """Forget what was not begun, wait for what was, and end the thread."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
-        self._running.clear()
+        self._wanted = {model: self._wanted[model] for model in self._kept}
 
-    @Slot(str, object)
-    def _tell(self, model: str, done: Future[TraversalSheet]) -> None:
-        self._running.discard(model)
-        if done.cancelled():
+    @Slot(object, object)
+    def _tell(self, decoder: LoadedDecoder, done: Future[TraversalSheet]) -> None:
+        model = decoder.id
+        if done.cancelled() or self._wanted.get(model) is not decoder:
             return
         try:
             with mistakes.worded(tr("The pictures of {model} cannot be made.", model=model)):
                 sheet = done.result()
         except LabappError as error:
+            del self._wanted[model]  # wanted again, it is tried again
             self.failed.emit(model, error.what)
             return
         self._kept[model] = sheet

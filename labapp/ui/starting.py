@@ -88,12 +88,12 @@ def session_dependencies(
 
 
 def _ready(models: Sequence[str], warm: WarmDecoders | None) -> WarmDecoders:
-    """Decoders that are warm already, and those of the models that were not."""
+    """Decoders that are warm already, and those of the models that were not, or whose files are
+    others by now."""
     from labapp.session.models import WarmDecoders, load_warm
 
-    known = warm or WarmDecoders({}, [])
-    fresh = load_warm([model for model in models if model not in known.decoders])
-    return WarmDecoders({**known.decoders, **fresh.decoders}, [*known.warmed, *fresh.warmed])
+    known = (warm or WarmDecoders({}, [])).unchanged()
+    return known.with_others(load_warm([model for model in models if model not in known.decoders]))
 
 
 def screens() -> list[dict[str, Any]]:

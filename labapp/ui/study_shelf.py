@@ -7,6 +7,7 @@ from pathlib import Path
 
 from labapp import resources
 from labapp.errors import LabappError
+from labapp.representations import package
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from labapp.ui import remembered
@@ -30,6 +31,8 @@ class StudyShelf:
         self._chosen = ""
         self._files: list[Path] = []
         self._stamp: Stamp = ()
+        self._models: tuple[str, ...] = ()
+        self._model_stamp: Stamp = ()
         self._installed: Stamp | None = None
         self._shipped: list[StudyChoice] = []
         self.look_again()
@@ -49,6 +52,17 @@ class StudyShelf:
         titled = [StudyChoice(path.stem, loading.title_of(path) or path.stem) for path in paths]
         self._shipped = sorted(titled, key=lambda choice: choice.title.casefold())
         return True
+
+    def watch_models(self, models: Iterable[str]) -> None:
+        """Watch the files of these models, given by id."""
+        self._models = tuple(models)
+        self._model_stamp = _stamp_of_models(self._models)
+
+    def models_changed(self) -> bool:
+        """Whether a file of a watched model was written, or is gone, since this was asked last."""
+        stamp = _stamp_of_models(self._models)
+        different, self._model_stamp = stamp != self._model_stamp, stamp
+        return different
 
     @property
     def sources(self) -> list[StudyChoice]:
@@ -120,6 +134,10 @@ def _folders() -> list[Path]:
     roots = [*resources.model_roots(), resources.stimuli(), resources.user_stimuli()]
     inside = [folder for root in roots if root.is_dir() for folder in sorted(root.iterdir())]
     return [*roots, *inside, *(root / "instruments" for root in loading.asset_roots())]
+
+
+def _stamp_of_models(models: Iterable[str]) -> Stamp:
+    return _stamp(file for model in models for file in package.files_of(model))
 
 
 def _stamp(files: Iterable[Path]) -> Stamp:

@@ -131,6 +131,94 @@ def test_what_is_installed_while_the_home_is_open_is_seen(
     assert home.view.session.plan_row().blocks
 
 
+def place_model(folder: Path, source: str) -> None:
+    """The shipped model `source` as the model `sinelines/mine`, in the place of what is there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(resources.models() / source, folder)
+    path = folder / "model.yaml"
+    path.write_text(path.read_text("utf-8").replace(source, "sinelines/mine"), "utf-8")
+
+
+@pytest.fixture
+def own_model(home: HomeController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of `sinelines/mine`, a copy of the VAE, in a study that the home shows."""
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
+    folder = tmp_path / "models" / "sinelines" / "mine"
+    place_model(folder, "sinelines/vae")
+    study = tmp_path / "own.yaml"
+    text = find("quickstart").read_text("utf-8")
+    study.write_text(text.replace("sinelines/vae", "sinelines/mine"), "utf-8")
+    home.choose_study(str(study))
+    return folder
+
+
+def cards_of(path: Path) -> dict[str, str]:
+    """The SHA-256 of the card of every decoder that a session recorded, by model."""
+    warmed = [e.payload for e in read_verified_events(path) if e.kind == "decoder.warmed"]
+    cards = {measured["model"]: measured["card_sha256"] for measured in warmed}
+    assert len(cards) == len(warmed), "one of each model"
+    return cards
+
+
+@pytest.mark.parametrize("looked", [True, False], ids=["seen by the home", "at the start"])
+def test_a_session_has_the_model_that_was_put_in_place_of_another(
+    home: HomeController, own_model: Path, qtbot: QtBot, looked: bool
+) -> None:
+    ready(home, qtbot)
+    before = home._warm.decoders["sinelines/mine"]
+    place_model(own_model, "sinelines/ae")
+    if looked:
+        home._slow_checks()
+        qtbot.waitUntil(lambda: "sinelines/mine" in home._warm.decoders, timeout=30_000)
+        assert home._warm.decoders["sinelines/mine"] is not before
+        ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert home.session is not None
+    runner = home.session.opened.runner
+    runner.send(EndSession("seen"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: not home.session or not home.session.opened.recording)
+    (listed,) = list_sessions(home.data)
+    assert cards_of(listed.path)["sinelines/mine"] == card.installed_sha256("sinelines/mine")
+
+
+def test_the_pictures_of_a_replaced_model_are_its_own(
+    home: HomeController, own_model: Path, qtbot: QtBot
+) -> None:
+    ready(home, qtbot)
+    home.view.tabs[2].click()
+    shown = home.view.study.cards["sinelines/mine"]
+    qtbot.waitUntil(lambda: shown.sheet is not None, timeout=30_000)
+    assert shown.sheet is not None
+    before, facts = shown.sheet.sheet, shown.facts.text()
+    home._slow_checks()
+    assert shown.sheet.sheet is before
+    place_model(own_model, "sinelines/ae")
+    home._slow_checks()
+    qtbot.waitUntil(
+        lambda: shown.sheet is not None and shown.sheet.sheet is not before, timeout=30_000
+    )
+    assert shown.facts.text() != facts
+
+
+def test_a_model_that_is_damaged_while_the_home_is_open_is_told_until_it_is_mended(
+    home: HomeController, own_model: Path, qtbot: QtBot
+) -> None:
+    ready(home, qtbot)
+    decoders = home.view.ready.rows["decoders"]
+    weights = own_model / "decoder.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-4] + b"\1\2\3\4")
+    home._slow_checks()
+    qtbot.waitUntil(lambda: decoders.icon.state == "missing", timeout=30_000)
+    assert "is not the file of its model card" in home.view.error.title.text()
+    assert not home.view.ready.start_button.isEnabled()
+    weights.write_bytes(whole)
+    home._slow_checks()
+    qtbot.waitUntil(lambda: decoders.icon.state == "ok", timeout=30_000)
+    assert home.view.error.isHidden()
+    ready(home, qtbot)
+
+
 def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
     home: HomeController, qtbot: QtBot
 ) -> None:

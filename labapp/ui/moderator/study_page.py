@@ -101,11 +101,17 @@ class SheetCard(QFrame):
         self.facts.hide()
 
     def show_sheet(self, sheet: TraversalSheet, facts: str) -> None:
-        if self.sheet is not None:
+        if self.sheet is not None and self.sheet.sheet is sheet:
             return
-        self.sheet = TraversalView(sheet, self._palette)
-        self.column.addSpacing(theme.SPACE_M)
-        self.column.addWidget(self.sheet)
+        shown = TraversalView(sheet, self._palette)
+        if self.sheet is None:
+            self.column.addSpacing(theme.SPACE_M)
+            self.column.addWidget(shown)
+        else:  # of another model of the same id
+            self.column.replaceWidget(self.sheet, shown)
+            self.sheet.deleteLater()
+        self.sheet = shown
+        bits.set_property(self.note, "tone", "")
         bits.set_text(self.facts, facts)
         self.facts.show()
         self.sheet.placed.connect(self._say_states)
