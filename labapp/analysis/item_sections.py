@@ -165,14 +165,14 @@ def _rows(
 
     from labapp.figure_style import panels_across, points_of, style
     from labapp.report import kit
-    from labapp.report.drawing import Drawing, model_names, svg_of
+    from labapp.report.drawing import Drawing, shortened, svg_of
     from labapp.report.finishing import SAID
 
     abouts = _abouts(answers)
     with mpl.rc_context(style()):
         figure, axes = kit.panels(len(abouts), min(2, len(abouts)), 0.45 * len(items) + 0.7)
         across = panels_across(min(2, len(abouts)))
-        titles = model_names([about for about, _ in abouts])
+        titles = shortened([about for about, _ in abouts])
         for at, (ax, (_, own)) in enumerate(zip(axes, abouts, strict=True)):
             for row, item in enumerate(records(items)):
                 draw(ax, row, item, own[own["item"] == item["item"]])

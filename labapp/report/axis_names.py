@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from labapp.figure_style import HAIRLINE, USUAL_FONT, look, points_of
-from labapp.report.drawing import model_names
+from labapp.report.drawing import shortened
 
 SMALL = 7.5
 """Font size of the names, in points."""
@@ -59,7 +59,7 @@ class AxisNames:
 
 def names_of(models: Sequence[str], room: float, *, counted: bool = True) -> AxisNames:
     """Names for an axis with `room` inches for each model. counted: its n stands below it."""
-    plain = [name.replace("\n", "") for name in model_names(models)]
+    plain = shortened(models)
     level = [wrap(name, room) for name in plain]
     if all(width_in(name) <= room for name in level):
         return AxisNames(tuple(level), upright=False)

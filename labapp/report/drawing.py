@@ -43,22 +43,6 @@ LONGEST_NAMES = (36, 48, 64)
 """Letters of a name beside an axis: a longer one would leave the figure no room."""
 
 
-def model_names(models: Sequence[str]) -> list[str]:
-    """Ids of models for a figure's axis, without the data set where all have the same one.
-
-    A long name has an ellipsis in its middle, if names stay distinct; tables have all of it.
-    """
-    if len({model.split("/", 1)[0] for model in models}) == 1:
-        return shortened([model.split("/", 1)[-1] for model in models])
-    parts = [model.split("/", 1) for model in models]
-    names = shortened([part[-1] for part in parts])
-    data_sets = shortened([part[0] for part in parts])
-    return [
-        f"{data_set}/\n{name}" if len(part) == 2 else name
-        for data_set, name, part in zip(data_sets, names, parts, strict=True)
-    ]
-
-
 def shortened(names: Sequence[str]) -> list[str]:
     """Names with an ellipsis in the middle of long ones, or behind their beginning and with their
     place, from 1, where that would make two alike."""

@@ -10,10 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from labapp.figure_style import style
-from labapp.report import kit
-from labapp.report.drawing import Drawing, model_names, svg_of
+from labapp.figure_style import figure_width, panels_across, style
+from labapp.report import axis_names, kit
+from labapp.report.drawing import Drawing, svg_of
 
+BESIDE_IN = 0.7
+"""Left of an axis, for its numbers and unit."""
 READ = "Each point is a participant; grey lines join the points of one. " + kit.STRIPS_READ
 
 
@@ -54,8 +56,10 @@ def strip_panels(
         figure, axes = kit.panels(len(measured), across, 2.3)
         for ax, panel in zip(axes, measured, strict=True):
             counts = kit.strips(ax, panel.values, joined=True)
-            names = zip(model_names(panel.models or models), counts, strict=True)
-            kit.columns(ax, [f"{model}\nn = {n}" for model, n in names])
+            own = panel.models or models
+            wide = figure_width() / panels_across(across) - BESIDE_IN
+            room = wide / (max(len(own), axis_names.LEAST) + 0.2)
+            axis_names.names_below(ax, own, counts, (), room)
             ax.set_title(panel.title)
             ax.set_ylabel(panel.unit)
             ax.set_xlabel(panel.dataset)

@@ -31,7 +31,9 @@ def test_errors_have_an_axis_a_data_set(models: tuple[str, ...], axes: dict[str,
     for dataset in filter(None, axes):
         assert page.count(f">{dataset}<") == 2, "below both of its panels"
     errors, others = 2, len(CALIBRATION_METRICS) - 2
-    assert page.count(">n = 3<") == errors * sum(axes.values()) + others * len(models)
+    assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == errors * sum(
+        axes.values()
+    ) + others * len(models)
     assert "data set has an axis of its own" in page
     asked = [metric for metric in METRICS if not metric.by_dataset]
     assert "Error AUC" not in str(by_model(stages, "calibration", asked))

@@ -24,7 +24,7 @@ from labapp.analysis.design.rows import plain_name
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.report import axis_names, kit
-from labapp.report.drawing import ReportFigure, model_names
+from labapp.report.drawing import ReportFigure, shortened
 from labapp.study.design import MODEL
 
 ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75
@@ -119,7 +119,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
         _series(ax, analysis, drawn, place, shift, step, joined=first.within)
     labels = list(first.levels)
     if first.name == MODEL:
-        labels = [name.replace("\n", "") for name in model_names(labels)]
+        labels = shortened(labels)
     labels = [axis_names.wrap(label, room / max(len(labels), 2)) for label in labels]
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(axis_names.SMALL))
     kit.grid(ax)

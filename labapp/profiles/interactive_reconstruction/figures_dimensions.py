@@ -13,7 +13,7 @@ from labapp.figure_style import ACCENT, INK, figure_width, panels_across, points
 from labapp.profiles.interactive_reconstruction.panels import NAME_IN, headed_by, subfigures, titled
 from labapp.profiles.interactive_reconstruction.results import Group
 from labapp.report import axis_names, kit
-from labapp.report.drawing import ReportFigure, model_names
+from labapp.report.drawing import ReportFigure, shortened
 
 ROW_IN = 0.2
 """Height of a dial's row."""
@@ -81,7 +81,7 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         )
         dials = max(len(dial) for dial in dials_found)
         room = figure_width() / across - SIDE_IN
-        for ax, model, own in zip(grid, model_names(group.models), dials_found, strict=False):
+        for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
             _panel(ax, axis_names.wrap(model, room), own, dials)
     headed_by(figure, label, [group for group, _ in shown])
     return ReportFigure(

@@ -21,7 +21,7 @@ from labapp.profiles.interactive_reconstruction.panels import (
 )
 from labapp.profiles.interactive_reconstruction.results import Compared
 from labapp.report import axis_names, kit
-from labapp.report.drawing import ReportFigure, model_names
+from labapp.report.drawing import ReportFigure, shortened
 
 CELL_IN = 0.36
 """Height of a cell, and the least width of one."""
@@ -50,7 +50,7 @@ def _beside(blocks: Sequence[Block]) -> float:
 
 def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
-    names = model_names(block.group.models)
+    names = shortened(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
         lines = [axis_names.wrap(name, float(room)) for name in names]
         if all(line.count("\n") < 2 and axis_names.width_in(line) <= room for line in lines):
