@@ -36,8 +36,14 @@ _FIELDS = {
 _NUMBERS = re.compile(
     r"(?<![\w.,])[-−+±]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![\w]|[.,]\d)"
 )
-_SENTENCES = (r"(?<=[.!?])\s+(?=[^\Wa-z_]|[“(*+]|z\b)", r"(?<=:)\s+", r"(?<=;)\s+", r"(?<=,)\s+")
-"""Where texts are parted that no entry fits as a whole."""
+_OUTSIDE = r"(?![^\[\]]*\])(?![^()]*\))"
+_SENTENCES = (
+    r"(?<=[.!?])\s+(?=[^\Wa-z_]|[“(*+]|z\b)",
+    r"(?<=:)\s+",
+    rf"(?<=;)\s+{_OUTSIDE}",
+    rf"(?<=,)\s+{_OUTSIDE}",
+)
+"""Where texts are parted that no entry fits as a whole: outside brackets, which stay whole."""
 
 
 class Verbatim(str):

@@ -61,7 +61,9 @@ _READ = (
 
 def _lengths(groups: Sequence[Group]) -> str:
     """How long the explanations are beside the paper's, where they differ."""
-    told = [f" {group.name}: {group.length_sentence}" for group in groups if group.length_sentence]
+    told = [
+        f" In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
+    ]
     return "".join(told)
 
 

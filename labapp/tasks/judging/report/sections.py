@@ -128,7 +128,9 @@ _BACK = ("one", "two", "three")
 
 
 def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
-    told = [f"{group.name}: {group.length_sentence}" for group in groups if group.length_sentence]
+    told = [
+        f"In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
+    ]
     if told:
         yield paragraph(f"{' '.join(told)} {LENGTHS_MATTER}", "note")
 

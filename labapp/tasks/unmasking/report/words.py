@@ -14,7 +14,7 @@ from labapp.tasks.unmasking.report.cells import truths
 from labapp.tasks.unmasking.report.results import Group
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
-AT_EACH_MASK = "n: annotations at each mask."
+AT_EACH_MASK = "The n are annotations at each mask."
 OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
