@@ -21,7 +21,9 @@ from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,12 +198,27 @@ def _digest(path: Path) -> str:
     return total.hexdigest()
 
 
+_LOADED_FROM: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
+"""The hash that the files of its package had when a module was loaded."""
+
+
 def call(code: Code) -> Any:
     """What the name stands for: a torch module, or a function of latents. What takes nothing is
-    called, and gives one of these. Raises ModelError."""
+    called, and gives one of these. Raises ModelError, also where the package's files were written
+    since this program loaded it: Python would go on with what they were."""
     module, _, name = code.function.partition(":")
     try:
         value: Any = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        raise _fails(code.function, "cannot be loaded", error) from error
+    if _LOADED_FROM.setdefault(value, code.sha256) != code.sha256:
+        raise ModelError(
+            f"The files of the Python package {code.package} were changed after this program "
+            f"loaded {module}.",
+            safe=_SAFE,
+            todo="Close labapp and start it again: it then runs the files as they are now.",
+        )
+    try:
         for part in name.split("."):
             value = getattr(value, part)
         if callable(value) and not is_network(value) and _takes_nothing(value):

@@ -198,6 +198,22 @@ def test_a_package_that_is_not_here_is_told(
         package.load_package("mine/own")
 
 
+def test_code_that_was_written_since_it_was_loaded_is_not_run_as_it_was(
+    tmp_path: Path, own: Path
+) -> None:
+    """A model imported anew while a program is open: Python would go on with the module it has."""
+    imported(tmp_path, "decode", (3, 4))
+    package.load_package("mine/own")
+    with (own / "pca.py").open("a") as file:
+        file.write("# other code\n")
+    code = python_backend.locate("own_decoders.pca:decode")
+    with pytest.raises(ModelError, match="were changed after this program loaded") as error:
+        python_backend.call(code)
+    assert "start it again" in error.value.todo
+    forget()  # as a program that starts
+    assert callable(python_backend.call(code))
+
+
 def test_a_session_records_what_computes_it_and_is_not_resumed_by_another(
     tmp_path: Path, own: Path
 ) -> None:
