@@ -44,6 +44,9 @@ beyond that they hide the box and cannot be told apart. Of more, the box says it
 the 5th and 95th percentile."""
 STEPS_UP_TO = 11
 """So many different values, each had by two people in the mean, are steps, which are counted."""
+THICK = 0.11
+"""A bar of such a step is at most as thick as this share of the scale; an axis goes on for 0.06 of
+it beyond either end."""
 STEPS_READ = (
     "Scores of steps are counted: the width of a bar and the number in it say how many have the "
     "value."
@@ -241,14 +244,21 @@ def lying_strip(ax: Axes, row: float, values: Values, hollow: NDArray[np.bool_])
     diamond(ax, float(values.mean()), row + 0.34, clip_on=False)
 
 
-def strips(ax: Axes, values: Values, *, joined: bool) -> list[int]:
+def strips(
+    ax: Axes, values: Values, *, joined: bool, limits: tuple[float, float] | None = None
+) -> list[int]:
     """Draw a strip for each column of values (NaN where missing) and return the n of each.
 
-    joined: each row is a participant, whose points are joined by a line.
+    joined: each row is a participant, whose points are joined by a line. limits: least and
+    greatest possible value; the bar of neither reaches the names below the axis.
     """
     steps = steps_of(values)
     if steps.size:
-        return [counted(ax, float(place), column, steps) for place, column in enumerate(values.T)]
+        most = np.inf if limits is None else THICK * (limits[1] - limits[0])
+        return [
+            counted(ax, float(place), column, steps, most=most)
+            for place, column in enumerate(values.T)
+        ]
     shifts = jitter(len(values), 0.17)
     if joined and len(values) <= LINES_UP_TO:
         join_participants(ax, values, shifts)
@@ -274,15 +284,25 @@ def steps_of(values: Values) -> Values:
     return steps
 
 
-def counted(ax: Axes, place: float, values: Values, steps: Values, *, half: float = 0.36) -> int:
+def counted(
+    ax: Axes,
+    place: float,
+    values: Values,
+    steps: Values,
+    *,
+    half: float = 0.36,
+    most: float = np.inf,
+) -> int:
     """Draw how many values are on each step: bars with their numbers, and the mean beside
-    them. Returns the n. half: half the width of the bar of all values."""
+    them. Returns the n. half: half the width of the bar of all values; most: greatest thickness of
+    a bar, in the unit of the values."""
     known = np.round(values[np.isfinite(values)], 9)
     if known.size == 0:
         return 0
     thick = 0.62 * (
         float(np.diff(steps).min()) if steps.size > 1 else abs(float(steps[0])) / 8 or 0.1
     )
+    thick = min(thick, most)
     for step in steps:
         n = int((known == step).sum())
         if n:

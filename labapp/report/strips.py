@@ -55,7 +55,7 @@ def strip_panels(
     with mpl.rc_context(style()):
         figure, axes = kit.panels(len(measured), across, 2.3)
         for ax, panel in zip(axes, measured, strict=True):
-            counts = kit.strips(ax, panel.values, joined=True)
+            counts = kit.strips(ax, panel.values, joined=True, limits=panel.limits)
             own = panel.models or models
             wide = figure_width() / panels_across(across) - BESIDE_IN
             room = wide / (max(len(own), axis_names.LEAST) + 0.2)

@@ -52,7 +52,7 @@ def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: floa
     group, metric = block.group, compared.metric
     wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
     values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
-    counts = kit.strips(ax, values, joined=group.within)
+    counts = kit.strips(ax, values, joined=group.within, limits=metric.limits)
     axis_names.names_below(ax, group.models, counts, block.edges, room)
     kit.grid(ax)
     known = values[np.isfinite(values)]

@@ -18,7 +18,7 @@ from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Rectangle
 
 from labapp.figure_style import PALETTES
 from labapp.profiles.interactive_reconstruction import panels
@@ -287,6 +287,22 @@ def test_errors_of_several_data_sets_have_an_axis_each(order: Sequence[int]) -> 
         assert sorted(names) == ["dsprites", "sinelines"]
     assert "an axis of its own" in drawn(BOXES, found).caption
     assert "As a mean over the pixels it looks the same" in drawn(BOXES, found).caption
+
+
+@pytest.mark.parametrize("questions", [1, 2, 3, 5, 10])
+def test_counts_stay_above_the_names_of_models(questions: int) -> None:
+    """Of few questions shares are far apart, and their bars would be thick."""
+    group = group_of()
+    shares = 100 * (np.arange(len(group.values)) % (questions + 1)) / questions
+    plate = drawn(
+        BOXES, found_of(replace(group, values=group.values.assign(completion_rate=shares)))
+    )
+    ax = panel(plate, "Completion rate")
+    bars = [bar for bar in ax.patches if isinstance(bar, Rectangle)]
+    low, high = ax.get_ylim()
+    assert bars
+    assert min(bar.get_y() for bar in bars) >= low
+    assert max(bar.get_y() + bar.get_height() for bar in bars) <= high
 
 
 def test_a_caption_says_that_means_look_the_same_only_where_they_do() -> None:
