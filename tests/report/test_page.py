@@ -3,8 +3,12 @@ is found."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import labapp
 from labapp.report.page import Html, details, figure, heading, page, paragraph, table
 from tests.helpers.pages import problems
 
@@ -58,3 +62,15 @@ def test_a_page_of_every_part_is_whole() -> None:
 def test_what_is_wrong_is_found(part: str, instead: str, said: str) -> None:
     assert part in WHOLE
     assert any(said in one for one in problems(WHOLE.replace(part, instead)))
+
+
+def test_no_heading_and_no_words_above_a_figure_end_a_printed_page() -> None:
+    """Of every level of headings that reports have: a figure goes to the next page with them."""
+    printed = WHOLE[WHOLE.index("@media print") :]
+    rule = re.search(r"([^{}]*)\{ break-after: avoid; \}", printed)
+    assert rule is not None
+    together = {part.strip() for part in rule[1].split(",")}
+    source = "".join(path.read_text("utf-8") for path in Path(labapp.__file__).parent.rglob("*.py"))
+    levels = {f"h{level}" for level in re.findall(r"\bheading\((\d)", source)} - {"h1"}
+    assert {"h2", "h3", "h4"} <= levels
+    assert {*levels, "p:has(+ figure)"} <= together
