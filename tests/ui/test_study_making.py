@@ -31,13 +31,13 @@ def card(qtbot: QtBot) -> StudyMaking:
 def test_every_mistake_stands_in_place_with_its_line(card: StudyMaking, tmp_path: Path) -> None:
     told = faults(write(tmp_path, *FAR_APART[:3]))
     card.show_faults(told)
-    assert card.said.isVisible()
+    assert card.check_result.isVisible()
     for fault in told:
-        assert f"line {fault.line}, {fault.key}: {fault.what}" in card.said.text()
+        assert f"line {fault.line}, {fault.key}: {fault.what}" in card.check_result.text()
     card.show_faults((), "The study is in order.")
-    assert card.said.text() == "The study is in order."
+    assert card.check_result.text() == "The study is in order."
     card.show_faults(())
-    assert not card.said.isVisible()
+    assert not card.check_result.isVisible()
 
 
 def test_a_new_study_and_a_copy_are_asked_for(
@@ -62,7 +62,7 @@ def test_a_new_study_and_a_copy_are_asked_for(
 
 def test_a_mistake_without_a_file_is_told_as_it_is(card: StudyMaking) -> None:
     card.show_faults([Fault("", 0, "", "there is no such study", "Give its path.")])
-    assert card.said.text() == "there is no such study.\n    Give its path."
+    assert card.check_result.text() == "there is no such study.\n    Give its path."
 
 
 @pytest.mark.parametrize("language_", ["en", "de"])

@@ -75,7 +75,7 @@ class ResearcherPage(QWidget):
         self.figures = FiguresView()
         self.pages = QStackedWidget()
         self.tabs = [Button(tr("Numbers"), "page-tab"), Button(tr("Figures"), "page-tab")]
-        self._results = (0, "")
+        self._results: tuple[object, str] = (object(), "")
         self.state = bits.label(role="secondary", wrap=True)
         self.analyse = Button(tr("Stop"))
         stop = self.analyse.sizeHint().width()
@@ -162,9 +162,10 @@ class ResearcherPage(QWidget):
         bits.set_text(self.state, state)
         self.report.setEnabled(results is not None)
         self.keep.setEnabled(results is not None)
-        if self._results == (id(results), study):
+        shown, of = self._results
+        if shown is results and of == study:
             return  # to build them anew would scroll back
-        self._results = (id(results), study)
+        self._results = (results, study)  # kept, for another one could come to have its id
         if results is None:
             self.results.show_text(tr("There are no results yet.") if study else bits.start_one())
         else:

@@ -14,7 +14,9 @@ SMALL = World(images=4, percents=(5.0, 8.0, 15.0, 26.0, 60.0))
 
 
 def together(*tables: Tables) -> Tables:
-    names = [field.name for field in fields(Tables) if field.name not in ("remarks", "more")]
+    names = [
+        field.name for field in fields(Tables) if field.name not in ("remarks", "more", "cards")
+    ]
     return Tables(
         **{
             name: pd.concat([getattr(one, name) for one in tables], ignore_index=True)
