@@ -28,10 +28,11 @@ def load(path: Path, what: str, todo: str) -> dict[str, str]:
     except LabappError as error:
         raise unusable(error.what) from error
     for english, word in words.items():
-        if not isinstance(word, str) or not word.strip():
+        # Between thousands a language may have a space.
+        if not isinstance(word, str) or not (word.strip() or (english == "," and word)):
             raise unusable(f"{english!r}: {word!r} is no text; put it in quotes.")
         try:
-            same = fields(english) == fields(word)
+            same = fields(str(english)) == fields(word)
         except ValueError as error:
             raise unusable(f"{english!r}: {error}; write a brace as {{{{ or }}}}.") from error
         if not same:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from labapp import access, leftovers
 from labapp.analysis.folding.workers import SAFE
-from labapp.analysis.language import chosen
+from labapp.analysis.language import MISSING, chosen, write_missing
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.registration import Registration
 from labapp.analysis.report import report
@@ -53,6 +53,7 @@ def analyze(
     dask: str | None = None,
     look: Look = USUAL_LOOK,
     language: str | None = None,
+    words: Path | None = None,
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
     the figures as files, and the names of dials as a sheet for raters.
@@ -63,15 +64,17 @@ def analyze(
     that raters filled in. registrations: of studies, with which the report compares what was done.
     workers: processes that read the sessions, None for as many as are worth it; dask: address of a
     Dask scheduler whose workers do it instead. look: of the figures; language: of the report, by
-    default that of the studies. All files appear at the end, the report last: an analysis that was
-    broken off leaves none.
+    default that of the studies; words: a file with translations of one's own, over those that are
+    shipped, and then the folder has `MISSING` with what no word was found for. All files appear at
+    the end, the report last: an analysis that was broken off leaves none.
 
     Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
-    worker is lost or the cluster cannot be used, DataFolderError when `out` cannot be written.
+    worker is lost, or the cluster or a file of words cannot be used, DataFolderError when `out`
+    cannot be written.
     """
     brought = (name for report in reports() for name in report.files)
-    refuse_existing(out, (*file_names(), *brought, REPORT, FIGURES))
+    refuse_existing(out, (*file_names(), *brought, MISSING, REPORT, FIGURES))
     for each in reports():
         each.check_ratings(ratings)
     registered = [Registration.read(path) for path in registrations]
@@ -84,7 +87,7 @@ def analyze(
     tables = load(
         list(paths), part(0.0, 0.5), withdrawn=withdrawn, pilot=pilot, workers=workers, dask=dask
     )
-    translation, remark = chosen(tables, language)
+    translation, remark = chosen(tables, language, words)
     findings = Findings.find(tables.included(), ratings, registered)
     try:
         with (
@@ -104,6 +107,8 @@ def analyze(
             for each, results in findings.of.items():
                 each.write(results, folder)
             large.result()
+            if words is not None and translation is not None:
+                write_missing(translation, folder)
             (folder / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
         raise unwritable(out, error) from error

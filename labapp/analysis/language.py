@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from labapp import resources, translations
 from labapp.analysis.tables import Tables
+from labapp.errors import SetupError
 from labapp.report.language import ENGLISH, Translation
 
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""
 
 
-def chosen(tables: Tables, asked: str | None) -> tuple[Translation | None, str]:
-    """The language that is asked for, else that of the studies; and what is to be told of it, if
-    it is not that.
+MISSING = "report-words.yaml"
+"""In the folder of an analysis: the sentences for which a file of one's own has no words."""
 
-    Raises SetupError for a table that cannot be used.
+
+def chosen(
+    tables: Tables, asked: str | None, words: Path | None = None
+) -> tuple[Translation | None, str]:
+    """The language that is asked for, else that of the studies; and what is to be told of it, if
+    it is not that. words: a table of one's own, whose words come before those that are shipped.
+
+    Raises SetupError for a table that cannot be used, or that is of no certain language.
     """
     of_studies = sorted({str(name) for name in tables.participants["language"].dropna()})
+    if words is not None:
+        language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
+        return _own(language, words), ""
     if asked is None and len(of_studies) != 1:
         told = (
             f"The studies are in several languages ({', '.join(of_studies)}): this is in English."
@@ -36,6 +47,31 @@ def chosen(tables: Tables, asked: str | None) -> tuple[Translation | None, str]:
     todo = f"Correct the file, or say --language {ENGLISH}."
     own = translations.load(path, "the report", todo)
     return Translation(language, {**_of_windows(language), **own}), ""
+
+
+def _own(language: str, words: Path) -> Translation:
+    if language == ENGLISH:
+        raise SetupError(
+            f"The words in {words} are of a language, but the report would be in English.",
+            todo="Say which with --language, such as --language fr.",
+        )
+    todo = "Correct the file, or leave --words out."
+    own = translations.load(words, "the report", todo)
+    shipped = table_of(language)
+    known = translations.load(shipped, "the report", todo) if shipped is not None else {}
+    return Translation(language, {**_of_windows(language), **known, **own})
+
+
+def write_missing(translation: Translation, folder: Path) -> None:
+    """Write the sentences that have no translation, each with an empty one, as a file for
+    `--words`. Raises OSError."""
+    lines = [
+        "# What the report says in English. Fill in the words, put them into the file that",
+        "# --words names, and analyse again. Numbers and names may stand in {braces}: see the",
+        "# guide, Analysis and report.",
+        *(f'{json.dumps(text, ensure_ascii=False)}: ""' for text in sorted(translation.missing)),
+    ]
+    (folder / MISSING).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _of_windows(language: str) -> dict[str, str]:

@@ -30,6 +30,7 @@ from labapp.cli.options import (
     Private,
     Ratings,
     ReportLanguage,
+    ReportWords,
     Screen,
     Seed,
     Simulate,
@@ -307,6 +308,7 @@ def analyze(
     figure_size: FigureSize = None,
     palette: Palette = None,
     language: ReportLanguage = None,
+    words: ReportWords = None,
     data: Data = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -333,6 +335,7 @@ def analyze(
             dask=dask,
             look=look,
             language=language,
+            words=words,
         )
     say(f"report: {report}")
 

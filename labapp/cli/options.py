@@ -92,6 +92,15 @@ ReportLanguage = Annotated[
     str | None,
     typer.Option("--language", metavar="CODE", help="Of the report. Default: the study's."),
 ]
+ReportWords = Annotated[
+    Path | None,
+    typer.Option(
+        "--words",
+        metavar="FILE",
+        help="Translations of the report's sentences, for a language that is not shipped; those "
+        "that it lacks are written into the folder, to be filled in.",
+    ),
+]
 Palette = Annotated[
     str | None,
     typer.Option(

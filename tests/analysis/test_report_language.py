@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 
 from labapp import resources, translations
 from labapp.analysis import Tables, language
+from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.task_report import Findings
+from labapp.documents import parse_yaml
 from labapp.errors import SetupError
 from labapp.report.language import Translation, speaking
 from labapp.session.deciding import decide_by_hand
@@ -129,3 +132,53 @@ def test_every_table_has_numbers_of_its_language() -> None:
         path = resources.assets() / "texts" / code / language.FILE
         words = translations.load(path, "the report", "")
         assert {".", ","} <= words.keys()
+
+
+FRENCH = """
+"Methods, as the sessions tell them": "Méthodes, selon les séances"
+"Study {a:v}": "Étude {a}"
+"{a} took part in {b}": "{a} ont participé à {b}"
+".": ","
+",": "\u202f"
+"""
+
+
+def test_a_language_of_ones_own_is_a_file_and_what_it_lacks_is_listed(tmp_path: Path) -> None:
+    words = tmp_path / "report.fr.yaml"
+    words.write_text(FRENCH, "utf-8")
+    session = golden_session(tmp_path / "data")
+    page = analyze([session], tmp_path / "one", language="fr", words=words).read_text("utf-8")
+    assert '<html lang="fr">' in page
+    assert "Méthodes, selon les séances" in page
+    assert "Étude The golden session" in page
+    lacking = tmp_path / "one" / language.MISSING
+    listed = parse_yaml(lacking, lacking.read_bytes()).value
+    assert "Deviations and data quality" in listed
+    assert "Methods, as the sessions tell them" not in listed
+    filled = {text: f"«{text}»" for text in listed if not set("{}") & set(text)}
+    more = "\n".join(f"{json.dumps(a)}: {json.dumps(b)}" for a, b in filled.items())
+    words.write_text(f"{FRENCH}\n{more}\n", "utf-8")
+    page = analyze([session], tmp_path / "two", language="fr", words=words).read_text("utf-8")
+    assert "«Deviations and data quality»" in page
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "asked", "why"),
+    [
+        (FRENCH, None, "--language"),
+        ("- a\n", "fr", "lines"),
+        ('"{a} of {b}": "{a}"\n', "fr", "must name these values: a, b"),
+        (None, "fr", "No such file"),
+    ],
+)
+def test_words_that_cannot_be_used_are_refused_before_anything_is_written(
+    content: str | None, asked: str | None, why: str, tmp_path: Path
+) -> None:
+    words = tmp_path / "words.yaml"
+    if content is not None:
+        words.write_text(content, "utf-8")
+    with pytest.raises(SetupError) as refused:
+        analyze([golden_session(tmp_path / "data")], tmp_path / "out", language=asked, words=words)
+    assert why in f"{refused.value} {refused.value.todo}"
+    assert not (tmp_path / "out").exists()
