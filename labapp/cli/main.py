@@ -318,6 +318,7 @@ def analyze(
     Example: labapp analyze bundle --out results
     """
     from labapp.analysis.analyze import analyze as write_analysis
+    from labapp.analysis.language import MISSING
     from labapp.report.look import look_of
 
     one_place(workers, dask)
@@ -338,6 +339,8 @@ def analyze(
             words=words,
         )
     say(f"report: {report}")
+    if words is not None:
+        say(f"sentences without words: {out / MISSING}")
 
 
 @app.command("simulate")
