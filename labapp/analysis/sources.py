@@ -23,6 +23,9 @@ Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
 
 
+PILOTS = "All of these sessions are pilots: trial runs, which are no part of the study."
+
+
 def read_sessions(
     paths: Sequence[Path],
     progress: Progress | None = None,
@@ -68,6 +71,8 @@ def read_sessions(
             read[who] = Read(who, folded.tables, file.add(folded.snapshots), folded.cards)
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     _tell_left_out(others, bool(read), pilot, notes)
+    if pilot:
+        notes.insert(0, PILOTS)
     notes += [
         f"{Path(session.source).name} is still running: it is shown as far as it was recorded."
         for session in chosen.values()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from labapp.analysis.sources import PILOTS
 from labapp.analysis.tables import load as tables_of
 from labapp.bids.export import export
 from labapp.cli.main import app
@@ -61,6 +62,7 @@ def test_an_analysis_leaves_it_out_and_says_so_or_takes_nothing_else(tmp_path: P
     tables = tables_of([pilot, other], pilot=True)
     assert list(tables.participants["participant"]) == ["P02"]
     assert any(other.name in note and "no pilots" in note for note in tables.remarks)
+    assert tables.remarks[0] == PILOTS, "whoever reads the report sees it first"
     with pytest.raises(RecordError, match="are pilots"):
         tables_of(pilot)
     with pytest.raises(RecordError, match="are no pilots"):
