@@ -1,0 +1,1 @@
+"""How far raters agree: coefficients for codes, values and stretches of time, in numpy alone."""

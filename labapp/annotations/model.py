@@ -1,0 +1,221 @@
+"""The records of an annotated session: units, text, marks and redactions.
+
+All times are session times in nanoseconds, as in the journal, and stretches are half-open: the end
+does not belong to them. Nothing here reads or writes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Speaker = Literal["participant", "moderator", "other"]
+"""Who speaks in a unit."""
+SPEAKERS: tuple[str, ...] = get_args(Speaker)
+
+Round = Literal["training", "independent", "reconciled"]
+"""What a coding is for: to learn the codebook, to measure agreement before anybody has talked about
+it, or to settle what differed."""
+ROUNDS: tuple[str, ...] = get_args(Round)
+
+Blinding = Literal["names", "outcomes", "future", "screen"]
+"""What a rater is not shown: names of models and conditions, how questions ended, what comes after
+the playhead, the participant's screen."""
+BLINDINGS: tuple[str, ...] = get_args(Blinding)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A stretch of speech that is coded as a whole, of the one segmentation of a session.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its session; it never changes, and is never used again.
+    t0_ns, t1_ns : int
+        Session time.
+    speaker : str
+        See `Speaker`.
+    origin : str
+        What set its boundaries: `detector`, `hand`, `import` or `simulated`.
+    """
+
+    id: str
+    t0_ns: int
+    t1_ns: int
+    speaker: Speaker = "participant"
+    origin: str = "hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text, when it was said, and how sure a recogniser was, from 0 to 1."""
+
+    t0_ns: int
+    t1_ns: int
+    text: str
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was said in a unit, of the one text of a session.
+
+    Attributes
+    ----------
+    unit : str
+        The id of the unit.
+    text : str
+        The words.
+    words : tuple of Word
+        With their times, where these are known.
+    origin : str
+        `hand`, `recogniser`, `import` or `simulated`.
+    by : str
+        Who wrote or corrected it last.
+    reviewed : bool
+        Whether a person has read it against the sound.
+    """
+
+    unit: str
+    text: str
+    words: tuple[Word, ...] = ()
+    origin: str = "hand"
+    by: str = ""
+    reviewed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A code that a rater gave.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its session.
+    rater : str
+        Whose it is.
+    tier, code : str
+        Of the codebook.
+    t0_ns, t1_ns : int
+        Session time; equal for a point. Of a mark on a unit, those of the unit.
+    unit : str or None
+        The id of the unit; None for a free span or point.
+    value : int or None
+        On a tier with values.
+    memo : str
+        A remark on it.
+    codebook : str
+        SHA-256 of the version of the codebook by which it was given.
+    round : str
+        See `Round`.
+    blind : tuple of str
+        What its rater was not shown, see `Blinding`.
+    utc : str
+        When it was given.
+    """
+
+    id: str
+    rater: str
+    tier: str
+    code: str
+    t0_ns: int
+    t1_ns: int
+    unit: str | None = None
+    value: int | None = None
+    memo: str = ""
+    codebook: str = ""
+    round: Round = "independent"
+    blind: tuple[Blinding, ...] = ("names", "outcomes", "future")
+    utc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A stretch of which neither sound nor words leave the lab.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its session.
+    t0_ns, t1_ns : int
+        Session time.
+    replacement : str
+        What stands for its words.
+    """
+
+    id: str
+    t0_ns: int
+    t1_ns: int
+    replacement: str = "[…]"
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """The units of a session in order of time.
+
+    Attributes
+    ----------
+    units : tuple of Unit
+        In order of their beginnings.
+    frozen : bool
+        Whether they may be coded: from then on they change by accepted proposals alone.
+    by : str
+        Who froze them, or made them last.
+    """
+
+    units: tuple[Unit, ...] = ()
+    frozen: bool = False
+    by: str = ""
+
+    def unit(self, unit_id: str) -> Unit | None:
+        """The unit of that id; None where there is none."""
+        return next((unit for unit in self.units if unit.id == unit_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RaterMarks:
+    """All marks of a rater in a session.
+
+    Attributes
+    ----------
+    rater : str
+        The name of the rater's file.
+    marks : tuple of Mark
+        In order of time, those taken back left out.
+    status : str
+        `draft` or `done`; `locked` once nothing may change any more, for agreement was computed.
+    machine : bool
+        Whether no person gave them, such as the moderator's flags taken from the journal.
+    """
+
+    rater: str
+    marks: tuple[Mark, ...] = ()
+    status: Literal["draft", "done", "locked"] = "draft"
+    machine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnnotations:
+    """Everything that was said about a session after its end.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    segmentation : Segmentation
+        The units.
+    texts : mapping of str to Text
+        By the ids of their units.
+    raters : mapping of str to RaterMarks
+        By the raters' names.
+    redactions : tuple of Redaction
+        In order of time.
+    """
+
+    session: str
+    segmentation: Segmentation = field(default_factory=Segmentation)
+    texts: Mapping[str, Text] = field(default_factory=dict)
+    raters: Mapping[str, RaterMarks] = field(default_factory=dict)
+    redactions: tuple[Redaction, ...] = ()

@@ -1,0 +1,1 @@
+"""The window in which a recorded session is seen, heard and coded."""
