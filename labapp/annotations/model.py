@@ -197,6 +197,78 @@ class RaterMarks:
 
 
 @dataclass(frozen=True, slots=True)
+class Settlement:
+    """What was agreed of a disagreement between raters, by a named adjudicator, and why.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its session.
+    tier : str
+        Of the codebook.
+    t0_ns, t1_ns : int
+        Session time of the disagreement: of its unit, or of the spans that differ.
+    unit : str or None
+        The id of the unit; None for spans and points.
+    of : tuple of str
+        The ids of the raters' marks that it decides about; of a unit it decides about all of them.
+    marks : tuple of Mark
+        What holds instead; empty where nothing was to be coded.
+    by : str
+        Who settled it.
+    reason : str
+        Why.
+    utc : str
+        When.
+    """
+
+    id: str
+    tier: str
+    t0_ns: int
+    t1_ns: int
+    unit: str | None
+    of: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    by: str
+    reason: str
+    utc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A stretch of a session that a rater codes.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    rater : str
+        Who codes it.
+    t0_ns, t1_ns : int
+        Session time.
+    role : str
+        `primary`: the coding that counts where nothing was settled; `second`: the stretch is coded
+        a second time, so that agreement can be measured.
+    round : str
+        See `Round`.
+    draw : str
+        The draw that it came of.
+    """
+
+    session: str
+    rater: str
+    t0_ns: int
+    t1_ns: int
+    role: Literal["primary", "second"] = "primary"
+    round: Round = "independent"
+    draw: str = ""
+
+    def covers(self, t_ns: int) -> bool:
+        """Whether something that begins at that session time is part of the stretch."""
+        return self.t0_ns <= t_ns < self.t1_ns
+
+
+@dataclass(frozen=True, slots=True)
 class SessionAnnotations:
     """Everything that was said about a session after its end.
 
@@ -212,6 +284,8 @@ class SessionAnnotations:
         By the raters' names.
     redactions : tuple of Redaction
         In order of time.
+    settlements : tuple of Settlement
+        What was settled between raters, in order of time.
     """
 
     session: str
@@ -219,3 +293,4 @@ class SessionAnnotations:
     texts: Mapping[str, Text] = field(default_factory=dict)
     raters: Mapping[str, RaterMarks] = field(default_factory=dict)
     redactions: tuple[Redaction, ...] = ()
+    settlements: tuple[Settlement, ...] = ()

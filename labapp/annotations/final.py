@@ -1,0 +1,178 @@
+"""The final coding of a session: what was settled, else the primary rater's.
+
+Tables, counts, figures and quotes use it, so that a stretch that two raters coded counts once.
+Marks given in training never count, and neither do those that a program gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
+from labapp.errors import RecordError
+
+
+def final_marks(
+    annotations: SessionAnnotations, assignments: Sequence[Assignment] = ()
+) -> tuple[Mark, ...]:
+    """The marks that count in a session.
+
+    Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
+    coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
+    stands instead, and so do marks of the round `reconciled`: on a unit they replace all marks of
+    their tier, elsewhere those that they overlap.
+
+    Parameters
+    ----------
+    annotations : SessionAnnotations
+        Of one session.
+    assignments : sequence of Assignment
+        Who codes what; those of other sessions are passed over.
+
+    Returns
+    -------
+    tuple of Mark
+        In order of time.
+
+    Raises
+    ------
+    RecordError
+        Two raters coded the same tier, and nobody is its primary rater there.
+    """
+    primaries = [
+        entry
+        for entry in assignments
+        if entry.session == annotations.session
+        and entry.role == "primary"
+        and entry.round != "training"
+    ]
+    chosen: list[Mark] = []
+    reconciled: list[Mark] = []
+    for tier, by_rater in _by_tier(annotations).items():
+        independent = {
+            rater: [mark for mark in marks if mark.round == "independent"]
+            for rater, marks in by_rater.items()
+        }
+        _refuse_rivals(annotations.session, tier, independent, primaries)
+        for rater, marks in independent.items():
+            chosen += [mark for mark in marks if _counts(mark, rater, primaries)]
+        for marks in by_rater.values():
+            reconciled += [mark for mark in marks if mark.round == "reconciled"]
+    chosen = _reconcile(chosen, reconciled)
+    for settlement in annotations.settlements:
+        chosen = _settle(chosen, settlement)
+    return tuple(sorted(chosen, key=_order))
+
+
+def coding_raters(annotations: SessionAnnotations) -> tuple[str, ...]:
+    """The people who gave marks that may count, by name."""
+    return tuple(
+        sorted(
+            rater
+            for rater, marks in annotations.raters.items()
+            if not marks.machine and any(mark.round != "training" for mark in marks.marks)
+        )
+    )
+
+
+def primary_at(session: str, t_ns: int, assignments: Iterable[Assignment]) -> str | None:
+    """The primary rater at a session time; None where nobody is assigned."""
+    return next(
+        (
+            entry.rater
+            for entry in assignments
+            if entry.session == session
+            and entry.role == "primary"
+            and entry.round != "training"
+            and entry.covers(t_ns)
+        ),
+        None,
+    )
+
+
+def _by_tier(annotations: SessionAnnotations) -> Mapping[str, dict[str, list[Mark]]]:
+    """The marks of people outside training, by tier and rater."""
+    tiers: dict[str, dict[str, list[Mark]]] = {}
+    for rater in coding_raters(annotations):
+        for mark in annotations.raters[rater].marks:
+            if mark.round != "training":
+                tiers.setdefault(mark.tier, {}).setdefault(rater, []).append(mark)
+    return tiers
+
+
+def _counts(mark: Mark, rater: str, primaries: Sequence[Assignment]) -> bool:
+    """Whether a rater's mark is the primary one where it lies. Where nobody is assigned, a single
+    rater coded the tier, see `_refuse_rivals`."""
+    assigned = [entry.rater for entry in primaries if entry.covers(mark.t0_ns)]
+    return rater in assigned or not assigned
+
+
+def _refuse_rivals(
+    session: str,
+    tier: str,
+    independent: Mapping[str, Sequence[Mark]],
+    primaries: Sequence[Assignment],
+) -> None:
+    """Raises RecordError: several raters gave marks of a tier where nobody is primary, or two are
+    primary at the same time."""
+    rivals = sorted(
+        rater
+        for rater, marks in independent.items()
+        if any(not any(p.covers(mark.t0_ns) for p in primaries) for mark in marks)
+    )
+    if len(rivals) > 1:
+        raise RecordError(
+            f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
+            "its primary rater: which of their marks count cannot be told.",
+            safe="All marks are as they were given.",
+            todo="Assign the session (labapp code assign STUDY --raters …), or settle what differs "
+            "(labapp code adjudicate).",
+        )
+    for mark in (mark for marks in independent.values() for mark in marks):
+        at = sorted({entry.rater for entry in primaries if entry.covers(mark.t0_ns)})
+        if len(at) > 1:
+            raise RecordError(
+                f"{' and '.join(at)} are both the primary rater of {session} at "
+                f"{mark.t0_ns / 1e9:.1f} s: which of their marks count cannot be told.",
+                safe="All marks are as they were given.",
+                todo="A stretch has one primary rater: correct assignments.jsonl by drawing anew.",
+            )
+
+
+def _reconcile(chosen: Sequence[Mark], reconciled: Sequence[Mark]) -> list[Mark]:
+    """Let what was coded together stand for what each had coded alone."""
+    units = {(mark.tier, mark.unit) for mark in reconciled if mark.unit is not None}
+    spans = [mark for mark in reconciled if mark.unit is None]
+    left = [
+        mark
+        for mark in chosen
+        if (mark.tier, mark.unit) not in units
+        and not (mark.unit is None and any(overlap(mark, span) for span in spans))
+    ]
+    return [*left, *reconciled]
+
+
+def _settle(chosen: Sequence[Mark], settlement: Settlement) -> list[Mark]:
+    def decided(mark: Mark) -> bool:
+        if settlement.unit is not None:
+            return (mark.tier, mark.unit) == (settlement.tier, settlement.unit)
+        return mark.id in settlement.of
+
+    return [*(mark for mark in chosen if not decided(mark)), *settlement.marks]
+
+
+def overlap(mark: Mark, other: Mark) -> bool:
+    """Whether two marks of the same tier share time; a point lies in a stretch that begins or is
+    going on then."""
+    if mark.tier != other.tier:
+        return False
+    if mark.t0_ns == mark.t1_ns or other.t0_ns == other.t1_ns:
+        point, stretch = (mark, other) if mark.t0_ns == mark.t1_ns else (other, mark)
+        if stretch.t0_ns == stretch.t1_ns:
+            return point.t0_ns == stretch.t0_ns
+        return stretch.t0_ns <= point.t0_ns < stretch.t1_ns
+    return mark.t0_ns < other.t1_ns and other.t0_ns < mark.t1_ns
+
+
+def _order(mark: Mark) -> tuple[int, int, str, str]:
+    return mark.t0_ns, mark.t1_ns, mark.tier, mark.id

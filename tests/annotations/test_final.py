@@ -1,0 +1,136 @@
+"""The final coding: what was settled, else the primary rater's, each stretch once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labapp.annotations.final import final_marks
+from labapp.annotations.model import (
+    Assignment,
+    Mark,
+    RaterMarks,
+    Round,
+    SessionAnnotations,
+    Settlement,
+)
+from labapp.errors import RecordError
+
+SESSION = "sub-P01_ses-1_20260102T030405Z"
+S = 1_000_000_000
+
+
+def mark(
+    rater: str,
+    number: int,
+    code: str,
+    *,
+    unit: bool = True,
+    round: Round = "independent",  # noqa: A002 - the field's name
+) -> Mark:
+    """The rater's mark of the unit that begins at so many seconds and lasts one."""
+    return Mark(
+        f"{rater}-{number}-{code}-{round}",
+        rater,
+        "strategy",
+        code,
+        number * S,
+        (number + 1) * S,
+        f"u{number}" if unit else None,
+        round=round,
+    )
+
+
+def annotations(*marks: Mark, settlements: tuple[Settlement, ...] = ()) -> SessionAnnotations:
+    raters = {
+        rater: RaterMarks(rater, tuple(m for m in marks if m.rater == rater))
+        for rater in {m.rater for m in marks}
+    }
+    return SessionAnnotations(SESSION, raters=raters, settlements=settlements)
+
+
+WHOLE = Assignment(SESSION, "anna", 0, 100 * S)
+
+
+def test_a_stretch_that_two_raters_coded_counts_once() -> None:
+    own = [mark("anna", number, "explore") for number in range(4)]
+    second = [mark("ben", number, "goal") for number in (1, 2)]
+    both = Assignment(SESSION, "ben", S, 3 * S, "second")
+    assert final_marks(annotations(*own, *second), [WHOLE, both]) == tuple(own)
+
+
+def test_where_nobody_is_assigned_a_single_rater_is_final() -> None:
+    own = (mark("anna", 1, "explore"), mark("anna", 2, "goal"))
+    assert final_marks(annotations(*own)) == own
+
+
+def test_two_raters_and_no_primary_one_is_an_error_in_words() -> None:
+    both = annotations(mark("anna", 1, "explore"), mark("ben", 2, "goal"))
+    with pytest.raises(RecordError, match=r"anna and ben coded 'strategy'.*nobody is its primary"):
+        final_marks(both)
+
+
+def test_two_tiers_of_two_raters_are_no_double_coding() -> None:
+    affect = replace(mark("ben", 1, "unsure"), tier="affect")
+    both = annotations(mark("anna", 1, "explore"), affect)
+    assert len(final_marks(both)) == 2
+
+
+def test_two_primary_raters_of_the_same_time_are_an_error() -> None:
+    other = replace(WHOLE, rater="ben", t0_ns=S)
+    both = annotations(mark("anna", 1, "explore"), mark("ben", 1, "goal"))
+    with pytest.raises(RecordError, match=r"both the primary rater of .* at 1\.0 s"):
+        final_marks(both, [WHOLE, other])
+
+
+def test_a_session_may_be_divided_between_primary_raters() -> None:
+    parts = [replace(WHOLE, t1_ns=2 * S), replace(WHOLE, rater="ben", t0_ns=2 * S)]
+    both = annotations(*(mark(r, n, "explore") for r in ("anna", "ben") for n in range(4)))
+    assert [m.rater for m in final_marks(both, parts)] == ["anna", "anna", "ben", "ben"]
+
+
+def test_training_and_machines_never_count() -> None:
+    flags = RaterMarks("moderator", (mark("moderator", 1, "flag"),), machine=True)
+    trained = annotations(mark("anna", 1, "explore"), mark("ben", 1, "goal", round="training"))
+    both = replace(trained, raters={**trained.raters, "moderator": flags})
+    assert [m.rater for m in final_marks(both)] == ["anna"]
+
+
+def test_what_was_settled_stands_also_where_nothing_was_to_be_coded() -> None:
+    settled = replace(mark("anna", 1, "goal"), id="s", round="reconciled")
+    settlements = (
+        Settlement("1", "strategy", S, 2 * S, "u1", (), (settled,), "cleo", "an aim is named"),
+        Settlement("2", "strategy", 2 * S, 3 * S, "u2", (), (), "cleo", "a cough"),
+    )
+    own = [mark("anna", number, "explore") for number in (1, 2, 3)]
+    final = final_marks(annotations(*own, settlements=settlements), [WHOLE])
+    assert final == (settled, own[2])
+
+
+def test_spans_are_settled_by_their_ids() -> None:
+    own = [mark("anna", number, "unsure", unit=False) for number in (1, 2)]
+    settlement = Settlement("1", "strategy", S, 2 * S, None, (own[0].id,), (), "cleo", "a laugh")
+    assert final_marks(annotations(*own, settlements=(settlement,)), [WHOLE]) == (own[1],)
+
+
+def test_marks_of_the_reconciled_round_stand_for_those_given_alone() -> None:
+    own = [mark("anna", number, "explore") for number in (1, 2)]
+    spans = [mark("anna", number, "explore", unit=False) for number in (5, 7)]
+    together = mark("cleo", 1, "goal", round="reconciled")
+    span = mark("cleo", 5, "goal", unit=False, round="reconciled")
+    final = final_marks(annotations(*own, *spans, together, span), [WHOLE])
+    assert final == (together, own[1], span, spans[1])
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.sampled_from("xyz"))))
+def test_of_each_unit_and_code_there_is_at_most_one_final_mark_a_rater(
+    rows: list[tuple[str, int, str]],
+) -> None:
+    """Whatever two raters gave: final is what the primary one gave, in order of time."""
+    marks = list({m.id: m for m in (mark(*row) for row in rows)}.values())
+    final = final_marks(annotations(*marks), [replace(WHOLE, rater="a")])
+    assert set(final) == {m for m in marks if m.rater == "a"}
+    assert [m.t0_ns for m in final] == sorted(m.t0_ns for m in final)
