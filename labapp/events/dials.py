@@ -33,6 +33,11 @@ class TargetShown(Comparison):
     aligned_at_start: bool
 
 
+class DialTurned(Payload):
+    """Base of the kinds with which a hand has brought a dial to a new value; each has `dimension`,
+    which dial, from 0, and `value`."""
+
+
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:
     """Why a part has no dial of a number, from 0; empty where it has."""
     count = len(part.get("dimensions", ()))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labapp.events.dials import Comparison, TargetShown, no_dial, no_dial_state
+from labapp.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
 from labapp.events.registry import Payload, kind
 
 
@@ -45,7 +45,7 @@ class TrialStarted(TargetShown):
 
 
 @kind("dial.moved", frequent=True, of_trial=True)
-class DialMoved(Payload):
+class DialMoved(DialTurned):
     """A dial stands at a new value.
 
     Attributes
@@ -178,7 +178,7 @@ class SkipOffered(Payload):
 
 
 @kind("tutorial.dial_moved")
-class TutorialDialMoved(Payload):
+class TutorialDialMoved(DialTurned):
     """A dial of one of the tutorial's boxes was moved.
 
     Attributes

@@ -1,0 +1,222 @@
+"""The fold over a journal that gives the lanes of a timeline, in session time."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from labapp.events import Event, Payload
+from labapp.events.dials import Comparison, DialTurned
+from labapp.events.durations import KINDS, Pauses
+from labapp.events.moderation import Prompt
+from labapp.events.registry import kinds_of
+from labapp.journal.rows import Row, payloads
+from labapp.plugins import registry
+from labapp.replay.lanes import Lane, LaneId, LaneItem
+
+NOTES = frozenset({"note.added", "deviation.noted"})
+ALARMS = frozenset(
+    {
+        "alarm.raised",
+        "audio.device_lost",
+        "audio.gap",
+        "close.requested",
+        "screen.changed",
+        "session.reopened",
+        "skip.taken_back",
+    }
+)
+_COURSE = frozenset({"part.started", "part.ended", "part.restarted", "trial.ended"})
+_SOUND = frozenset({"audio.state", "audio.started", "audio.stopped"})
+_NOTICED = frozenset({"silent", "zeros", "clipping"})
+"""States of the sound that a timeline shows; else it was simply heard."""
+
+
+def fold_lanes(rows: Sequence[Row], answers: Collection[str] = ()) -> tuple[Lane, ...]:
+    """Every lane of a session, empty ones too; see `labapp.replay.lanes.lanes_of`."""
+    fold = LaneFold(frozenset(answers))
+    wanted = fold.kinds
+    for event, payload in payloads(row for row in rows if row.kind in wanted):
+        fold.apply(event, payload)
+    return fold.lanes(rows[-1].t_ns)
+
+
+class LaneFold:
+    """A fold over the events of a session; answers: the kinds that tasks have marks for."""
+
+    def __init__(self, answers: frozenset[str]) -> None:
+        self._shown = registry.shown_kinds()
+        self._turned = frozenset(kinds_of(DialTurned))
+        self._compared = frozenset(kinds_of(Comparison))
+        self._prompts = frozenset(kinds_of(Prompt))
+        self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
+        self._points |= dict.fromkeys(ALARMS, "alarms")
+        self._points |= dict.fromkeys(self._prompts, "prompts")
+        self._points |= dict.fromkeys(NOTES, "notes")
+        self._points["flag.added"] = "flags"
+        self._marks: dict[LaneId, dict[int, LaneItem]] = {}
+        self._first: dict[int, tuple[LaneId, LaneItem]] = {}
+        self._part: LaneItem | None = None
+        self._trial: LaneItem | None = None
+        self._screen: list[LaneItem] = []
+        self._pauses = Pauses()
+        self._open: dict[str, LaneItem] = {}
+        self._held: list[LaneItem] = []
+        self._heard: LaneItem | None = None
+        self._sound: list[LaneItem] = []
+        self._moves = array("q"), array("f")
+        self._curve = array("q"), array("f")
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of events that it looks at; others may be left out."""
+        own = {"note.corrected", *_COURSE, *_SOUND, *KINDS, *self._points}
+        return frozenset(own | self._shown | self._turned | self._compared)
+
+    def apply(self, event: Event, payload: Payload) -> None:
+        """Take in an event with its payload."""
+        kind, at = event.kind, event.t_ns
+        if kind in self._turned:
+            self._moves[0].append(at)
+            self._moves[1].append(payload.as_dict()["dimension"])
+            return
+        if kind in self._shown:
+            self._begin_trial(event)
+        if isinstance(payload, Comparison):
+            self._curve[0].append(at)
+            self._curve[1].append(payload.alignment)
+        fields = payload.as_dict() if kind not in self._compared else {}
+        if kind in _COURSE:
+            self._course(event, fields)
+        if kind in KINDS:
+            self._hold(event, fields)
+        if kind in _SOUND:
+            self._hear(event, fields)
+        if (lane := self._points.get(kind)) is not None:
+            self._note(lane, event, fields)
+        elif kind == "note.corrected":
+            self._correct(int(fields["seq"]), str(fields["text"]))
+
+    def lanes(self, end_ns: int) -> tuple[Lane, ...]:
+        """The lanes of what was taken in; what still runs lasts until end_ns."""
+        self._end_part(end_ns, "")
+        for item in self._open.values():
+            self._held.append(replace(item, t1_ns=end_ns))
+        self._end_state(end_ns)
+        return (
+            Lane("sound", "spans", tuple(self._sound)),
+            Lane("pauses", "spans", _ordered(self._held)),
+            Lane("screen", "spans", _ordered(self._screen)),
+            Lane("dials", "moves", (), *_arrays(self._moves)),
+            Lane("alignment", "curve", (), *_arrays(self._curve)),
+            self._marked("prompts"),
+            self._marked("answers"),
+            self._marked("flags"),
+            self._marked("notes"),
+            self._marked("alarms"),
+        )
+
+    def _marked(self, lane: LaneId) -> Lane:
+        return Lane(lane, "points", _ordered(self._marks.get(lane, {}).values()))
+
+    def _begin_trial(self, event: Event) -> None:
+        self._end_trial(event.t_ns, "")  # an attempt that a crash cut off has no end
+        self._trial = LaneItem(
+            "trial", event.t_ns, event.t_ns, "", event.part_id, event.trial, "", event.seq
+        )
+
+    def _course(self, event: Event, fields: Mapping[str, Any]) -> None:
+        at = event.t_ns
+        match event.kind:
+            case "part.started":
+                self._end_part(at, "")
+                self._part = LaneItem("part", at, at, "", event.part_id, None, "", event.seq)
+            case "part.ended":
+                self._end_part(at, str(fields["outcome"]))
+            case "part.restarted":
+                self._end_trial(at, "")
+            case "trial.ended":
+                self._end_trial(at, str(fields["outcome"]))
+
+    def _end_trial(self, at: int, outcome: str) -> None:
+        if self._trial is not None:
+            self._screen.append(replace(self._trial, t1_ns=at, outcome=outcome))
+            self._trial = None
+        times, values = self._curve
+        if values and not isnan(values[-1]):
+            times.append(at)
+            values.append(float("nan"))
+
+    def _end_part(self, at: int, outcome: str) -> None:
+        self._end_trial(at, "")
+        if self._part is not None:
+            self._screen.append(replace(self._part, t1_ns=at, outcome=outcome))
+            self._part = None
+
+    def _hold(self, event: Event, fields: Mapping[str, Any]) -> None:
+        """What stops the session, each for itself, as `Pauses` knows it."""
+        before = self._pauses.holds
+        self._pauses = self._pauses.apply(event)
+        now = self._pauses.holds
+        for hold in before - now:
+            if (item := self._open.pop(hold, None)) is not None:
+                self._held.append(replace(item, t1_ns=event.t_ns))
+        for hold in now - before:
+            gap_from = fields.get("gap_from_ns")
+            kind: str = hold
+            if gap_from is not None:
+                kind = "gap"
+            elif hold == "pause" and event.part_id is not None:
+                kind = "break"
+            at = event.t_ns if gap_from is None else int(gap_from)
+            self._open[hold] = LaneItem(
+                kind, at, at, "", event.part_id, event.trial, "", event.seq, fields
+            )
+
+    def _hear(self, event: Event, fields: Mapping[str, Any]) -> None:
+        if event.kind == "audio.state":
+            since, state = int(fields["since_ns"]), str(fields["state"])
+            self._end_state(since)
+            if state in _NOTICED:
+                self._heard = LaneItem(state, since, since, "", event.part_id, seq=event.seq)
+        else:
+            self._end_state(event.t_ns)
+
+    def _end_state(self, at: int) -> None:
+        if self._heard is not None:
+            self._sound.append(replace(self._heard, t1_ns=max(at, self._heard.t0_ns)))
+            self._heard = None
+
+    def _note(self, lane: LaneId, event: Event, fields: Mapping[str, Any]) -> None:
+        if event.kind == "screen.changed" and fields["change"] != "removed":
+            return
+        at = int(fields.get("typing_began_ns", event.t_ns))
+        text = str(fields.get("text", fields.get("meaning", "")))
+        item = LaneItem(event.kind, at, at, text, event.part_id, event.trial, "", event.seq, fields)
+        self._marks.setdefault(lane, {})[event.seq] = item
+        self._first[event.seq] = lane, item
+
+    def _correct(self, seq: int, text: str) -> None:
+        """What was taken back has no mark; what only the study words gets its own words back."""
+        if seq not in self._first:
+            return
+        lane, item = self._first[seq]
+        self._marks[lane].pop(seq, None)
+        if text:
+            words = text if item.kind in NOTES else item.text
+            self._marks[lane][seq] = replace(item, text=words)
+
+
+def _ordered(items: Collection[LaneItem]) -> tuple[LaneItem, ...]:
+    """By time; what lasts longer first, so that a trial lies on its part."""
+    return tuple(sorted(items, key=lambda item: (item.t0_ns, -item.t1_ns, item.seq)))
+
+
+def _arrays(columns: tuple[array[int], array[float]]) -> tuple[Any, Any]:
+    times, values = columns
+    return np.array(times, dtype=np.int64), np.array(values, dtype=np.float32)
