@@ -1,0 +1,119 @@
+"""Redacted stretches: silence in every sound that leaves the lab, and their words nowhere.
+
+A stretch is taken a frame wider on either side than its times say, so that rounding never lets a
+sample of it through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.annotations.model import Redaction, Text
+
+
+def redacted(
+    samples: NDArray[np.int16], t0_ns: int, rate: float, redactions: Iterable[Redaction]
+) -> NDArray[np.int16]:
+    """Sound with zeros where it is redacted.
+
+    Parameters
+    ----------
+    samples : ndarray of int16, shape (n,)
+        Frames that follow on each other in session time; left as they are.
+    t0_ns : int
+        Session time of the first frame.
+    rate : float
+        Frames per second of session time, in Hz.
+    redactions : iterable of Redaction
+        In any order; those beside the sound are passed over.
+
+    Returns
+    -------
+    ndarray of int16, shape (n,)
+        The samples themselves where nothing of them is redacted, else a copy.
+    """
+    spans = redacted_frames(len(samples), t0_ns, rate, redactions)
+    if not spans:
+        return samples
+    silent = samples.copy()
+    for begin, end in spans:
+        silent[begin:end] = 0
+    return silent
+
+
+def redacted_frames(
+    frames: int, t0_ns: int, rate: float, redactions: Iterable[Redaction]
+) -> list[tuple[int, int]]:
+    """Which frames are silent, as ranges in order that neither touch nor overlap; their ends are
+    outside. See `redacted`."""
+    ranges = []
+    for redaction in redactions:
+        begin = max(0, math.floor((redaction.t0_ns - t0_ns) * rate / 1e9) - 1)
+        end = min(frames, math.ceil((redaction.t1_ns - t0_ns) * rate / 1e9) + 1)
+        if begin < end:
+            ranges.append((begin, end))
+    return joined(ranges)
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Half-open ranges in order, those that touch or overlap made one."""
+    result: list[tuple[int, int]] = []
+    for begin, end in sorted(ranges):
+        if result and begin <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((begin, end))
+    return result
+
+
+def is_redacted(t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> bool:
+    """Whether a stretch shares time with a redacted one; a point where it lies in one."""
+    return any(
+        redaction.t0_ns < max(t1_ns, t0_ns + 1) and t0_ns < redaction.t1_ns
+        for redaction in redactions
+    )
+
+
+def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> Text:
+    """A text without the words that were said in redacted stretches of its unit.
+
+    Words whose times are known go one by one, each run of them for the replacement. Where the text
+    has no times for its words, or they do not make up the text, nobody can tell which of them were
+    said in the stretch: the whole text goes.
+
+    Parameters
+    ----------
+    text : Text
+        Of a unit.
+    t0_ns, t1_ns : int
+        Session time of the unit.
+    redactions : sequence of Redaction
+        Of the session.
+    """
+    within = [r for r in redactions if is_redacted(t0_ns, t1_ns, (r,))]
+    if not within or not text.text:
+        return text
+    whole = within[0].replacement
+    if not text.words or _squeezed("".join(w.text for w in text.words)) != _squeezed(text.text):
+        return replace(text, text=whole, words=())
+    parts: list[str] = []
+    left = []
+    inside: Redaction | None = None
+    for word in text.words:
+        hit = next((r for r in within if is_redacted(word.t0_ns, word.t1_ns, (r,))), None)
+        if hit is None:
+            left.append(word)
+            parts.append(word.text.strip())
+        elif inside is None or hit.id != inside.id:
+            parts.append(hit.replacement)
+        inside = hit
+    return replace(text, text=" ".join(filter(None, parts)), words=tuple(left))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
