@@ -77,6 +77,7 @@ KEPT_TEXT: Mapping[str, frozenset[str]] = {
     "skip.taken_back": frozenset({"what"}),
     "skip.confirmed": frozenset({"what"}),
     "stimuli.kept": frozenset({"stimuli", "manifest_sha256", "files"}),
+    "speech.simulated": frozenset({"codes"}),
     "audio.started": frozenset({"file", "subtype"}),
     "audio.block": frozenset({"file", "sha256"}),
     "audio.gap": frozenset({"file", "cause"}),

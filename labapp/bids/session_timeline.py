@@ -24,6 +24,7 @@ from labapp.events.lifecycle import (
     SessionResumed,
 )
 from labapp.events.moderation import NoteCorrected
+from labapp.events.speech import SpeechSimulated
 from labapp.plugins import registry
 from labapp.plugins.bids import Cells, Column, seconds
 
@@ -66,6 +67,7 @@ SESSION_TYPES = {
     "skip.taken_back": "The skip was taken back: the question or part went on as it was.",
     "skip.confirmed": "The skip was not taken back.",
     "session.reopened": "The end was taken back before the console was closed; value is its seq.",
+    "speech.simulated": "A simulated participant said something; text is its words.",
     "audio.started": "A sound file was opened; text is its name.",
     "audio.off": "The session is recorded without sound; text says why.",
     "audio.state": "The level says: heard, silent, zeros or clipping.",
@@ -174,6 +176,9 @@ class _Fold:
                 began_ns = payload.typing_began_ns
                 row = self._add(event.kind, event, began_ns, duration="0", **_words(event))
                 row["stage"] = self._trail.at(began_ns)[0]
+            case SpeechSimulated():
+                lasts = seconds(payload.t1_ns - payload.t0_ns)
+                self._add(event.kind, event, payload.t0_ns, duration=lasts, text=payload.text)
             case _ if event.kind in self._of_tasks:
                 cells = self._of_tasks[event.kind].cells(payload)
                 self._add(event.kind, event, event.t_ns, duration="0", **cells)

@@ -358,6 +358,14 @@ def simulate_(
     careless: Annotated[
         float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")
     ] = 0.0,
+    think_aloud: Annotated[
+        bool,
+        typer.Option(
+            "--think-aloud",
+            help="They say what they think: words in the journal, with the codes that they stand "
+            "for.",
+        ),
+    ] = False,
     seed: Seed = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -395,6 +403,7 @@ def simulate_(
             seed,
             simulated,
             careless=careless,
+            thinks_aloud=think_aloud,
             number=workers,
             dask=dask,
         )

@@ -157,6 +157,7 @@ def _load_all() -> None:
         moderation,
         pointer,
         questionnaires,
+        speech,
         stimuli,
         trials,
         undoing,

@@ -64,6 +64,8 @@ class SimulatedParticipant(Protocol):
         What a task remembers over its parts; the task chooses the keys, which begin with its name.
     options : mapping
         What whoever simulates set for a task, by the task's name.
+    thinks_aloud : bool
+        Whether it says what it thinks.
     """
 
     runner: Runner
@@ -79,6 +81,7 @@ class SimulatedParticipant(Protocol):
     experience: dict[str, Experience]
     memory: dict[tuple[str, ...], Any]
     options: Options
+    thinks_aloud: bool
 
     def send(self, command: Command, then_s: float) -> None:
         """Send a command, and act again after some seconds (a little more or less)."""
@@ -94,6 +97,23 @@ class SimulatedParticipant(Protocol):
 
     def at(self, session_ns: int) -> None:
         """Act again at a moment of session time, or at once where it is over."""
+        ...
+
+    def think_aloud(self, thought: str, what: str = "") -> bool:
+        """Say what it thinks, where it is one that thinks aloud; nothing waits for it.
+
+        Parameters
+        ----------
+        thought : str
+            One of `labapp.simulation.phrases`.
+        what : str
+            What the thought is about, where its words leave room for that.
+
+        Returns
+        -------
+        bool
+            Whether it was said: who still has much to say lets it be.
+        """
         ...
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:

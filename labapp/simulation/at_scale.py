@@ -51,6 +51,7 @@ def simulate_at_scale(
     progress: Progress = lambda participant: None,
     *,
     careless: float = 0.0,
+    thinks_aloud: bool = False,
     number: int | None = None,
     dask: str | None = None,
 ) -> list[Path]:
@@ -62,7 +63,14 @@ def simulate_at_scale(
     """
     if dask is None and _processes(number, participants) == 1:
         return jobs.simulate_study(
-            study, participants, strategy, out, seed, progress, careless=careless
+            study,
+            participants,
+            strategy,
+            out,
+            seed,
+            progress,
+            careless=careless,
+            thinks_aloud=thinks_aloud,
         )
     loaded = jobs.checked(study, participants, strategy, out)
     scratch = out / SCRATCH
@@ -73,7 +81,10 @@ def simulate_at_scale(
         with workers(_processes(number, participants), dask, safe=safe) as pool:
             sessions = folder.study_folder(out, loaded.study.id)
             scratch.mkdir()
-            queue = _JobQueue(loaded, participants, strategy, seed, careless, pool, scratch)
+            job = partial(
+                SimulationJob, loaded, strategy=strategy, seed=seed, thinks_aloud=thinks_aloud
+            )
+            queue = _JobQueue(loaded, participants, job, seed, careless, pool, scratch)
             with closing(queue.sessions()) as every:
                 for simulated in every:
                     for consent in simulated.consents:  # first: no session is without its own
@@ -141,7 +152,7 @@ class _JobQueue:
         self,
         loaded: LoadedStudy,
         participants: int | None,
-        strategy: str,
+        job: Callable[..., SimulationJob],
         seed: int | None,
         careless: float,
         workers: Workers,
@@ -153,10 +164,7 @@ class _JobQueue:
         self._seed = seed
         self._found = workers
         self._make = partial(
-            SimulationJob,
-            loaded,
-            strategy=strategy,
-            seed=seed,
+            job,
             models=None if workers.here else wanted_models(loaded),
             scratch=scratch if workers.here else None,
             keep="folder" if workers.here else "packed",

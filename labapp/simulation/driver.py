@@ -22,6 +22,7 @@ from labapp.simulation.experience import Experience
 from labapp.simulation.mixtures import drawn
 from labapp.simulation.pace import Pace
 from labapp.simulation.person import Person
+from labapp.simulation.speech import Voice
 from labapp.simulation.watch import Watch, raised, unknown
 from labapp.study.assignment import generator
 
@@ -39,7 +40,8 @@ class Driver:
     can be given up, so that rules of inclusion have somebody to exclude. paints: without a screen,
     the driver itself says that a stimulus is painted, at the moment it is due. options: of a
     task by its name, such as the observer that `understanding` sees masked pictures with.
-    language: the study's, in which dials are named.
+    language: the study's, in which dials are named. thinks_aloud: says what it thinks (see
+    `speech`); what it does is the same.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Driver:
         paints: bool = False,
         options: Options = NO_OPTIONS,
         language: str = "en",
+        thinks_aloud: bool = False,
         on_stuck: Callable[[LabappError], None] = raised,
     ) -> None:
         self.runner = runner
@@ -74,6 +77,8 @@ class Driver:
         self.options = options
         self.experience: dict[str, Experience] = {}
         self.memory: dict[tuple[str, ...], Any] = {}
+        self.thinks_aloud = thinks_aloud
+        self._voice = Voice(runner, self.seed, language) if thinks_aloud else None
         self._says = ParticipantSimulated(strategy, share, careless, asdict(self.person))
         self._actor: Actor[Any] | None = None
         self._trial: TrialKey | None = None
@@ -107,6 +112,10 @@ class Driver:
     def at(self, session_ns: int) -> None:
         """Act at a moment of session time, or at once where it is over."""
         self.after(max(0, session_ns - self.runner.clock.now_ns()) / NS)
+
+    def think_aloud(self, thought: str, what: str = "") -> bool:
+        """Say what it thinks, where it is one that thinks aloud; whether that was said."""
+        return self._voice is not None and self._voice.say(thought, what)
 
     def send(self, command: Command, then_s: float) -> None:
         """Send a command, and act again after about so many seconds."""

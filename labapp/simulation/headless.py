@@ -29,13 +29,15 @@ def simulate(
     careless: bool = False,
     options: Options = NO_OPTIONS,
     cells: Sequence[str] | None = None,
+    thinks_aloud: bool = False,
     until: Callable[[OpenSession], bool] = lambda session: session.runner.finished,
 ) -> Path:
     """One simulated session, recorded like a real one; returns its folder.
 
-    careless, options: see `Driver`; cells: see `opening.create`; dependencies.make_scheduler is
-    replaced by the virtual one. Raises SessionError when the session stands still before `until`
-    holds.
+    careless, options, thinks_aloud: see `Driver`; cells: see `opening.create`;
+    dependencies.make_scheduler is replaced by the virtual one.
+
+    Raises SessionError when the session stands still before `until` holds.
     """
     clock = FakeClock()
     scheduler = VirtualScheduler(clock)
@@ -62,7 +64,23 @@ def simulate(
         make_clock=lambda start: clock,
     )
     try:
-        _play(session, scheduler, strategy, pace, careless, options, until)
+        driver = Driver(
+            session.runner,
+            session.give_consent,
+            strategy,
+            session.planned.seed,
+            session.planned.participant,
+            pace,
+            careless=careless,
+            paints=True,
+            options=options,
+            language=session.planned.language,
+            thinks_aloud=thinks_aloud,
+        )
+        session.begin()
+        driver.start()
+        scheduler.run(lambda: until(session))
+        driver.stop()
     except BaseException:
         session.close("interrupted")
         raise
@@ -75,30 +93,3 @@ def simulate(
         )
     session.close("simulated")
     return session.folder.path
-
-
-def _play(
-    session: OpenSession,
-    scheduler: VirtualScheduler,
-    strategy: str,
-    pace: Pace,
-    careless: bool,
-    options: Options,
-    until: Callable[[OpenSession], bool],
-) -> None:
-    session.begin()
-    driver = Driver(
-        session.runner,
-        session.give_consent,
-        strategy,
-        session.planned.seed,
-        session.planned.participant,
-        pace,
-        careless=careless,
-        paints=True,
-        options=options,
-        language=session.planned.language,
-    )
-    driver.start()
-    scheduler.run(lambda: until(session))
-    driver.stop()

@@ -31,13 +31,14 @@ def simulate_study(
     progress: Callable[[str], None] = lambda participant: None,
     *,
     careless: float = 0.0,
+    thinks_aloud: bool = False,
     options: Options = NO_OPTIONS,
 ) -> list[Path]:
     """Sessions of the first participants under `out`, which must not exist; returns their folders.
 
     strategy: a name, or shares of several (see `mixtures`). participants: how many; fewer where
     the study is full before, None for until it is full. careless: share of participants who do not
-    try (see `Driver`), drawn by seed and label. options: see `Driver`.
+    try (see `Driver`), drawn by seed and label. thinks_aloud, options: see `Driver`.
     """
     loaded = checked(study, participants, strategy, out)
     decoders = Decoders()
@@ -61,6 +62,7 @@ def simulate_study(
             strategy=strategy,
             seed=seed,
             careless=bool(lot.random() < careless),
+            thinks_aloud=thinks_aloud,
             options=options,
         )
         folders.append(path)

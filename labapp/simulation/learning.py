@@ -58,6 +58,10 @@ class LearningStrategy(ABC):
         """What each dial is known to change, where that is understood; see `naming`."""
         return meanings(self._learner, view) if self._learner is not None else {}
 
+    def tried(self, dial: int) -> bool:
+        """Whether it knows a dial by having turned it."""
+        return self._learner is not None and self._learner.effects.tried(dial)
+
     def solve(self, view: View) -> Solving:
         self._learner = learner = self._learner or LearnerModel(self.eye, view)
         learner.begin(view)

@@ -49,6 +49,7 @@ class SimulationJob:
     strategy: str
     seed: int | None
     careless: bool = False
+    thinks_aloud: bool = False
     models: Mapping[str, str] | None = None
     scratch: Path | None = None
     keep: Keep = "nothing"
@@ -130,6 +131,7 @@ def run_job(job: SimulationJob) -> SimulatedSession:
             strategy=job.strategy,
             seed=job.seed,
             careless=job.careless,
+            thinks_aloud=job.thinks_aloud,
             cells=job.drawn,
         )
         stays = job.keep == "folder"

@@ -30,6 +30,7 @@ from labapp.tasks.reconstruction.commands import EditLabel, MarkAlignment, MoveD
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import Trial
+from labapp.tasks.reconstruction.thinking_aloud import Say, ThinkingAloud
 
 JUDGEMENT_SD = 0.03
 """How much the alignment that is close enough differs from question to question."""
@@ -74,6 +75,8 @@ class Reconstructing:
         Does not try.
     language
         In which it names dials.
+    say
+        Says a thought; None where it does not think aloud.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Reconstructing:
         *,
         careless: bool = False,
         language: str = "en",
+        say: Say | None = None,
     ) -> None:
         self._strategy_name = strategy
         self._person = person
@@ -106,6 +110,8 @@ class Reconstructing:
         self._words = vocabulary(language, generator(*seed, "labels"))
         self._names: list[tuple[int, str]] = []
         self._last: Act | None = None
+        self._say = say
+        self._thoughts: ThinkingAloud | None = None
 
     def act(self, runner: Runner, part: ReconstructionPart) -> Act:
         """What to do now."""
@@ -141,6 +147,9 @@ class Reconstructing:
         if move is None:
             return Act(None, THINK)
         self._moves += 1
+        assert self._strategy is not None
+        if self._thoughts is not None:
+            self._thoughts.moves(self._strategy, move, view)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
         return Act(MoveDial(move.dial, move.value, DEVICE), before)
@@ -152,6 +161,9 @@ class Reconstructing:
             rng = generator(*self._seed, part.id)
             self._motor = MotorModel(self._person, rng)
             self._part, self._strategy = part.id, self._make(name, rng)
+            if self._say is not None:
+                aloud = generator(*self._seed, part.id, "aloud")
+                self._thoughts = ThinkingAloud(self._say, aloud, self._motor, self._words)
             self._dials = dials_of(task.space)
         if self._question == (part.id, trial.number, trial.attempt):
             return
@@ -219,6 +231,8 @@ class Reconstructing:
         view = self._view(runner, part, task, trial)
         experience.understanding = self._strategy.understands(view)
         experience.planned, experience.tried = self._motor.planned, 1 - self._motor.planned
+        if self._thoughts is not None:
+            self._thoughts.leaves(self._strategy, view, solved=trial.solved)
         if part.labels_editable and isinstance(self._strategy, LearningStrategy):
             meant = self._strategy.meanings(view)
             self._names = [(dial, self._words[meaning]) for dial, meaning in meant.items()]

@@ -51,6 +51,7 @@ class Reconstructor(Actor[ReconstructionPart]):
                 participant.pace.stride_s / STRIDE_S,
                 careless=participant.careless,
                 language=participant.language,
+                say=participant.think_aloud if participant.thinks_aloud else None,
             )
         self._dials: Reconstructing = participant.memory[key]
 

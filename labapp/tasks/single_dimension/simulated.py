@@ -12,6 +12,7 @@ from labapp.events.commands import HandIn, Next
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
 from labapp.simulation.experience import Experience
 from labapp.simulation.percept import Eye
+from labapp.simulation.phrases import GUESSES, RECOGNISES
 from labapp.study.assignment import generator
 from labapp.tasks.single_dimension.commands import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
@@ -19,6 +20,8 @@ from labapp.tasks.single_dimension.matching import Match, match
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
 
+SURE = 0.5
+"""Whoever is surer of an answer says that it is clear, and else that it is guessed (ours)."""
 WEIGHERS = frozenset({"understanding", "partial"})
 """They look in what examples differ, before they match a picture with them."""
 
@@ -27,6 +30,7 @@ class Matcher(Actor[SingleDimensionPart]):
     def __init__(self, part: SingleDimensionPart, participant: SimulatedParticipant) -> None:
         super().__init__(part, participant)
         self._told: TrialKey | None = None
+        self._guessed: TrialKey | None = None
 
     def act(self) -> None:
         participant, runner, part = self.participant, self.participant.runner, self.part
@@ -49,10 +53,16 @@ class Matcher(Actor[SingleDimensionPart]):
             eye = Eye(rng, participant.person.noise)
             weighs = name in WEIGHERS or practice
             shown = runner.pictures
-            return match(
+            matching = match(
                 eye, shown, part.visualisation, part.display, part.chart, choices, weighs=weighs
             )
+            sees = matching.sure >= SURE
+            participant.think_aloud(RECOGNISES if sees else GUESSES)
+            return matching
 
+        if guesses and key != self._guessed:
+            self._guessed = key
+            participant.think_aloud(GUESSES)
         participant.go_through(key, steps(choices, None if guesses else matched, rng))
 
     def _remember(self, question: Question) -> None:

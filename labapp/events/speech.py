@@ -1,0 +1,25 @@
+"""Kinds of what is said in a session, as far as a program knows it at once."""
+
+from __future__ import annotations
+
+from labapp.events.registry import Payload, kind
+
+
+@kind("speech.simulated")
+class SpeechSimulated(Payload):
+    """A simulated participant says what it thinks, see labapp.simulation.speech.
+
+    Attributes
+    ----------
+    t0_ns, t1_ns : session time at which the first word begins and the last one ends. It begins with
+        the event, or where the participant still speaks, after that.
+    text : the words.
+    codes : by tier of the shipped codebook `think-aloud`, the code that the words were made from.
+    """
+
+    written = ("text",)
+
+    t0_ns: int
+    t1_ns: int
+    text: str
+    codes: dict[str, str]

@@ -1,0 +1,133 @@
+"""What simulated participants say when they think aloud, and the codes that it stands for.
+
+A thought comes from what the participant knows or is about to do, never from its words; so the
+codes of what is said are known without anybody listening. They are those of the shipped codebook
+`think-aloud`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+EXPLORES, AIMS, FOLLOWS_NUMBER, TRIES = "explores", "aims", "follows_number", "tries"
+EFFECT, NO_EFFECT = "effect", "no_effect"
+GIVES_UP, SOLVED, RECOGNISES, GUESSES = "gives_up", "solved", "recognises", "guesses"
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A thought that can be said.
+
+    Attributes
+    ----------
+    codes : dict of str to str
+        By tier of the codebook.
+    english, german : tuple of str
+        Ways to say it; {what} is what it is about.
+    """
+
+    codes: Mapping[str, str]
+    english: tuple[str, ...]
+    german: tuple[str, ...]
+
+    def ways(self, language: str) -> tuple[str, ...]:
+        """Those of a study's language, such as de or de-AT; English for one that is not here."""
+        return self.german if language.partition("-")[0] == "de" else self.english
+
+
+THOUGHTS: Mapping[str, Thought] = MappingProxyType(
+    {
+        EXPLORES: Thought(
+            {"strategy": "explore"},
+            (
+                "What does this one do?",
+                "Let me see what happens with this one.",
+                "I have not tried this one yet.",
+            ),
+            (
+                "Was macht der hier?",
+                "Mal sehen, was mit dem passiert.",
+                "Den habe ich noch nicht probiert.",
+            ),
+        ),
+        AIMS: Thought(
+            {"strategy": "goal"},
+            (
+                "I know this one, it has to go further that way.",
+                "This one has to come over a bit.",
+                "I think I want this one about there.",
+            ),
+            (
+                "Den kenne ich, der muss weiter in die Richtung.",
+                "Der muss ein bisschen herüber.",
+                "Den will ich ungefähr dort haben.",
+            ),
+        ),
+        FOLLOWS_NUMBER: Thought(
+            {"strategy": "number"},
+            (
+                "I just watch the number now.",
+                "I turn it until the number goes down again.",
+                "The number goes up, so that is good.",
+            ),
+            (
+                "Ich schaue jetzt nur auf die Zahl.",
+                "Ich drehe, bis die Zahl wieder sinkt.",
+                "Die Zahl steigt, das ist also gut.",
+            ),
+        ),
+        TRIES: Thought(
+            {"strategy": "random"},
+            (
+                "I just turn something.",
+                "No plan here, I am playing around.",
+                "Let me try any of them.",
+            ),
+            (
+                "Ich drehe einfach irgendwo.",
+                "Ich habe keinen Plan, ich probiere herum.",
+                "Ich nehme irgendeinen.",
+            ),
+        ),
+        EFFECT: Thought(
+            {"dial": "effect"},
+            ("So this one is: {what}.", "I would call this one: {what}.", "That one, {what}."),
+            ("Der hier ist also: {what}.", "Den nenne ich: {what}.", "Der da, {what}."),
+        ),
+        NO_EFFECT: Thought(
+            {"dial": "nothing"},
+            ("This one does nothing.", "I see no change with this one.", "That one is dead."),
+            ("Der hier tut nichts.", "Bei dem sehe ich keine Änderung.", "Der da ist tot."),
+        ),
+        GIVES_UP: Thought(
+            {"affect": "uncertain"},
+            (
+                "I am not sure what else to try.",
+                "I don't get any closer, I have no idea.",
+                "Hm, I don't know. I leave this one.",
+            ),
+            (
+                "Ich weiß nicht, was ich noch versuchen soll.",
+                "Ich komme nicht näher, keine Ahnung.",
+                "Hm, ich weiß nicht. Ich lasse das.",
+            ),
+        ),
+        SOLVED: Thought(
+            {"affect": "sure"},
+            ("There it is.", "Yes, that is it.", "Good, that fits."),
+            ("Da ist es.", "Ja, das ist es.", "Gut, das passt."),
+        ),
+        RECOGNISES: Thought(
+            {"strategy": "goal", "affect": "sure"},
+            ("That looks like this row.", "Clearly this one.", "It is the same as these."),
+            ("Das sieht aus wie diese Reihe.", "Eindeutig diese.", "Das ist wie diese hier."),
+        ),
+        GUESSES: Thought(
+            {"strategy": "random", "affect": "uncertain"},
+            ("I am guessing here.", "No idea, I take this one.", "They all look the same to me."),
+            ("Da rate ich.", "Keine Ahnung, ich nehme die.", "Für mich sehen alle gleich aus."),
+        ),
+    }
+)
