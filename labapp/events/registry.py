@@ -49,6 +49,11 @@ class Payload:
         """The payload as plain JSON values (tuples become lists when written)."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    def moved_dial(self) -> tuple[int, float] | None:
+        """Which dial the participant moved with it, from 0, and where it stands now; None where it
+        is no movement of a dial. So replays know movements of any task."""
+        return None
+
     def misfit(self, part: Mapping[str, Any]) -> str:
         """Why there can be no such event in a part of the plan, such as a dial that it lacks; empty
         where there can. part: its row in the plan."""

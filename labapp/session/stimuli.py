@@ -148,19 +148,9 @@ def _intact(path: Path) -> bool:
 def _sets(
     home: SessionFolder, parts: Sequence[PlannedPart], study: Study, load: StimuliOf, lacking: int
 ) -> tuple[StimulusSet, ...]:
-    """The stimulus sets of a plan, as they were when it was made: by their ids, or as the study
-    names them."""
-    wanted = {ref.sha256: ref.name for part in parts for ref in part.stimulus_sets()}
-    named = [name for item in items_of(study.flow) for name in item.stimulus_sets()]
-    sets: dict[str, StimulusSet] = {}
-    for reference in dict.fromkeys([*wanted.values(), *named]):
-        try:
-            stimulus_set = load(reference)
-        except LabappError:
-            continue  # another name may lead to it; what is not found is told below
-        if stimulus_set.sha256 in wanted:
-            sets[stimulus_set.sha256] = stimulus_set
-    if missing := [wanted[sha256] for sha256 in wanted if sha256 not in sets]:
+    """The stimulus sets of a plan, as they were when it was made. Raises StimuliError."""
+    sets, missing = sets_of(parts, study, load)
+    if missing:
         raise StimuliError(
             f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus set "
             f"{missing[0]!r} they came from is not here as it was.",
@@ -168,4 +158,23 @@ def _sets(
             todo=f"Put the session's folder {gallery.FOLDER} back, or the stimulus set, and resume "
             "it again.",
         )
-    return tuple(sets.values())
+    return sets
+
+
+def sets_of(
+    parts: Sequence[PlannedPart], study: Study, load: StimuliOf = stimuli_of
+) -> tuple[tuple[StimulusSet, ...], list[str]]:
+    """The stimulus sets of a plan that are here as they were when it was made, looked up by their
+    ids and as the study names them; and the ids of those that are not."""
+    wanted = {ref.sha256: ref.name for part in parts for ref in part.stimulus_sets()}
+    named = [name for item in items_of(study.flow) for name in item.stimulus_sets()]
+    sets: dict[str, StimulusSet] = {}
+    for reference in dict.fromkeys([*wanted.values(), *named]):
+        try:
+            stimulus_set = load(reference)
+        except LabappError:
+            continue  # another name may lead to it; what is not found is told
+        if stimulus_set.sha256 in wanted:
+            sets[stimulus_set.sha256] = stimulus_set
+    missing = [name for sha256, name in wanted.items() if sha256 not in sets]
+    return tuple(sets.values()), missing

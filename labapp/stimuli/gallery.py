@@ -181,11 +181,7 @@ class Gallery:
         """
         name = self._files.get(ref)
         if name is None:
-            raise StimuliError(
-                f"The picture {ref!r} was not kept with this session.",
-                safe="Everything recorded is safe.",
-                todo="Begin a new session.",
-            )
+            return self._unstored(ref)
         content = pictures.content_of(self._folder, name)
         if hashlib.sha256(content).hexdigest() != Path(name).stem:
             raise StimuliError(
@@ -194,5 +190,52 @@ class Gallery:
                 todo="Put the file back, or begin a new session.",
             )
         pixels = pictures.decode_picture(content, name)
+        pixels.flags.writeable = False
+        return pixels
+
+    def _unstored(self, ref: str) -> UInt8:
+        """A picture that was not stored. Raises StimuliError."""
+        raise StimuliError(
+            f"The picture {ref!r} was not kept with this session.",
+            safe="Everything recorded is safe.",
+            todo="Begin a new session.",
+        )
+
+
+class RecordedGallery(Gallery):
+    """The pictures of a recorded session: those it stored, else those of the stimulus sets here.
+
+    Simulated sessions store none, for nobody saw them.
+
+    Parameters
+    ----------
+    folder, files
+        As of a gallery.
+    sets : sequence of StimulusSet
+        As they were when the session was planned.
+    missing : sequence of str
+        Ids of those that are not here as they were.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        files: Mapping[str, str],
+        sets: Sequence[StimulusSet],
+        missing: Sequence[str],
+    ) -> None:
+        super().__init__(folder, files)
+        self._sets, self._missing = sets, missing
+
+    def _unstored(self, ref: str) -> UInt8:
+        if not self._sets or (self._missing and not pictures.is_bird(ref)):
+            raise StimuliError(
+                f"The picture {ref!r} was not kept with this session, and the stimulus set "
+                f"{', '.join(map(repr, self._missing))} is not here as it was.",
+                safe="Everything recorded is safe.",
+                todo="Bring the stimulus set back as it was.",
+            )
+        content = _content(self._sets, ref)[1]
+        pixels = pictures.decode_picture(content, f"picture{_ending(ref)}")
         pixels.flags.writeable = False
         return pixels

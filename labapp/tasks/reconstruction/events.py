@@ -61,6 +61,9 @@ class DialMoved(DialTurned):
     value: float
     device: str
 
+    def moved_dial(self) -> tuple[int, float]:
+        return self.dimension, self.value
+
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial(part, self.dimension)
 

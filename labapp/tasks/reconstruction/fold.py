@@ -23,7 +23,7 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import SnapshotFold
-from labapp.tasks.reconstruction.state import Mark, StageState, Trial
+from labapp.tasks.reconstruction.state import MOST_UNDECODED, Mark, StageState, Trial
 
 NS = 1_000_000_000
 
@@ -91,13 +91,16 @@ def apply_trial(
                 snapshots=snapshots,
             )
         case DialMoved():
-            z = list(trial.z)
-            z[payload.dimension] = payload.value
+            values = list(trial.z)
+            values[payload.dimension] = payload.value
+            z = tuple(values)
             fold = trial.snapshots
             moved = replace(
                 trial,
-                z=tuple(z),
+                z=z,
                 z_seq=payload.z_seq,
+                z_decoded=trial.z if trial.z_decoded is None else trial.z_decoded,
+                undecoded=(*trial.undecoded, (payload.z_seq, z))[-MOST_UNDECODED:],
                 selected=payload.dimension,
                 snapshots=fold and fold.moved(working, payload.dimension, payload.value),
             )
@@ -113,9 +116,13 @@ def apply_trial(
             return trial if as_published else trial.with_activity(working, inactivity_ns)
         case PictureDecoded():
             measures = (payload.alignment, payload.error_sum, payload.error_mean)
+            decoded = dict(trial.undecoded).get(payload.z_seq, trial.z)
+            later = tuple(move for move in trial.undecoded if move[0] > payload.z_seq)
             seen = replace(
                 trial,
                 decoded_seq=payload.z_seq,
+                z_decoded=decoded,
+                undecoded=later,
                 alignment=payload.alignment,
                 error_sum=payload.error_sum,
                 error_mean=payload.error_mean,

@@ -40,7 +40,8 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         key = (trial.number, trial.attempt)
         decoder = self.context.decoders[self.part.model]
         if key != self._of:
-            self.shown = Pictures(decode_one(decoder, trial.z), decode_one(decoder, trial.z_target))
+            own, target = decode_one(decoder, trial.z_shown), decode_one(decoder, trial.z_target)
+            self.shown = Pictures(own, target)
             self._of = key
             self._requested_seq = trial.decoded_seq
         elif trial.solved and trial.z_seq != trial.decoded_seq:

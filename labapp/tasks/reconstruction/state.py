@@ -8,6 +8,9 @@ from labapp.events.durations import Pauses
 from labapp.tasks.reconstruction.activity import counted_as_published_ns, counted_ns
 from labapp.tasks.reconstruction.snapshots import SnapshotFold
 
+MOST_UNDECODED = 64
+"""A slow decoder is behind the hand by a few changes of a dial."""
+
 MARKS = ("far", "close")
 """What the participant of a calibration can mark: "far away" and "close enough"."""
 
@@ -25,8 +28,9 @@ class Trial:
     """One question.
 
     z: present dial state; z_seq counts its changes and decoded_seq is the last one whose picture
-    was decoded. started_ns is None until the pictures are on the screen. active_ns: active time up
-    to last_activity_ns.
+    was decoded, of the dial state z_decoded. undecoded: the changes since by z_seq, at most
+    MOST_UNDECODED. started_ns is None until the pictures are on the screen. active_ns: active time
+    up to last_activity_ns.
     """
 
     number: int
@@ -37,6 +41,8 @@ class Trial:
     attempt: int = 1
     z_seq: int = 0
     decoded_seq: int = 0
+    z_decoded: tuple[float, ...] | None = None
+    undecoded: tuple[tuple[int, tuple[float, ...]], ...] = ()
     alignment: float = 0.0
     error_sum: float = 0.0
     error_mean: float = 0.0
@@ -50,6 +56,11 @@ class Trial:
     selected: int | None = None
     marks: tuple[Mark, ...] = ()
     outcome: str | None = None
+
+    @property
+    def z_shown(self) -> tuple[float, ...]:
+        """The dial state whose picture is on the screen."""
+        return self.z if self.solved or self.z_decoded is None else self.z_decoded
 
     @property
     def on_screen(self) -> bool:

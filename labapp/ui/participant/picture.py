@@ -86,7 +86,7 @@ class WindowPicture:
         on = session.recorded
         self.top.show_recording(on, words("recording" if on else "no_recording"))
         if cover is not None or screen is None:
-            self._show_cover(cover or Cover("", ""))
+            self.show_cover(cover or Cover("", ""))
         else:
             screen.render_state()
             opened = screen.opened()
@@ -112,13 +112,19 @@ class WindowPicture:
         for _ in range(LOOKS):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
+    def renew(self) -> None:
+        """Make the screen anew when it is shown next: screens follow a session in the order of
+        time, and what comes now was before."""
+        self._index = -1
+
     def _replace(self) -> None:
         self._screen = make_screen(self.session)
         self._index = self.session.index
         clear(self.stack, self.cover)
         self.stack.addWidget(self._screen)
 
-    def _show_cover(self, cover: Cover) -> None:
+    def show_cover(self, cover: Cover) -> None:
+        """Show a quiet page in place of the screen."""
         offered = self.session.takes_back and not self.session.stalled
         words = self.session.words
         self.cover.say(*cover, words("skipped_back") if offered else "")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
@@ -17,6 +17,14 @@ from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.heard import announce
 
 Wish = Literal["", "content", "right"]
+
+
+class DialControl(NamedTuple):
+    """What a dial is moved with: a widget, and where its handle stands at a value, in the widget's
+    logical pixels."""
+
+    widget: QWidget
+    handle_x: Callable[[float], float]
 
 
 class Shown(QWidget):
@@ -139,6 +147,11 @@ class Screen(Shown):
     def left_alone(self, away: bool) -> None:
         """The participant asks to leave or another window is in front, or is back; called after
         every change, also where nothing is new."""
+
+    def dial_controls(self) -> Mapping[int, DialControl]:
+        """What dials are moved with, by the number of the dial, from 0, as `Payload.moved_dial` of
+        the task's events numbers them: a replay draws the movements of the last seconds there."""
+        return {}
 
     def turn(self) -> Sequence[QWidget]:
         """What Tab visits in this order although it stands otherwise: the task is done so."""

@@ -99,6 +99,10 @@ class Scale(Choice):
         room = (self.width() - 2 * self._margin()) / (self._count - 1)
         return room if self._look.pitch is None else min(room, self._look.pitch)
 
+    def handle_x(self, value: float) -> float:
+        """Where the middle of the choice with the number `value` is, in logical pixels."""
+        return self.box(round(value)).center().x()
+
     def box(self, index: int) -> QRectF:
         """What is nearest to a place, if it is near at all."""
         x, half = self.centre(index).x(), self._pitch() / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -17,7 +17,7 @@ from labapp.tasks.reconstruction.screen.picture_panel import GAP, PicturePanel
 from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.ui import theme
 from labapp.ui.participant.gate import MoveGate
-from labapp.ui.participant.screen import Screen, stage_words
+from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.alignment import AlignmentBar
 from labapp.ui.widgets.bars import Foot, Head
@@ -165,6 +165,10 @@ class ReconstructionScreen(Screen):
     def _toggle(self, index: int) -> None:
         self.gate.flush()
         self.send(ToggleOverlay(bool(index)))
+
+    def dial_controls(self) -> Mapping[int, DialControl]:
+        rows = enumerate(self.dials.rows)
+        return {i: DialControl(row.control, row.control.handle_x) for i, row in rows}
 
     def pending_commands(self) -> Sequence[Command]:
         names = [(i, row.name.uncommitted_text) for i, row in enumerate(self.dials.rows)]

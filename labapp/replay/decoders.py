@@ -1,0 +1,122 @@
+"""The decoders that recorded pictures are made anew with, each loaded when it is first needed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.errors import LabappError, ModelError
+from labapp.reading import files
+from labapp.representations.decoding import Array, Decoder
+from labapp.representations.package import load_package
+from labapp.representations.space import LatentSpace
+from labapp.session.models import card_path
+
+MOST_BYTES = 32 << 20
+"""Of the pictures that are remembered of a model: going to and fro in a question decodes nothing
+twice."""
+
+
+class RememberingDecoder:
+    """A decoder that remembers the last pictures it made."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._bytes = 0
+        self._pictures: OrderedDict[bytes, Array] = OrderedDict()
+
+    @property
+    def id(self) -> str:
+        return self._decoder.id
+
+    @property
+    def space(self) -> LatentSpace:
+        return self._decoder.space
+
+    @property
+    def latents(self) -> Array | None:
+        return self._decoder.latents
+
+    @property
+    def percentiles(self) -> Mapping[int, Array]:
+        return self._decoder.percentiles
+
+    @property
+    def from_prior(self) -> bool:
+        return self._decoder.from_prior
+
+    def decode(self, z: NDArray[np.float32]) -> Array:
+        """As the decoder itself: float32 (n, width) to float32 (n, *shape)."""
+        key = z.tobytes()
+        if key in self._pictures:
+            self._pictures.move_to_end(key)
+            return self._pictures[key]
+        pictures = self._pictures[key] = self._decoder.decode(z)
+        pictures.flags.writeable = False
+        self._bytes += pictures.nbytes
+        while self._bytes > MOST_BYTES and len(self._pictures) > 1:
+            _, oldest = self._pictures.popitem(last=False)
+            self._bytes -= oldest.nbytes
+        return pictures
+
+
+class RecordedDecoders(Mapping[str, Decoder]):
+    """The decoders of a session by the ids of its models.
+
+    Parameters
+    ----------
+    cards : mapping of str to str
+        SHA-256 of the card that each model had in the session; empty where it is not known.
+
+    Attributes
+    ----------
+    problems : dict of str to str
+        By model, why its pictures are not there, or may not be those that were seen.
+    """
+
+    def __init__(self, cards: Mapping[str, str]) -> None:
+        self._cards = cards
+        self._decoders: dict[str, Decoder] = {}
+        self._errors: dict[str, ModelError] = {}
+        self.problems: dict[str, str] = {}
+
+    def __getitem__(self, model: str) -> Decoder:
+        """A decoder. Raises KeyError for a model that the session does not have, and ModelError
+        for one that cannot be loaded here."""
+        if model in self._errors:
+            raise self._errors[model]
+        if model not in self._decoders:
+            if model not in self._cards:
+                raise KeyError(model)
+            self._decoders[model] = self._load(model)
+        return self._decoders[model]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cards)
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def _load(self, model: str) -> Decoder:
+        try:
+            decoder = load_package(model, "cpu", threads=1)
+            card = sha256(files.content(card_path(model))).hexdigest()
+        except (LabappError, OSError) as error:
+            why = error.what if isinstance(error, LabappError) else str(error)
+            self._errors[model] = ModelError(
+                f"The pictures of the model {model} cannot be shown here: {why}",
+                safe="The session was only read; its sound and all else can be replayed.",
+                todo=f"Install {model} as it was in the session, then open the session again.",
+            )
+            self.problems[model] = self._errors[model].what
+            raise self._errors[model] from error
+        if self._cards[model] and card != self._cards[model]:
+            self.problems[model] = (
+                f"The model {model} here is another one than in the session: its pictures may "
+                "differ from those that were seen."
+            )
+        return RememberingDecoder(decoder)

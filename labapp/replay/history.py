@@ -1,0 +1,266 @@
+"""A recorded session at any moment: its state, as the session's own state machine comes to it.
+
+The same machine that decided in the session folds its journal again. So whatever the order in which
+moments are asked for, a state is the one that the session had.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+from labapp import leftovers
+from labapp.errors import LabappError, RecordError
+from labapp.events import Event, Payload
+from labapp.events.lifecycle import (
+    AlarmCleared,
+    AlarmRaised,
+    DecoderWarmed,
+    PartStarted,
+    SegmentStarted,
+)
+from labapp.events.stimuli import StimuliStored
+from labapp.events.voice import AudioOff, AudioStarted, AudioStopped
+from labapp.journal.layout import STIMULI, STUDY, study_files_of
+from labapp.journal.record import Record
+from labapp.journal.tree import FolderTree
+from labapp.plugins import registry
+from labapp.replay.decoders import RecordedDecoders
+from labapp.session.machine import SessionMachine, SessionState
+from labapp.session.opening import models_of
+from labapp.session.stimuli import sets_of
+from labapp.session.tasks import machine_of
+from labapp.stimuli.gallery import RecordedGallery
+from labapp.study import loading
+from labapp.study.loading import LoadedStudy
+
+EVERY = 256
+"""Events from one remembered state to the next: to fold so many takes 6 ms."""
+STALLED = "journal_stalled"
+"""The alarm while a disk that does not answer keeps the screens waiting."""
+
+
+class History:
+    """A session as it was, from its beginning to its end.
+
+    Parameters
+    ----------
+    record : Record
+        A session folder or a bundle; nothing of it is changed.
+
+    Attributes
+    ----------
+    events : list of (Event, Payload)
+        In the journal's order.
+    begin_ns, end_ns : int
+        Session time of the first and the last event.
+    loaded : LoadedStudy or None
+        The study as the session had it; None where it cannot be read.
+    machine : SessionMachine or None
+        Of the session's plan; None where there is no screen to be shown.
+    decoders : RecordedDecoders
+        Of the session's models.
+    gallery : RecordedGallery or None
+        The pictures of its plan, where it has any.
+    problem : str
+        Why no screen can be shown, or not to the end; empty where all can.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.problem = ""
+        self.events: list[tuple[Event, Payload]] = []
+        try:
+            self.events.extend(record.payloads())
+        except RecordError as error:
+            self.problem = error.what
+        times = [0] * len(self.events)
+        latest = 0
+        for place, (event, _) in enumerate(self.events):
+            # What another thread reported may be a little older than what stands before it.
+            latest = times[place] = max(latest, event.t_ns)
+        self._times = times
+        self.begin_ns = times[0] if times else 0
+        self.end_ns = latest
+        self._recorded = self._changes(_recording)
+        self._stalled = self._changes(_stalling)
+        self._temporary: TemporaryDirectory[str] | None = None
+        cards: dict[str, str] = {}
+        for _, payload in self.events:
+            if isinstance(payload, DecoderWarmed):
+                cards[payload.model] = payload.card_sha256
+        self.loaded, self.machine = self._rebuilt()
+        models = () if self.machine is None else models_of(self.machine.parts)
+        self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
+        self.gallery = self._gallery()
+        self._states = [] if self.machine is None else [self.machine.initial()]
+
+    def _rebuilt(self) -> tuple[LoadedStudy | None, SessionMachine | None]:
+        """The study and the state machine; none where they cannot be had, see `problem`."""
+        try:
+            loaded = self._study()
+            # Nobody decides anything any more, so that the machines need no decoder.
+            return loaded, machine_of(loaded, self.record.planned, {})
+        except LabappError as error:
+            self.problem = error.what
+        return None, None
+
+    def _changes(self, says: Callable[[Payload], bool | None]) -> list[tuple[int, bool]]:
+        """Where what holds in the session changed: after how many events, and to what."""
+        changes = []
+        for count, (_, payload) in enumerate(self.events, start=1):
+            if (holds := says(payload)) is not None:
+                changes.append((count, holds))
+        return changes
+
+    def _study(self) -> LoadedStudy:
+        """The study as the session had it. Raises LabappError."""
+        planned = self.record.planned
+        for row in planned.plan:
+            if not registry.knows(task := str(row.get("part"))):
+                raise RecordError(
+                    f"The session has parts of the kind {task!r}, which neither labapp nor an "
+                    "installed package knows, so that its screens cannot be shown."
+                )
+        folder = self._folder(STUDY)
+        names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
+        if len(names) != 1:
+            raise RecordError("The session has no copy of its study file: no screen can be shown.")
+        return loading.load(folder / names[0])
+
+    def _folder(self, name: str) -> Path:
+        """A folder of the record on the disk; of a bundle in an archive a copy."""
+        tree = self.record.tree
+        if isinstance(tree, FolderTree):
+            return tree.path / name
+        below = tree.below(name)
+        if self._temporary is None:
+            self._temporary = TemporaryDirectory(
+                prefix=leftovers.prefix("replay"), ignore_cleanup_errors=True
+            )
+        folder = Path(self._temporary.name) / name
+        for file in below.names():
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(below.read(file))
+        return folder
+
+    def _gallery(self) -> RecordedGallery | None:
+        """The pictures of the plan; None where it has none."""
+        if self.machine is None or self.loaded is None:
+            return None
+        parts = self.machine.parts
+        stored = [payload for _, payload in self.events if isinstance(payload, StimuliStored)]
+        if not stored and not any(part.stimulus_sets() for part in parts):
+            return None
+        names = {ref: name for stimuli in stored for ref, name in stimuli.files.items()}
+        return RecordedGallery(self._folder(STIMULI), names, *sets_of(parts, self.loaded.study))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What cannot be shown as it was, a sentence each."""
+        return tuple(filter(None, (self.problem, *self.decoders.problems.values())))
+
+    @property
+    def times(self) -> Sequence[int]:
+        """Session time of each event in ns, never falling."""
+        return self._times
+
+    def events_until(self, t_ns: int) -> int:
+        """How many events had happened at a session time, that one included."""
+        return bisect_right(self._times, t_ns)
+
+    def state_at(self, t_ns: int) -> SessionState:
+        """The state of the session at a session time.
+
+        Raises RecordError where no state can be told, see `problem`.
+        """
+        return self.state_after(self.events_until(t_ns))
+
+    def state_after(self, count: int) -> SessionState:
+        """The state after so many events. Raises RecordError as `state_at`."""
+        if self.machine is None:
+            raise RecordError(self.problem, safe="The session was only read.")
+        while len(self._states) <= count // EVERY:
+            begin = (len(self._states) - 1) * EVERY
+            self._states.append(self._fold(self._states[-1], begin, begin + EVERY))
+        begin = count // EVERY * EVERY
+        return self._fold(self._states[count // EVERY], begin, count)
+
+    def _fold(self, state: SessionState, begin: int, end: int) -> SessionState:
+        assert self.machine is not None
+        apply = self.machine.apply
+        for event, payload in self.events[begin:end]:
+            state = apply(state, event, payload)
+        return state
+
+    def trails(self, begin_ns: int, end_ns: int) -> dict[int, list[tuple[int, float]]]:
+        """Where each dial was moved in a time that is open at its beginning.
+
+        Returns
+        -------
+        By the number of the dial, from 0, session time in ns and value of each movement, in order.
+        Those of earlier questions and parts are left out.
+        """
+        trails: dict[int, list[tuple[int, float]]] = {}
+        for place in range(self.events_until(begin_ns), self.events_until(end_ns)):
+            event, payload = self.events[place]
+            if payload.begins or isinstance(payload, PartStarted):
+                trails.clear()
+            elif (movement := payload.moved_dial()) is not None:
+                trails.setdefault(movement[0], []).append((event.t_ns, movement[1]))
+        return trails
+
+    def recorded_at(self, t_ns: int) -> bool:
+        """Whether sound was being recorded, as the participant's window said."""
+        return _last(self._recorded, self.events_until(t_ns))
+
+    def stalled_at(self, t_ns: int) -> bool:
+        """Whether a disk that did not answer kept the session waiting."""
+        return _last(self._stalled, self.events_until(t_ns))
+
+    def close(self) -> None:
+        """Let go what was unpacked."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _recording(payload: Payload) -> bool | None:
+    """Whether sound is recorded after an event; None where it says nothing of it."""
+    match payload:
+        case AudioOff() | AudioStopped():
+            return False
+        case AudioStarted() | SegmentStarted():
+            return True
+    return None
+
+
+def _stalling(payload: Payload) -> bool | None:
+    """Whether the disk keeps the session waiting after an event; None where it says nothing."""
+    match payload:
+        case AlarmRaised() | AlarmCleared() if payload.code == STALLED:
+            return isinstance(payload, AlarmRaised)
+        case SegmentStarted():
+            return False
+    return None
+
+
+def _last(changes: Sequence[tuple[int, bool]], count: int) -> bool:
+    """What holds after so many events, of (number of events, what holds from there on)."""
+    place = bisect_right(changes, count, key=lambda change: change[0])
+    return place > 0 and changes[place - 1][1]

@@ -1,0 +1,320 @@
+"""The participant's screen at any time of a recorded session.
+
+It is the participant's own window over the state that the session had, only read. What is not
+recorded, and so not seen, `labapp.events.look` lists. Over it lie, where they are asked for, the
+movements of the dials in the last seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from labapp.clock import NS, Clock, FakeClock
+from labapp.errors import LabappError
+from labapp.events.look import WindowShown
+from labapp.replay.history import History
+from labapp.session.machine import SessionMachine, SessionState
+from labapp.session.pictures import PictureRenderer
+from labapp.ui import theme
+from labapp.ui.images import Images
+from labapp.ui.language import tr
+from labapp.ui.participant.picture import USUAL, WindowPicture
+from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.strings import strings_of
+
+TRAIL_NS = 5 * NS
+"""How long a movement of a dial stays to be seen."""
+TRAIL_BELOW = 15.0
+"""Logical pixels from the middle of a dial to its trail."""
+
+
+class PastSession:
+    """A recorded session as it was at a time that can be moved: a source of views.
+
+    Attributes
+    ----------
+    t_ns : int
+        Session time.
+    machine, state, clock, pictures, ready, stalled, recorder
+        See `labapp.ui.participant.view.Source`.
+    error : LabappError or None
+        Why the pictures of the part cannot be shown.
+    """
+
+    machine: SessionMachine
+    state: SessionState
+    clock: Clock
+    recorder: object | None
+
+    def __init__(self, history: History, size: QSize | None = None) -> None:
+        assert history.machine is not None, "whoever shows a session looks at `problem` first"
+        self.history = history
+        self.machine = history.machine
+        self._size = size
+        self.go_to(history.begin_ns)
+
+    def go_to(self, t_ns: int) -> None:
+        """Be as the session was at a session time."""
+        history = self.history
+        self.t_ns = t_ns
+        self.state = history.state_at(t_ns)
+        if self._size is not None:
+            self.state = replace(self.state, look=self._resized())
+        self.clock = FakeClock(t_ns)
+        self.stalled = history.stalled_at(t_ns)
+        self.recorder = self if history.recorded_at(t_ns) else None
+        self.error: LabappError | None = None
+        # Made anew: what pictures come to depends on the state alone, not on how it was reached.
+        self._renderer = PictureRenderer(
+            history.decoders, frozenset(), lambda function: function(), lambda command: None
+        )
+        try:
+            self._renderer.sync(self.machine.part(self.state), self.state)
+        except LabappError as error:
+            self.error = error
+
+    def _resized(self) -> Any:
+        """What the window showed, in a window of the size that is asked for."""
+        assert self._size is not None
+        look = self.state.look
+        width, height = self._size.width(), self._size.height()
+        window = look.window or WindowShown(width, height, 1.0, "", width, height)
+        return replace(look, window=replace(window, width=width, height=height))
+
+    @property
+    def pictures(self) -> Any:
+        return self._renderer.pictures
+
+    @property
+    def ready(self) -> bool:
+        return self._renderer.ready
+
+
+class PastWindow:
+    """The participant's window at a time of a recorded session.
+
+    Parameters
+    ----------
+    history : History
+        Of the session; its `machine` is there.
+    size : QSize or None
+        Of the window in logical pixels, whatever it was in the session; None for what it was.
+    withholds : bool
+        Whether answers that can tell who somebody is are not shown.
+    """
+
+    def __init__(
+        self, history: History, size: QSize | None = None, *, withholds: bool = False
+    ) -> None:
+        assert history.loaded is not None, "whoever shows a session looks at `problem` first"
+        self.history = history
+        self._past = PastSession(history, size)
+        view = SessionView(
+            self._past,
+            history.loaded,
+            strings_of(history.loaded, begun=True),
+            theme.LIGHT,
+            history.loaded.study.presentation,
+            None if history.gallery is None else Images(history.gallery),
+            withholds=withholds,
+        )
+        self.picture = WindowPicture(view)
+        if size is not None:
+            self.picture.window.resize(size)
+        self._shown_ns: int | None = None
+        self.problem = ""
+
+    @property
+    def session(self) -> SessionView:
+        """What is shown."""
+        return self.picture.session
+
+    def show_time(self, t_ns: int) -> None:
+        """Show a session time; where that cannot be, the window says why, see `problem`."""
+        self._past.go_to(t_ns)
+        if self._shown_ns is not None and t_ns < self._shown_ns:
+            self.picture.renew()
+        self._shown_ns = t_ns
+        self.problem = ""
+        try:
+            if self._past.error is not None:
+                raise self._past.error
+            self.picture.follow()
+        except LabappError as error:
+            self.problem = error.what
+            self.picture.renew()
+            self.picture.show_cover(Cover(tr("This screen cannot be shown"), error.what))
+
+    def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
+        """The window in a room of so many logical pixels, on a display of so many pixels each.
+
+        trails: with the movements of the dials in the last seconds.
+        """
+        while True:
+            pixmap = self.picture.draw(room, ratio)
+            if not self.picture.looks_left:
+                break
+        if trails:
+            self._draw_trails(pixmap, ratio)
+        return pixmap
+
+    def _draw_trails(self, pixmap: QPixmap, ratio: float) -> None:
+        """Beneath each dial where it has been, the paler the longer ago."""
+        screen = self.picture.screen
+        if screen is None or self.picture.stack.currentWidget() is not screen:
+            return
+        controls = screen.dial_controls()
+        window, now_ns = self.picture.window, self._past.t_ns
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        scale = pixmap.width() / ratio / window.width()
+        painter.scale(scale, scale)
+        for dimension, stops in self.history.trails(now_ns - TRAIL_NS, now_ns).items():
+            control = controls.get(dimension)
+            if control is None or not control.widget.isVisibleTo(window):
+                continue
+            middle = control.widget.mapTo(window, QPoint(0, control.widget.height() // 2))
+            for (_, before), (t_ns, after) in pairwise(stops):
+                colour = QColor(self.session.palette.accent)
+                colour.setAlphaF(0.15 + 0.75 * max(0.0, 1 - (now_ns - t_ns) / TRAIL_NS))
+                painter.setPen(QPen(colour, 3.0))
+                y = middle.y() + TRAIL_BELOW
+                begin, end = (control.handle_x(value) for value in (before, after))
+                painter.drawLine(QPointF(middle.x() + begin, y), QPointF(middle.x() + end, y))
+        painter.end()
+
+    def close(self) -> None:
+        """Let the window go."""
+        self.picture.close()
+
+
+class ReplayPicture(QWidget):
+    """The participant's screen at a time, as large as there is room for.
+
+    Parameters
+    ----------
+    history : History
+        Of the session.
+    withholds : bool
+        See `PastWindow`.
+    """
+
+    def __init__(self, history: History, *, withholds: bool = False) -> None:
+        super().__init__()
+        self._history, self._withholds = history, withholds
+        self._past: PastWindow | None = None
+        self._pixmap: QPixmap | None = None
+        self._t_ns = history.begin_ns
+        self.trails = True
+        self.hidden_because = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(160, 90)
+        self.setAccessibleName(tr("The participant’s screen"))
+
+    @property
+    def problem(self) -> str:
+        """Why the screen at this time cannot be shown; empty where it can."""
+        if self._history.machine is None:
+            return self._history.problem
+        return "" if self._past is None else self._past.problem
+
+    def show_time(self, t_ns: int) -> None:
+        """Show a session time."""
+        self._t_ns = t_ns
+        self._draw()
+
+    def hide_screen(self, why: str) -> None:
+        """Show nothing of the screen but why not, as to raters who are not to see it."""
+        self.hidden_because = why
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self.isVisible():
+            return
+        self._pixmap = None
+        if self._history.machine is not None and not self.hidden_because:
+            if self._past is None:
+                self._past = PastWindow(self._history, withholds=self._withholds)
+            self._past.show_time(self._t_ns)
+            ratio = self.devicePixelRatioF()
+            self._pixmap = self._past.draw(self.size(), ratio, trails=self.trails)
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._draw()
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        self._draw()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._pixmap is None:
+            why = self.hidden_because or self._history.problem
+            painter.drawText(
+                self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, why
+            )
+        else:
+            wide = self._pixmap.deviceIndependentSize().width()
+            painter.drawPixmap(QPointF(round((self.width() - wide) / 2), 0), self._pixmap)
+        painter.end()
+
+    def close_picture(self) -> None:
+        """Let the window in the picture go."""
+        if self._past is not None:
+            self._past.close()
+            self._past = None
+
+
+def still(
+    history: History,
+    t_ns: int,
+    size: QSize = USUAL,
+    *,
+    trails: bool = False,
+    withholds: bool = False,
+) -> QImage:
+    """The participant's screen at a session time, the same picture every time.
+
+    Parameters
+    ----------
+    history : History
+        Of the session.
+    t_ns : int
+        Session time.
+    size : QSize
+        Of the window in logical pixels, which are those of the picture.
+    trails : bool
+        With the movements of the dials in the last seconds.
+    withholds : bool
+        See `PastWindow`.
+
+    Raises
+    ------
+    RecordError
+        No screen of the session can be shown.
+    LabappError
+        The one at that time cannot be shown, for example since its model is not installed.
+    """
+    history.state_at(t_ns)  # raises, before there is a window
+    past = PastWindow(history, size, withholds=withholds)
+    try:
+        past.show_time(t_ns)
+        if past.problem:
+            raise LabappError(
+                past.problem,
+                safe="No picture was written.",
+                todo="`labapp replay` shows the rest of the session.",
+            )
+        return past.draw(size, 1.0, trails=trails).toImage()
+    finally:
+        past.close()
+        # Nobody goes back to the event loop between two pictures.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
