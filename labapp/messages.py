@@ -18,6 +18,16 @@ FORMS: Mapping[str, str] = {
     "sound_library": "The sound library PortAudio could not be loaded: {error}.",
     "sound_system": "The sound system could not be started: {error}.",
     "sound_devices": "The sound devices could not be listed: {error}.",
+    "sound_file_missing": "The sound file {file} is not there",
+    "sound_file_unreadable": "The sound file {file} cannot be read: {why}",
+    "sound_file_other": (
+        "The sound file {file} is not the recorded one: it has {rate} Hz, not {recorded}"
+    ),
+    "sound_file_no_time": "The sound file {file} has no place in time: {why}",
+    "sound_file_cut": "The sound file {file} ends {seconds} s too early",
+    "sound_file_longer": (
+        "The sound file {file} goes on for {seconds} s after its end; that is not played"
+    ),
     "microphone_not_opened": "The microphone {name} could not be opened: {problem}.",
     "microphone_no_answer": "The microphone {name} did not answer.",
     "microphone_lost": "Microphone lost: {reason}",

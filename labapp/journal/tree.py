@@ -127,7 +127,8 @@ class ZipTree:
     def open(self, name: str) -> Iterator[IO[bytes]]:
         with self._archive() as archive:
             if self.prefix + name not in archive.NameToInfo:
-                raise _unreadable(f"{self.path}: {name}", FileNotFoundError("it is not there"))
+                absent = FileNotFoundError("it is not there")
+                raise _unreadable(f"{self.path}: {name}", absent) from absent
             with archives.member(archive, self.prefix + name) as stream:
                 yield stream
 

@@ -1,0 +1,83 @@
+"""What a journal says of each sound file: where its frames lie in time, and which of them are lost.
+
+A fold over the events of the sound alone (`audio.*`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from labapp.audio.alignment import Anchor, ClockFit, fit_clock
+from labapp.errors import RecordError
+from labapp.events import Payload
+from labapp.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
+
+LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
+"""Frames a second that a recording can have."""
+
+
+@dataclass(slots=True)
+class PlacedFile:
+    """A sound file as the journal knows it.
+
+    Attributes
+    ----------
+    name : str
+        In the session's folder.
+    rate : int
+        Frames a second, as stated.
+    anchors : list of Anchor
+        In order of their frames.
+    gaps : list of (int, int, str)
+        First frame, number of frames and cause of each stretch of silence put in for lost sound.
+    first_block : AudioBlock or None
+        By which the file can be told from another.
+    frames : int
+        On the disk by the last block.
+    stopped_at : int or None
+        Frames when it was closed; None after a killed run.
+    """
+
+    name: str
+    rate: int
+    anchors: list[Anchor] = field(default_factory=list)
+    gaps: list[tuple[int, int, str]] = field(default_factory=list)
+    first_block: AudioBlock | None = None
+    frames: int = 0
+    stopped_at: int | None = None
+
+    @property
+    def expected(self) -> int:
+        """Frames that it should have at least."""
+        return self.frames if self.stopped_at is None else self.stopped_at
+
+    def fit(self) -> ClockFit:
+        """Where its frames lie in time. Raises RecordError where nothing says it."""
+        if not LOWEST_RATE <= self.rate <= HIGHEST_RATE:
+            raise RecordError(f"{self.name} cannot have {self.rate} frames a second.")
+        breaks = (first + frames for first, frames, _ in self.gaps)
+        return fit_clock(self.anchors, self.rate, breaks)
+
+
+def placed_files(payloads: Iterable[Payload]) -> list[PlacedFile]:
+    """Fold the sound's events, in the journal's order; others are passed over."""
+    placed: dict[str, PlacedFile] = {}
+    for payload in payloads:
+        match payload:
+            case AudioStarted():
+                new = PlacedFile(payload.file, payload.nominal_rate)
+                placed.setdefault(payload.file, new)
+            case AudioBlock() if payload.file in placed:
+                file = placed[payload.file]
+                file.anchors.extend(payload.anchors)
+                file.first_block = file.first_block or payload
+                file.frames = max(file.frames, payload.frames)
+            case AudioGap() if payload.file in placed and payload.frames > 0:
+                gap = (payload.at_frame, payload.frames, payload.cause)
+                placed[payload.file].gaps.append(gap)
+            case AudioStopped() if payload.file in placed:
+                placed[payload.file].stopped_at = payload.frames
+            case _:
+                pass
+    return list(placed.values())

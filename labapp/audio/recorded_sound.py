@@ -1,0 +1,287 @@
+"""The sound of a session on the session's clock, out of all its files.
+
+A session has a sound file for each run of the program and each take in it, each with a clock of its
+own. Here they are one sound: silence where nothing was recorded, and a list of these gaps with
+their causes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.audio.alignment import ClockFit
+from labapp.audio.blocks import fits
+from labapp.audio.placed_files import PlacedFile, placed_files
+from labapp.audio.wav_samples import OpenFile, WavSamples
+from labapp.audio.writer import FRAME_BYTES, HEADER_BYTES
+from labapp.clock import NS
+from labapp.errors import LabappError
+from labapp.events import Payload
+from labapp.messages import Message
+
+Stretch = tuple[int, int]
+"""Session time in ns; half-open."""
+Absence = Literal["not_recorded", "missing", "unreadable", "other_file", "no_time", "cut_off"]
+"""Why there is no sound, beside the causes of `audio.gap`: nothing was recorded; the file is not
+there, cannot be read, is another than the one recorded, has no place in time, or ends too early."""
+
+DEFAULT_RATE = 48_000
+SHORTEST_GAP_NS = 20_000_000
+LATEST_NS = 120 * NS
+"""So much sound there can be after the last event: what waited for the disk when a run was killed
+(see `WavWriter`)."""
+_SAME_RATE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class SoundSpan:
+    """A sound file on the session's clock.
+
+    Attributes
+    ----------
+    t0_ns, t1_ns : int
+        Session time of its first frame, and of the end of its last.
+    file : str
+        Its name in the session's folder.
+    """
+
+    t0_ns: int
+    t1_ns: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    span: SoundSpan
+    fit: ClockFit
+    samples: WavSamples
+    frames: int
+
+
+class RecordedSound:
+    """The sound of a session.
+
+    Parameters
+    ----------
+    open_file : callable
+        Opens a sound file by its name in the session's folder (`Record.tree.open`).
+    payloads : iterable of Payload
+        The events of the sound (`audio.*`) in the journal's order.
+    end_ns : int
+        Session time of the last event.
+    silenced : iterable of (int, int)
+        Stretches of session time that are not to be heard: zeros are read there.
+
+    Attributes
+    ----------
+    begin_ns, end_ns : int
+        Session time of the session's beginning, and of its last event or sound.
+    spans : tuple of SoundSpan
+        What can be heard, in order of time; none overlaps another.
+    gaps : tuple of (int, int, str)
+        Session time and cause of each stretch without sound: an `Absence`, or the cause of an
+        `audio.gap`.
+    rate : int
+        Frames a second of what is read: the highest of any file.
+    problems : tuple of Message
+        What is wrong with the files, for people; empty where nothing is.
+    """
+
+    def __init__(
+        self,
+        open_file: OpenFile,
+        payloads: Iterable[Payload],
+        end_ns: int,
+        silenced: Iterable[Stretch] = (),
+    ) -> None:
+        self._open_file = open_file
+        self._latest_ns = end_ns + LATEST_NS
+        self._placed: list[_Placed] = []
+        self.begin_ns = 0
+        self.silenced = tuple(sorted(silenced))
+        problems: list[Message] = []
+        absent: list[tuple[int, int, str]] = []
+        for file in placed_files(payloads):
+            problem = self._place(file, absent)
+            if problem is not None:
+                problems.append(problem)
+        self._without_overlap()
+        self.problems = tuple(problems)
+        self.spans = tuple(placed.span for placed in self._placed)
+        self.rate = max((p.fit.nominal_rate for p in self._placed), default=DEFAULT_RATE)
+        self.end_ns = max([end_ns, *(span.t1_ns for span in self.spans)])
+        self.gaps = self._all_gaps(absent)
+
+    def read(self, t0_ns: int, frames: int) -> NDArray[np.int16]:
+        """Sound from a session time on.
+
+        Parameters
+        ----------
+        t0_ns : int
+            Session time of the first frame; it may lie before the beginning or after the end.
+        frames : int
+            How many, at `rate`.
+
+        Returns
+        -------
+        (frames,) int16
+            Zeros where nothing was recorded. The samples are the file's own, with one left out or
+            doubled now and then where the sound card's clock was not the computer's; of a file of
+            another rate they are interpolated.
+        """
+        heard = np.zeros(max(0, frames), np.int16)
+        end_ns = t0_ns + round(frames * NS / self.rate)
+        for placed in self._placed:
+            if placed.span.t0_ns < end_ns and t0_ns < placed.span.t1_ns:
+                self._read_from(placed, t0_ns, heard)
+        for begins, ends in self.silenced:
+            if begins < end_ns and t0_ns < ends:
+                first = max(0, int(np.floor((begins - t0_ns) * self.rate / NS)))
+                last = max(0, int(np.ceil((ends - t0_ns) * self.rate / NS)))
+                heard[first:last] = 0
+        return heard
+
+    def file_position(self, t_ns: int) -> tuple[str, int] | None:
+        """The file that is heard at a session time, and the frame in it; None where none is."""
+        for placed in self._placed:
+            if placed.span.t0_ns <= t_ns < placed.span.t1_ns:
+                frame = round((t_ns - placed.fit.offset_ns) * placed.fit.rate / NS)
+                return placed.span.file, min(max(frame, 0), placed.frames - 1)
+        return None
+
+    def fit(self, file: str) -> ClockFit:
+        """Where the frames of a file of `spans` lie in time. Raises KeyError for another file."""
+        return self._of(file).fit
+
+    def samples(self, file: str) -> WavSamples:
+        """The samples of a file of `spans`. Raises KeyError for another file."""
+        return self._of(file).samples
+
+    def close(self) -> None:
+        """Give the files back; nothing but silence is read afterwards. Harmless when closed
+        before."""
+        for placed in self._placed:
+            placed.samples.close()
+
+    def _of(self, file: str) -> _Placed:
+        for placed in self._placed:
+            if placed.span.file == file:
+                return placed
+        raise KeyError(file)
+
+    def _place(self, file: PlacedFile, absent: list[tuple[int, int, str]]) -> Message | None:
+        """Open a file and put it in its place; what is wrong with it, if anything is."""
+        try:
+            fit = file.fit()
+        except LabappError as error:
+            return Message("sound_file_no_time", file=file.name, why=error.what)
+        whole = (fit.frame_to_ns(0), fit.frame_to_ns(file.expected))
+        try:
+            samples = WavSamples(self._open_file(file.name))
+        except (LabappError, OSError, ValueError) as error:
+            if _not_there(error):
+                absent.append((*whole, "missing"))
+                return Message("sound_file_missing", file=file.name)
+            absent.append((*whole, "unreadable"))
+            why = error.what if isinstance(error, LabappError) else str(error)
+            return Message("sound_file_unreadable", file=file.name, why=why)
+        if samples.form.rate not in (0, file.rate) and not _same(self._open_file, file):
+            samples.close()
+            absent.append((*whole, "other_file"))
+            return Message(
+                "sound_file_other", file=file.name, rate=samples.form.rate, recorded=file.rate
+            )
+        frames = samples.size if file.stopped_at is None else min(samples.size, file.stopped_at)
+        begins, ends = fit.frame_to_ns(0), min(fit.frame_to_ns(frames), self._latest_ns)
+        if frames and ends >= 0 and begins < ends:
+            span = SoundSpan(max(0, begins), ends, file.name)
+            self._placed.append(_Placed(span, fit, samples, frames))
+        else:
+            samples.close()
+        for first, lost, cause in file.gaps:
+            last = min(first + lost, frames)
+            absent.append((fit.frame_to_ns(first), fit.frame_to_ns(last), cause))
+        if frames < file.expected:
+            absent.append((fit.frame_to_ns(frames), whole[1], "cut_off"))
+            seconds = f"{(file.expected - frames) / file.rate:.1f}"
+            return Message("sound_file_cut", file=file.name, seconds=seconds)
+        if file.stopped_at is not None and samples.size > file.stopped_at:
+            seconds = f"{(samples.size - file.stopped_at) / file.rate:.1f}"
+            return Message("sound_file_longer", file=file.name, seconds=seconds)
+        return None
+
+    def _without_overlap(self) -> None:
+        """In order of time; a file ends where the next begins."""
+        in_order = sorted(self._placed, key=lambda placed: placed.span.t0_ns)
+        self._placed = []
+        for number, placed in enumerate(in_order):
+            later = in_order[number + 1].span.t0_ns if number + 1 < len(in_order) else None
+            span = placed.span
+            if later is not None and later < span.t1_ns:
+                span = SoundSpan(span.t0_ns, later, span.file)
+            if span.t0_ns < span.t1_ns:
+                self._placed.append(_Placed(span, placed.fit, placed.samples, placed.frames))
+            else:
+                placed.samples.close()
+
+    def _all_gaps(self, absent: list[tuple[int, int, str]]) -> tuple[tuple[int, int, str], ...]:
+        """The gaps that are known, and what no file covers, in order of time."""
+        known = sorted(
+            (max(self.begin_ns, begins), min(self.end_ns, ends), cause)
+            for begins, ends, cause in absent
+            if min(self.end_ns, ends) - max(self.begin_ns, begins) >= SHORTEST_GAP_NS
+        )
+        covered = sorted([(s.t0_ns, s.t1_ns) for s in self.spans] + [gap[:2] for gap in known])
+        at = self.begin_ns
+        for begins, ends in [*covered, (self.end_ns, self.end_ns)]:
+            if begins - at >= SHORTEST_GAP_NS:
+                known.append((at, begins, "not_recorded"))
+            at = max(at, ends)
+        return tuple(sorted(known))
+
+    def _read_from(self, placed: _Placed, t0_ns: int, heard: NDArray[np.int16]) -> None:
+        """Fill in what a file has of the frames from `t0_ns` on."""
+        span, fit = placed.span, placed.fit
+        first = max(0, -((t0_ns - span.t0_ns) * self.rate // NS))
+        last = min(heard.size, -((t0_ns - span.t1_ns) * self.rate // NS))
+        if first >= last:
+            return
+        step = fit.rate / self.rate
+        start = (t0_ns - fit.offset_ns) * fit.rate / NS + first * step
+        place = start + np.arange(last - first) * step
+        same = abs(step - 1.0) < _SAME_RATE
+        lowest = max(0, int(np.floor(place[0])))
+        samples = placed.samples[lowest : min(placed.frames, int(np.ceil(place[-1])) + 2)]
+        if samples.size == 0:
+            return
+        if same:
+            index = np.rint(place).astype(np.int64) - lowest
+            inside = (index >= 0) & (index < samples.size)
+            heard[first:last][inside] = samples[index[inside]]
+        else:
+            known = np.arange(lowest, lowest + samples.size)
+            values = np.interp(place, known, samples, left=0.0, right=0.0)
+            heard[first:last] = np.rint(values).astype(np.int16)
+
+
+def _not_there(error: Exception) -> bool:
+    causes = (error, error.__cause__)
+    return any(isinstance(cause, FileNotFoundError | NotADirectoryError) for cause in causes)
+
+
+def _same(open_file: OpenFile, file: PlacedFile) -> bool:
+    """Whether a file begins with the sound that was recorded, although its header says another rate
+    than the journal."""
+    if file.first_block is None:
+        return False
+    try:
+        with open_file(file.name) as stream:
+            stream.seek(HEADER_BYTES + file.first_block.first_frame * FRAME_BYTES)
+            return fits(stream, file.first_block) is True
+    except (LabappError, OSError, ValueError):
+        return False

@@ -1,0 +1,81 @@
+"""Sessions with any sound: what was recorded when, by a clock of its own, with gaps."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.audio.writer import wav_header
+from labapp.clock import NS
+from labapp.events.lifecycle import SegmentEnded, SessionCompleted
+from labapp.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
+from tests.helpers.journals import SessionBuilder, golden_plan
+
+RATE = 8000
+
+
+@dataclass(frozen=True)
+class Take:
+    """A sound file. start_s: session time of its first frame; ppm: how much faster than stated its
+    clock runs; gaps: first frame and frames of each silence put in for lost sound; stopped: closed
+    in an orderly way."""
+
+    samples: NDArray[np.int16]
+    start_s: float = 1.0
+    rate: int = RATE
+    ppm: float = 0.0
+    gaps: tuple[tuple[int, int], ...] = ()
+    stopped: bool = True
+
+    @property
+    def true_rate(self) -> float:
+        """Frames a second of session time."""
+        return self.rate * (1 + self.ppm * 1e-6)
+
+    def heard_s(self, frame: float) -> float:
+        """Session time of a frame."""
+        return self.start_s + frame / self.true_rate
+
+
+def name_of(number: int) -> str:
+    """Of the take of that number, from 1."""
+    return f"audio/segment-{number:02d}.wav"
+
+
+def sounding_session(root: Path, *takes: Take, end_s: float) -> Path:
+    """A session folder below `root` with these sounds and nothing else in it."""
+    builder = SessionBuilder(study_files=None)
+    frozen = golden_plan()
+    builder.plan(frozen.pop("plan"), **frozen)
+    builder.segment(0, 1)
+    for number, take in enumerate(takes, 1):
+        _add(builder, name_of(number), take)
+    builder.at(end_s, SessionCompleted())
+    builder.at(end_s, SegmentEnded("completed"))
+    folder = builder.write(root)
+    for number, take in enumerate(takes, 1):
+        content = np.asarray(take.samples, "<i2").tobytes()
+        (folder / name_of(number)).write_bytes(wav_header(take.rate, len(content)) + content)
+    return folder
+
+
+def _add(builder: SessionBuilder, name: str, take: Take) -> None:
+    builder.at(take.start_s, AudioStarted(name, "Microphone", "ALSA", take.rate, 1, "PCM_16"))
+    lost = 0
+    for at, frames in take.gaps:
+        lost += frames
+        builder.at(take.heard_s(at + frames), AudioGap(name, at, frames, "overflow"))
+    for first in range(0, take.samples.size, take.rate):
+        last = min(first + take.rate, take.samples.size)
+        sha256 = hashlib.sha256(np.asarray(take.samples[first:last], "<i2").tobytes()).hexdigest()
+        # Ten a second, as the recorder writes them; less would do for the fit.
+        frames = range(first, last, max(1, take.rate // 10))
+        anchors = tuple((n, 500 + take.heard_s(n), round(take.heard_s(n) * NS)) for n in frames)
+        builder.at(take.heard_s(last), AudioBlock(name, first, last, sha256, anchors))
+    if take.stopped:
+        ends = take.heard_s(take.samples.size)
+        builder.at(ends, AudioStopped(name, take.samples.size, lost))
