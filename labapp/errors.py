@@ -8,6 +8,7 @@ LabappError                  what happened, what is safe, what to do next
 ├── ModelError               a model package is missing, foreign, corrupt or not safe to open
 ├── MetricError              a representation cannot be scored from the numbers given
 ├── RatingError              a rater's file of dial names is missing, wrong or of another analysis
+├── AgreementError           a table of ratings is missing, wrong or not fit to be compared
 ├── SetupError               the machine lacks something (display, library, screen)
 ├── SessionError             a session cannot be made, opened or continued
 │   ├── ParticipantTaken     the participant already has a session in this study
@@ -134,6 +135,10 @@ class MetricError(LabappError):
 
 
 class RatingError(LabappError):
+    pass
+
+
+class AgreementError(LabappError):
     pass
 
 

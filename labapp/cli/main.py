@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from labapp import __version__, access
+from labapp.cli.coding import code_app
 from labapp.cli.metrics import metrics
 from labapp.cli.models import models_app
 from labapp.cli.options import (
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
+app.add_typer(code_app, name="code")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")

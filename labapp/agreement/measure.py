@@ -1,0 +1,238 @@
+"""What a measure of agreement is, and what comes of it: a number or the reason why there is none.
+
+Every measure here is worked out from sums over units, so that those of sessions can be added: that
+is what the bootstrap draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.agreement.ratings import MISSING, Ratings
+
+Sums = NDArray[np.float64]
+
+DRAWS = 2_000
+SEED = 0
+FEWEST_CLUSTERS = 10
+"""Below that many sessions the spread between them is itself not known well enough."""
+_AT_ONCE = 4_000_000
+"""Numbers of the bootstrap's sums in memory."""
+
+
+class Measure(Protocol):
+    """A coefficient of agreement."""
+
+    @property
+    def name(self) -> str:
+        """As it is called in text, such as `Cohen's kappa`."""
+        ...
+
+    @property
+    def level(self) -> str:
+        """`nominal`, `ordinal`, `interval` or `ratio`."""
+        ...
+
+    def sums(self, ratings: Ratings) -> Sums:
+        """By cluster what is added over units, shape (n_clusters, …)."""
+        ...
+
+    def value(self, sums: Sums) -> NDArray[np.float64]:
+        """The coefficients of sums with any number of axes in front; NaN where undefined."""
+        ...
+
+    def why_none(self, ratings: Ratings) -> str:
+        """Why there is no value for these ratings: a clause; empty where there is one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % bootstrap interval over clusters.
+
+    Attributes
+    ----------
+    low, high : float or None
+        Percentiles 2.5 and 97.5 of the draws; None where there is no interval.
+    clusters : int
+        How many were drawn from.
+    undefined : int
+        Draws in which the coefficient is undefined; they are left out.
+    reason : str
+        Why there is no interval: a clause.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    clusters: int = 0
+    undefined: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A measure applied to ratings.
+
+    Attributes
+    ----------
+    measure, level : str
+        Its name and the level of measurement.
+    value : float or None
+        None where it is undefined.
+    n_units, n_comparable, n_raters : int
+        Units in the table, those among them that two raters or more coded, and raters.
+    reason : str
+        Why there is no value: a clause.
+    interval : Interval
+        Of the value.
+    """
+
+    measure: str
+    level: str
+    value: float | None
+    n_units: int
+    n_comparable: int
+    n_raters: int
+    reason: str = ""
+    interval: Interval = Interval(reason="none was asked for")
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "measure": self.measure,
+            "level": self.level,
+            "value": self.value,
+            "n_units": self.n_units,
+            "n_raters": self.n_raters,
+        } | ({"reason": self.reason} if self.value is None else {})
+
+
+def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -> Coefficient:
+    """Apply a measure; interval: also draw sessions for its uncertainty."""
+    reason = _too_little(ratings) or measure.why_none(ratings)
+    value, drawn = None, Interval(reason="there is no value")
+    if not reason:
+        sums = measure.sums(ratings)
+        number = float(measure.value(sums.sum(axis=0)))
+        if np.isfinite(number):
+            value = number
+            drawn = (
+                cluster_interval(measure, sums)
+                if interval
+                else Interval(reason="none was asked for")
+            )
+        else:
+            reason = "agreement by chance is certain"
+    return Coefficient(
+        measure.name,
+        measure.level,
+        value,
+        ratings.n_units,
+        ratings.n_comparable,
+        ratings.n_raters,
+        reason,
+        drawn,
+    )
+
+
+def cluster_interval(
+    measure: Measure,
+    sums: Sums,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    fewest: int = FEWEST_CLUSTERS,
+) -> Interval:
+    """The interval from as many clusters as there are, drawn with replacement."""
+    n = len(sums)
+    if n < fewest:
+        few = f"{n} session" + "s" * (n != 1)
+        return Interval(
+            clusters=n,
+            reason=f"units of one session hang together, and {few} are too few to draw from "
+            f"({fewest} are needed)",
+        )
+    drawn = resample(measure, sums, np.full(n, 1 / n), n, draws, seed)
+    defined = drawn[np.isfinite(drawn)]
+    undefined = draws - defined.size
+    if undefined > draws / 2:
+        why = "the coefficient is undefined in most bootstrap draws"
+        return Interval(clusters=n, undefined=undefined, reason=why)
+    low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))
+    return Interval(low, high, n, undefined)
+
+
+def resample(
+    measure: Measure, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
+) -> NDArray[np.float64]:
+    """The coefficient of each draw of clusters with replacement, shape (draws,); NaN where it is
+    undefined.
+
+    Parameters
+    ----------
+    measure : Measure
+        The coefficient.
+    sums : ndarray of float64, shape (n, …)
+        Of each cluster.
+    shares : ndarray of float64, shape (n,)
+        The probability of each.
+    size : int
+        How many make a draw.
+    draws, seed : int
+        How many draws, and of which generator.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    times = rng.multinomial(size, shares, size=draws).astype(np.float64)
+    flat = sums.reshape(len(sums), -1)
+    step = max(1, _AT_ONCE // max(1, flat.shape[1]))
+    parts = [
+        measure.value((times[at : at + step] @ flat).reshape(-1, *sums.shape[1:]))
+        for at in range(0, draws, step)
+    ]
+    return np.concatenate(parts)
+
+
+def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n: int) -> Sums:
+    """Rows of units, added by cluster."""
+    sums = np.zeros((n, *values.shape[1:]))
+    np.add.at(sums, clusters, values)
+    return sums
+
+
+def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[np.float64]:
+    """Their quotient; NaN where the denominator is nothing."""
+    nothing = np.asarray(denominator) == 0
+    quotient = np.asarray(numerator) / np.where(nothing, 1.0, denominator)
+    return np.asarray(np.where(nothing, np.nan, quotient), np.float64)
+
+
+def one_category(ratings: Ratings) -> str:
+    """The clause for ratings that are all the same; empty where they are not."""
+    # Of units with a rating to compare alone: the others do not enter.
+    several = np.sum(ratings.codes != MISSING, axis=1) > 1
+    used = np.unique(ratings.codes[several])
+    used = used[used != MISSING]
+    if used.size != 1:
+        return ""
+    name = category_text(ratings.categories[int(used[0])])
+    return f"all gave {name} only, so that agreement by chance is certain"
+
+
+def category_text(category: Any) -> str:
+    """A category in a sentence: a number, a text in quotes, or the codes of a set."""
+    if isinstance(category, AbstractSet):
+        return " and ".join(f"“{code}”" for code in sorted(category)) or "no code"
+    return f"“{category}”" if isinstance(category, str) else f"{category:g}"
+
+
+def _too_little(ratings: Ratings) -> str:
+    if ratings.n_raters < 2:
+        return "there is one rater only"
+    if not ratings.n_units:
+        return "there is no unit"
+    if not ratings.n_comparable:
+        return "no unit was coded by two raters"
+    return ""
