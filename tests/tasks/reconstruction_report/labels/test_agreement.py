@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
-from labapp.tasks.reconstruction.report.labels import agreement as module
-from labapp.tasks.reconstruction.report.labels.agreement import DRAWS, agreement
+from labapp.agreement.measure import DRAWS, SEED
+from labapp.tasks.reconstruction.report.labels.agreement import agreement
 
 
 def votes(raters: int) -> st.SearchStrategy[list[list[bool]]]:
@@ -65,21 +65,20 @@ def test_by_hand() -> None:
 
 
 @pytest.mark.parametrize("raters", [2, 3])
-def test_each_draw_is_the_kappa_of_the_names_drawn(raters: int) -> None:
+def test_the_interval_is_that_of_kappas_of_names_drawn(raters: int) -> None:
     rng = np.random.default_rng(3)
     says = rng.random((raters, 12)) < 0.6
-    drawn = module._bootstrap(says)
     kinds, counts = np.unique(says.T, axis=0, return_counts=True)
-    again = np.random.Generator(np.random.PCG64(module.SEED)).multinomial(12, counts / 12, DRAWS)
-    for at in range(0, DRAWS, 97):
-        names = np.repeat(kinds, again[at], axis=0).T
-        if len(np.unique(names)) < 2:
-            assert np.isnan(drawn[at])
-        elif raters == 2:
-            assert drawn[at] == pytest.approx(cohen_kappa_score(*names))
-        else:
+    times = np.random.Generator(np.random.PCG64(SEED)).multinomial(12, counts / 12, DRAWS)
+    drawn = []
+    for draw in times:
+        names = np.repeat(kinds, draw, axis=0).T
+        if len(np.unique(names)) == 2:
             table, _ = aggregate_raters(names.T.astype(int))
-            assert drawn[at] == pytest.approx(fleiss_kappa(table))
+            drawn.append(cohen_kappa_score(*names) if raters == 2 else fleiss_kappa(table))
+    result = agreement(says.tolist())
+    assert result.undefined == DRAWS - len(drawn)
+    assert (result.low, result.high) == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])))
 
 
 @pytest.mark.parametrize("says", [True, False])

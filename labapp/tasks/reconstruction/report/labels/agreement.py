@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-DRAWS = 2_000
-SEED = 0
+from labapp.agreement.kappa import CohenKappa, FleissKappa
+from labapp.agreement.measure import DRAWS, SEED, resample
+from labapp.agreement.ratings import Ratings
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +53,16 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
         text = "consistent" if votes[0, 0] else "not consistent"
         why = f"every rater calls every name {text}, so that agreement by chance is certain"
         return Agreement(raters, n, percent, None, None, None, 0, why)
-    kappa = _cohen(votes) if raters == 2 else _fleiss(votes)
-    drawn = _bootstrap(votes)
-    known = drawn[np.isfinite(drawn)]
-    undefined = DRAWS - known.size
+    # A draw of names is a draw of how many there are of each kind of votes.
+    kinds, counts = np.unique(votes.T.astype(np.int64), axis=0, return_counts=True)
+    ratings = Ratings(kinds, (False, True), np.arange(len(kinds)))
+    measure = CohenKappa() if raters == 2 else FleissKappa()
+    sums = measure.sums(ratings)
+    kappa = float(measure.value(np.tensordot(counts, sums, 1)))
+    drawn = resample(measure, sums, counts / n, n, DRAWS, SEED)
+    defined = drawn[np.isfinite(drawn)]
+    undefined = DRAWS - defined.size
     if undefined > DRAWS / 2:
         return Agreement(raters, n, percent, kappa, None, None, undefined)
-    low, high = (float(end) for end in np.percentile(known, [2.5, 97.5]))
+    low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))
     return Agreement(raters, n, percent, kappa, low, high, undefined)
-
-
-def _cohen(votes: NDArray[np.bool_]) -> float:
-    from sklearn.metrics import cohen_kappa_score
-
-    return float(cohen_kappa_score(votes[0], votes[1]))
-
-
-def _fleiss(votes: NDArray[np.bool_]) -> float:
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    yes = votes.sum(axis=0)
-    return float(fleiss_kappa(np.stack([len(votes) - yes, yes], axis=1)))
-
-
-def _bootstrap(votes: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Kappa of each draw of as many names with replacement, float64 of shape (DRAWS,); NaN where it
-    is undefined. A draw of names is a draw of how many there are of each kind of votes."""
-    raters, n = votes.shape
-    kinds, counts = np.unique(votes.T, axis=0, return_counts=True)
-    rng = np.random.Generator(np.random.PCG64(SEED))
-    drawn = rng.multinomial(n, counts / n, size=DRAWS).astype(np.float64)
-    yes = kinds.sum(axis=1)
-    if raters == 2:
-        observed = drawn @ (kinds[:, 0] == kinds[:, 1]) / n
-        first, other = drawn @ kinds[:, 0] / n, drawn @ kinds[:, 1] / n
-        chance = first * other + (1 - first) * (1 - other)
-    else:
-        same = (yes * (yes - 1) + (raters - yes) * (raters - yes - 1)) / (raters * (raters - 1))
-        observed = drawn @ same / n
-        share = drawn @ yes / (n * raters)
-        chance = share**2 + (1 - share) ** 2
-    certain = np.isclose(chance, 1.0)
-    kappa = (observed - chance) / np.where(certain, 1.0, 1 - chance)
-    return np.where(certain, np.nan, kappa)

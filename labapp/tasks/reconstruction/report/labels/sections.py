@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from labapp.agreement.measure import DRAWS
 from labapp.report.formats import count, decimal
 from labapp.report.listing import NONE
 from labapp.report.page import Html, heading, paragraph, render, table, two_lines
-from labapp.tasks.reconstruction.report.labels.agreement import DRAWS
 from labapp.tasks.reconstruction.report.labels.dial_effects import Effects
 from labapp.tasks.reconstruction.report.labels.names import Model, Name
 from labapp.tasks.reconstruction.report.labels.published import TEXT
