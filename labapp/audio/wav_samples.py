@@ -101,11 +101,21 @@ class WavSamples:
         A step is not taken."""
         start, stop, _ = part.indices(self.size)
         wanted = max(0, stop - start) * FRAME_BYTES
-        with self._lock:
-            content = b""
-            if self._close.alive:
-                content = _read(self._file, self.form.first_byte + start * FRAME_BYTES, wanted)
+        content = self._bytes(self.form.first_byte + start * FRAME_BYTES, wanted)
         return np.frombuffer(content[: len(content) // FRAME_BYTES * FRAME_BYTES], "<i2")
+
+    def head(self) -> bytes:
+        """What the file has before its samples."""
+        return self._bytes(0, self.form.first_byte)
+
+    def tail(self) -> bytes:
+        """What it has behind them; of what labapp wrote at most half a sample."""
+        first = self.form.first_byte + self.size * FRAME_BYTES
+        return self._bytes(first, max(0, self.stat().st_size - first))
+
+    def _bytes(self, place: int, size: int) -> bytes:
+        with self._lock:
+            return _read(self._file, place, size) if self._close.alive else b""
 
     def stat(self) -> os.stat_result:
         """Of the open file. Raises OSError where it was closed."""
