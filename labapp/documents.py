@@ -346,6 +346,8 @@ _YAML_ADVICE = {
 """What to do, by what PyYAML calls the problem."""
 
 
+_ON = "on"
+"""As a key it is a word, though YAML takes it for true: of a tier, what its codes are given to."""
 _MERGE = "tag:yaml.org,2002:merge"
 _PLAIN_KEYS = "Write each key out, as a plain name."
 
@@ -376,7 +378,7 @@ class _Values:
                     what = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
                     self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
                     continue
-                key = self._plain(key_node)
+                key = _ON if key_node.value == _ON else self._plain(key_node)
                 if isinstance(key, bool) or not isinstance(key, str | int):
                     todo = "Correct it."
                     if isinstance(key, bool):

@@ -18,6 +18,8 @@ LabappError                  what happened, what is safe, what to do next
 ├── JournalError             an event could not be stored
 │   └── JournalFull          ... because the disk is full
 ├── RecordError              a journal or bundle cannot be read, or is not what was written
+├── AnnotationError          units, text, codes or a codebook cannot be read, written or used
+│   └── AnnotationsBusy      another window holds the file
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
@@ -175,6 +177,14 @@ class JournalFull(JournalError):
 
 
 class RecordError(LabappError):
+    pass
+
+
+class AnnotationError(LabappError):
+    pass
+
+
+class AnnotationsBusy(AnnotationError):
     pass
 
 

@@ -19,6 +19,10 @@ Round = Literal["training", "independent", "reconciled"]
 it, or to settle what differed."""
 ROUNDS: tuple[str, ...] = get_args(Round)
 
+Status = Literal["draft", "done", "locked"]
+"""Of a rater's marks in a session: still being given, given, or beyond any change."""
+STATUSES: tuple[str, ...] = get_args(Status)
+
 Blinding = Literal["names", "outcomes", "future", "screen"]
 """What a rater is not shown: names of models and conditions, how questions ended, what comes after
 the playhead, the participant's screen."""
@@ -152,6 +156,37 @@ class Redaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change of frozen units that their owner has not settled yet.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its session.
+    what : str
+        `split`, `merge`, `move`, `add` or `remove`.
+    removed : tuple of str
+        Ids of the units that would go.
+    put : tuple of Unit
+        Those that would come, or stand elsewhere.
+    by : str
+        Who proposes it.
+    reason : str
+        Why; may be empty.
+    utc : str
+        When it was made.
+    """
+
+    id: str
+    what: str
+    removed: tuple[str, ...] = ()
+    put: tuple[Unit, ...] = ()
+    by: str = ""
+    reason: str = ""
+    utc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Segmentation:
     """The units of a session in order of time.
 
@@ -163,11 +198,14 @@ class Segmentation:
         Whether they may be coded: from then on they change by accepted proposals alone.
     by : str
         Who froze them, or made them last.
+    proposals : tuple of Proposal
+        Changes that wait for whoever froze them, oldest first.
     """
 
     units: tuple[Unit, ...] = ()
     frozen: bool = False
     by: str = ""
+    proposals: tuple[Proposal, ...] = ()
 
     def unit(self, unit_id: str) -> Unit | None:
         """The unit of that id; None where there is none."""
@@ -188,12 +226,18 @@ class RaterMarks:
         `draft` or `done`; `locked` once nothing may change any more, for agreement was computed.
     machine : bool
         Whether no person gave them, such as the moderator's flags taken from the journal.
+    codebook : str
+        SHA-256 of the codebook by which its file was opened last.
+    round : str
+        See `Round`; of the time it was opened last.
     """
 
     rater: str
     marks: tuple[Mark, ...] = ()
-    status: Literal["draft", "done", "locked"] = "draft"
+    status: Status = "draft"
     machine: bool = False
+    codebook: str = ""
+    round: Round = "independent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +330,8 @@ class SessionAnnotations:
         In order of time.
     settlements : tuple of Settlement
         What was settled between raters, in order of time.
+    remarks : tuple of str
+        What a crash cut off at the end of a file, in words.
     """
 
     session: str
@@ -294,3 +340,4 @@ class SessionAnnotations:
     raters: Mapping[str, RaterMarks] = field(default_factory=dict)
     redactions: tuple[Redaction, ...] = ()
     settlements: tuple[Settlement, ...] = ()
+    remarks: tuple[str, ...] = ()

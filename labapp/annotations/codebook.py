@@ -1,0 +1,256 @@
+"""Codebooks: which codes there are, when they are given, and by which key.
+
+A codebook is a YAML file in the study's folder, `codebook.yaml` or `codebook-….yaml`. It is known
+by the SHA-256 of its bytes: every mark says by which version it was given, and every version that
+marks were given by is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, get_args
+
+from labapp.annotations.places import codebook_versions
+from labapp.errors import AnnotationError
+from labapp.reading import files
+
+LARGEST = 256 * 1024
+"""Bytes of a codebook."""
+PATTERNS = ("codebook.yaml", "codebook-*.yaml")
+"""Names of codebooks in a study's folder."""
+
+Kind = Literal["span", "point"]
+"""Whether a code holds for a stretch or for a moment."""
+KINDS: tuple[str, ...] = get_args(Kind)
+Target = Literal["units", "spans"]
+"""What codes of a tier are given to: units, or stretches of their own."""
+TARGETS: tuple[str, ...] = get_args(Target)
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A group of codes that are given together.
+
+    Attributes
+    ----------
+    name : str
+        Its id.
+    title : str
+        Its name for people.
+    exclusive : bool
+        Whether only one code of it holds at a time.
+    on : str
+        See `Target`.
+    optional : bool
+        Whether a unit may be left without a code of it.
+    values : tuple of int
+        What may be given with a code of it, by the digits; empty where nothing is.
+    """
+
+    name: str
+    title: str = ""
+    exclusive: bool = False
+    on: Target = "units"
+    optional: bool = False
+    values: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code, and when it is given.
+
+    Attributes
+    ----------
+    id : str
+        Unique in its codebook.
+    tier : str
+        The name of its tier.
+    name : str
+        For people.
+    key : str
+        A letter or digit; empty where it has none.
+    colour : str
+        As `#RRGGBB`.
+    kind : str
+        See `Kind`.
+    when, not_ : str
+        When it is given, and when not.
+    examples : tuple of str
+        Words that it was given to.
+    parent : str or None
+        The id of the code that it is a kind of.
+    retired : str
+        Why it is not given any more; empty while it is.
+    """
+
+    id: str
+    tier: str
+    name: str
+    key: str = ""
+    colour: str = "#000000"
+    kind: Kind = "span"
+    when: str = ""
+    not_: str = ""
+    examples: tuple[str, ...] = ()
+    parent: str | None = None
+    retired: str = ""
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """A version of a codebook.
+
+    Attributes
+    ----------
+    id : str
+        The same in all versions.
+    version : int
+        As its author counts.
+    sha256 : str
+        Of the file.
+    title : str
+        For people.
+    tiers : tuple of Tier
+        In their order.
+    codes : tuple of Code
+        In their order, those retired too.
+    successors : mapping of str to tuple of str
+        What took the place of an earlier code, by its id: the code it was renamed to or merged
+        into, or those it was split into.
+    content : bytes
+        The file.
+    """
+
+    id: str
+    version: int
+    sha256: str
+    tiers: tuple[Tier, ...]
+    codes: tuple[Code, ...]
+    title: str = ""
+    successors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    content: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Code]:
+        """The codes by their ids."""
+        return {code.id: code for code in self.codes}
+
+    def code(self, code_id: str) -> Code | None:
+        """The code of that id; None where there is none."""
+        return self.by_id.get(code_id)
+
+    def tier(self, name: str) -> Tier | None:
+        """The tier of that name; None where there is none."""
+        return next((tier for tier in self.tiers if tier.name == name), None)
+
+    def given(self, tier: str) -> tuple[Code, ...]:
+        """The codes of a tier that are given: those retired left out."""
+        return tuple(code for code in self.codes if code.tier == tier and not code.retired)
+
+    def by_key(self, tier: str, key: str) -> Code | None:
+        """The code that a key gives on a tier; None where it gives none."""
+        same = (code for code in self.given(tier) if code.key and code.key == key.casefold())
+        return next(same, None)
+
+    @property
+    def needs_units(self) -> bool:
+        """Whether codes of it are given to units."""
+        return any(tier.on == "units" for tier in self.tiers)
+
+
+def read(path: Path) -> Codebook:
+    """The codebook in a file.
+
+    Raises
+    ------
+    AnnotationError
+        It cannot be read, or is none: with every mistake, its line, what is allowed.
+    """
+    try:
+        content = files.content(path, LARGEST)
+    except OSError as error:
+        raise AnnotationError(
+            f"The codebook {path} cannot be read ({error.strerror or error}).",
+            todo="Check that it is there and the right file. A codebook lies in the study's "
+            "folder and is called codebook.yaml.",
+        ) from error
+    return parse(content, path)
+
+
+def parse(content: bytes, path: Path) -> Codebook:
+    """The codebook in some bytes; `path` names it in messages. Raises AnnotationError as `read`."""
+    from labapp.annotations.codebook_document import codebook_from
+
+    return codebook_from(content, path, hashlib.sha256(content).hexdigest())
+
+
+def codebooks_of(study: Path) -> tuple[Codebook, ...]:
+    """The codebooks of a study, by their ids.
+
+    Parameters
+    ----------
+    study : Path
+        The folder with its sessions.
+
+    Raises
+    ------
+    AnnotationError
+        A codebook of it is wrong, or two have the same id.
+    """
+    paths = sorted({path for pattern in PATTERNS for path in study.glob(pattern)})
+    by_id: dict[str, tuple[Path, Codebook]] = {}
+    for path in paths:
+        codebook = read(path)
+        if codebook.id in by_id:
+            raise AnnotationError(
+                f"{by_id[codebook.id][0]} and {path} are both called {codebook.id!r}.",
+                todo="Give one of them another id.",
+            )
+        by_id[codebook.id] = (path, codebook)
+    return tuple(by_id[name][1] for name in sorted(by_id))
+
+
+def store_version(study: Path, codebook: Codebook) -> Path:
+    """Keep a version of a codebook that marks are given by. Raises AnnotationError."""
+    from labapp import durable
+
+    path = codebook_versions(study) / f"{codebook.sha256}.yaml"
+    if files.is_file(path):
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".draft")
+        durable.write(draft, codebook.content)
+        draft.replace(path)
+        durable.sync_folder(path.parent)
+    except OSError as error:
+        raise AnnotationError(
+            f"The codebook could not be kept in {path} ({error.strerror or error}).",
+            todo="Make room, or see that you may write there.",
+        ) from error
+    return path
+
+
+def versions_of(study: Path) -> dict[str, Codebook]:
+    """Every version of a codebook that marks of a study were given by, by its SHA-256.
+
+    Raises
+    ------
+    AnnotationError
+        One of them cannot be read, or was changed.
+    """
+    versions: dict[str, Codebook] = {}
+    for path in sorted(codebook_versions(study).glob("*.yaml")):
+        codebook = read(path)
+        if codebook.sha256 != path.stem:
+            raise AnnotationError(
+                f"{path} was changed: its name is the SHA-256 of what it held.",
+                safe="It was only read; nothing was changed.",
+                todo="Put back a copy of it: marks were given by it.",
+            )
+        versions[codebook.sha256] = codebook
+    return versions

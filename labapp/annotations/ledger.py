@@ -1,0 +1,331 @@
+"""Files of lines that are only ever added to: what was done to a session's annotations, in order.
+
+A line is in the file when `append` returns, and outlasts a power cut at most 250 ms later. What a
+crash cut off at the end is passed over and told of; anything else that is not as it was written is
+refused with its line.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from labapp import durable
+from labapp.annotations.lines import (
+    Line,
+    Lines,
+    as_bytes,
+    checked,
+    encode,
+    next_utc,
+    parse,
+)
+from labapp.errors import AnnotationError, AnnotationsBusy
+from labapp.reading import files
+
+SYNC_S = 0.2
+"""Pause between two syncs; with the sync itself nothing waits longer than 250 ms."""
+LARGEST = 64 * files.MIB
+"""Bytes of a file. A mark has some three hundred."""
+_CLOSE_S = 10.0
+
+
+def read(path: Path) -> Lines:
+    """The lines of a file; none where it is not there.
+
+    Raises
+    ------
+    AnnotationError
+        It cannot be read, or a line of it is damaged.
+    """
+    return checked(parse(content_of(path)), str(path))
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file of lines; none where it is not there. Raises AnnotationError."""
+    try:
+        return files.content(path, LARGEST) if files.exists(path) else b""
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def rewrite(path: Path, lines: Iterable[Line], tombstone: tuple[str, Mapping[str, Any]]) -> None:
+    """Replace a file by some of its lines, at once, and say in a last line that this was done.
+
+    Parameters
+    ----------
+    path : Path
+        The file; nobody may have it open.
+    lines : iterable of Line
+        What is left of it, in order.
+    tombstone : tuple of str and mapping
+        Kind and body of the line that says what was taken out and why.
+
+    Raises
+    ------
+    AnnotationsBusy
+        It is open in another window.
+    AnnotationError
+        It cannot be written; it is as it was.
+    """
+    kind, body = tombstone
+    left = list(lines)
+    utc = next_utc(left[-1].utc if left else "")
+    content = as_bytes([*left, Line(0, utc, kind, 1, body)])
+    with _locked(path):
+        _replace(path, content)
+
+
+def write_lines(path: Path, lines: Iterable[Line]) -> None:
+    """Write a file of lines whole, in the place of what is there. Raises AnnotationError, and
+    AnnotationsBusy where another window holds it."""
+    content = as_bytes(lines)
+    _make_folder(path)
+    with _locked(path):
+        _replace(path, content)
+
+
+class Ledger:
+    """An open file of lines; one window at a time writes to it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    lines : list of Line
+        All of it.
+    torn : str
+        What a crash had cut off at its end, in words; it was taken away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a file, or make it.
+
+        Raises
+        ------
+        AnnotationsBusy
+            Another window holds it.
+        AnnotationError
+            It cannot be read or written, or a line of it is damaged.
+        """
+        self.path = path
+        _make_folder(path)
+        self._lock = _locked(path)
+        try:
+            present = read(path)
+            self.lines = list(present.lines)
+            self.torn = present.torn
+            self._length = present.length
+            self._open(present)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._guard = threading.Lock()
+        self._wake = threading.Condition(self._guard)
+        self._synced = self._length
+        self._failure: OSError | None = None
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def _open(self, present: Lines) -> None:
+        try:
+            new = not files.exists(self.path)
+            self._file = self.path.open("ab", buffering=0)
+            try:
+                if present.torn:
+                    os.truncate(self._file.fileno(), self._length)
+                if not present.ended:
+                    self._length += self._file.write(b"\n") or 0
+                os.fsync(self._file.fileno())
+                if new:
+                    durable.sync_folder(self.path.parent)
+            except OSError:
+                self._file.close()
+                raise
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    @property
+    def saved(self) -> bool:
+        """Whether all lines would outlast a power cut by now."""
+        return self._synced == self._length
+
+    @property
+    def problem(self) -> str:
+        """Why lines do not reach the disk, in words; empty while they do."""
+        return "" if self._failure is None else str(self._failure.strerror or self._failure)
+
+    def append(self, kind: str, body: Mapping[str, Any]) -> Line:
+        """Add a line; see `append_all`."""
+        return self.append_all([(kind, body)])[0]
+
+    def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Line]:
+        """Add lines that belong together: kinds with bodies.
+
+        Raises
+        ------
+        AnnotationError
+            They cannot be stored or written; none of them is in the file then.
+        """
+        lines: list[Line] = []
+        utc = self.lines[-1].utc if self.lines else ""
+        for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):
+            utc = next_utc(utc)
+            lines.append(Line(seq, utc, kind, 1, body))
+        content = b"".join(encode(line) + b"\n" for line in lines)
+        with self._guard:
+            if self._closing:
+                raise AnnotationError(f"{self.path} is closed.", todo="Open it again.")
+            if self._failure is not None:
+                raise _unwritable(self.path, self._failure)
+            if self._length + len(content) > LARGEST:
+                raise _unwritable(self.path, files.too_large(None, LARGEST))
+            self._write(content)
+            self.lines += lines
+            self._length += len(content)
+            if self._thread is None:
+                name = f"annotations-{self.path.stem}"
+                self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+                self._thread.start()
+            self._wake.notify()
+        return lines
+
+    def _write(self, content: bytes) -> None:
+        """All of the content, or nothing of it."""
+        try:
+            left = memoryview(content)
+            while left:
+                count = self._file.write(left)
+                if not count:
+                    raise OSError(errno.EIO, "nothing could be written")
+                left = left[count:]
+        except OSError as error:
+            try:
+                os.truncate(self._file.fileno(), self._length)
+            except OSError as second:
+                self._failure = second
+            raise _unwritable(self.path, error) from error
+
+    def flush(self) -> None:
+        """Make all lines outlast a power cut now. Raises AnnotationError."""
+        self._sync()
+        if self._failure is not None:
+            raise _unwritable(self.path, self._failure)
+
+    def close(self) -> None:
+        """Make all lines durable and let others open the file. Raises AnnotationError."""
+        with self._guard:
+            if self._closing:
+                return
+            self._closing = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join(_CLOSE_S)
+        try:
+            self.flush()
+        finally:
+            self._file.close()
+            self._lock.release()
+
+    def _run(self) -> None:
+        while not self._closing:
+            with self._wake:
+                self._wake.wait_for(lambda: self._closing or not self.saved)
+                self._wake.wait_for(lambda: self._closing, SYNC_S)
+            if not self._closing:
+                self._sync()
+
+    def _sync(self) -> None:
+        length = self._length
+        if self._synced == length:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._failure = error
+        else:
+            self._synced = max(self._synced, length)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+class _Held:
+    """A file's lock, until it is released."""
+
+    def __init__(self, lock: FileLock) -> None:
+        self._lock = lock
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+
+def _locked(path: Path) -> _Held:
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise AnnotationsBusy(
+            f"{path} is open in another window.",
+            todo="Close that window first. Two would write over each other's work.",
+        ) from error
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return _Held(lock)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        durable.write(draft, content)
+        draft.replace(path)
+        durable.sync_folder(path.parent)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> AnnotationError:
+    return AnnotationError(
+        f"{path} cannot be read ({error.strerror or error}).",
+        safe="It was only read; nothing was changed.",
+        todo="Check that it is there, that you may read it, and that it is the right file.",
+    )
+
+
+def _unwritable(path: Path, error: OSError) -> AnnotationError:
+    full = error.errno == errno.ENOSPC
+    what = "The disk is full" if full else f"It cannot be written ({error.strerror or error})"
+    return AnnotationError(
+        f"{what}: {path}.",
+        safe="Everything before it is stored.",
+        todo="Make room on this disk." if full else "See that you may write to this folder.",
+    )

@@ -1,0 +1,220 @@
+"""Lines of a file of annotations: how they are written, read, checked and merged; without a file.
+
+A line is canonical JSON, `{"body", "kind", "seq", "sum", "utc", "v"}`; `sum` is the beginning of
+the SHA-256 of the line without it, so that a changed byte shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import orjson
+
+from labapp.clock import utc_text
+from labapp.errors import AnnotationError
+from labapp.reading.values import json_value
+
+LONGEST = 256 * 1024
+"""Bytes of a line."""
+SUM = 16
+"""Hexadecimal digits of a line's checksum."""
+_KEYS = frozenset({"body", "kind", "seq", "sum", "utc", "v"})
+
+
+class Line(NamedTuple):
+    """What was done, and when.
+
+    Attributes
+    ----------
+    seq : int
+        Number of the line in its file, from 1 without holes.
+    utc : str
+        When it was written; later than that of every line before it.
+    kind : str
+        What was done, such as `mark.put`.
+    v : int
+        Version of the kind.
+    body : mapping
+        To what.
+    """
+
+    seq: int
+    utc: str
+    kind: str
+    v: int
+    body: Mapping[str, Any]
+
+
+class Problem(NamedTuple):
+    """What is wrong with a line. line: its number in the file, from 1."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What is read of a file.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        In their order, up to the first that is damaged.
+    problems : tuple of Problem
+        Of lines that are not as they were written.
+    torn : str
+        What a crash cut off at the end, in words; empty where nothing is.
+    length : int
+        Bytes that the whole lines take.
+    ended : bool
+        Whether the last of them ends with a line's end.
+    """
+
+    lines: tuple[Line, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    torn: str = ""
+    length: int = 0
+    ended: bool = True
+
+
+def encode(line: Line) -> bytes:
+    """A line as its file has it, with its checksum and without the line's end.
+
+    Raises
+    ------
+    AnnotationError
+        A text of it holds half a character, a number is too large, or it is too long.
+    """
+    fields = line._asdict()
+    try:
+        content = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
+        fields["sum"] = hashlib.sha256(content).hexdigest()[:SUM]
+        content = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        raise AnnotationError(
+            f"This cannot be stored ({error}).", todo="Write it in other words."
+        ) from error
+    if len(content) > LONGEST:
+        raise AnnotationError(
+            f"This has {len(content)} bytes, and a line holds at most {LONGEST}.",
+            todo="Write less, or split it.",
+        )
+    return content
+
+
+def decode(raw: bytes) -> Line:
+    """A line of a file. Raises ValueError, in words, where it is not as it was written."""
+    if len(raw) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST} bytes")
+    try:
+        fields = json_value(raw)
+    except ValueError as error:
+        raise ValueError(f"it is damaged ({error})") from error
+    if not isinstance(fields, dict) or fields.keys() != _KEYS:
+        raise ValueError("it is damaged: its keys are not those of a line")
+    stored = fields.pop("sum")
+    line = Line(**fields)
+    types = (int, str, str, int, dict)
+    if not all(type(value) is kind for value, kind in zip(line, types, strict=True)):
+        raise ValueError("it is damaged: a value is of another type")
+    try:
+        content = encode(line)
+    except AnnotationError as error:
+        raise ValueError(f"it is damaged ({error.what})") from error
+    if content != raw:
+        same = json_value(content)["sum"] == stored
+        how = "is written otherwise" if same else "was changed, for its checksum does not fit"
+        raise ValueError(f"it {how}")
+    return line
+
+
+def parse(content: bytes) -> Lines:
+    """The lines in the bytes of a file; nothing is raised for what is damaged."""
+    *whole, last = content.split(b"\n")
+    ended = not last or not _is_line(last)
+    if not ended:
+        whole, last = [*whole, last], b""
+    lines: list[Line] = []
+    problems: list[Problem] = []
+    expected, utc = 1, ""
+    for number, raw in enumerate(whole, start=1):
+        try:
+            line = decode(raw)
+        except ValueError as error:
+            problems.append(Problem(number, str(error)))
+            expected += 1
+            continue
+        if line.seq != expected:
+            what = f"it has the number {line.seq}, and {expected} was due"
+            problems.append(Problem(number, what))
+        elif line.utc <= utc:
+            problems.append(Problem(number, "it was written before the line above it"))
+        expected, utc = line.seq + 1, line.utc
+        if not problems:
+            lines.append(line)
+    torn = ""
+    if last:
+        torn = f"The last line was cut off by a crash and is left out ({len(last)} bytes)."
+    return Lines(tuple(lines), tuple(problems), torn, len(content) - len(last), ended)
+
+
+def _is_line(raw: bytes) -> bool:
+    try:
+        decode(raw)
+    except ValueError:
+        return False
+    return True
+
+
+def checked(lines: Lines, place: str) -> Lines:
+    """The lines where all are whole. Raises AnnotationError with the first that is not."""
+    if not lines.problems:
+        return lines
+    more = f" {len(lines.problems) - 1} more are damaged." if len(lines.problems) > 1 else ""
+    raise AnnotationError(
+        f"{place}, {lines.problems[0]}.{more}",
+        safe="It was only read; nothing was changed.",
+        todo="Put back a copy of the file, or of the line. `labapp code verify` names every "
+        "damaged line.",
+    )
+
+
+def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines of two files of one rater as those of one, whichever comes first.
+
+    What both have counts once; the rest stands in the order of time.
+    """
+    contents = {(line.utc, line.kind, line.v, _body(line)): line for line in (*first, *second)}
+    ordered = [contents[key] for key in sorted(contents)]
+    out: list[Line] = []
+    for number, line in enumerate(ordered, start=1):
+        utc = line.utc if not out or line.utc > out[-1].utc else _after(out[-1].utc)
+        out.append(line._replace(seq=number, utc=utc))
+    return tuple(out)
+
+
+def as_bytes(lines: Iterable[Line]) -> bytes:
+    """A file of these lines, numbered anew. Raises AnnotationError as `encode`."""
+    numbered = (line._replace(seq=number) for number, line in enumerate(lines, start=1))
+    return b"".join(encode(line) + b"\n" for line in numbered)
+
+
+def next_utc(last: str) -> str:
+    """Now, and later than the last line's time also where the clock was set back."""
+    now = utc_text(datetime.now(UTC))
+    return now if now > last else _after(last)
+
+
+def _after(utc: str) -> str:
+    return utc_text(datetime.fromisoformat(utc) + timedelta(microseconds=1))
+
+
+def _body(line: Line) -> bytes:
+    return orjson.dumps(line.body, option=orjson.OPT_SORT_KEYS)

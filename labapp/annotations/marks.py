@@ -1,0 +1,325 @@
+"""A rater's marks in a session: their file, folded and open for work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.annotations.editing import (
+    WHY,
+    EditedFile,
+    Entry,
+    body_of,
+    new_id,
+    record_from,
+    switch_in,
+    text_in,
+)
+from labapp.annotations.lines import Line
+from labapp.annotations.model import (
+    ROUNDS,
+    STATUSES,
+    Blinding,
+    Mark,
+    RaterMarks,
+    Round,
+    Segmentation,
+    Status,
+)
+from labapp.errors import AnnotationError
+
+OPENED = "set.opened"
+PUT = "mark.put"
+REMOVED = "mark.removed"
+STATUS = "status"
+TOMBSTONE = "rewritten"
+"""What was taken out of the file, and why: behind a redaction or a withdrawal."""
+
+
+class MarksFold:
+    """The marks in a rater's file.
+
+    Attributes
+    ----------
+    marks : dict of str to Mark
+        By their ids, those taken back left out.
+    status : str
+        See `labapp.annotations.model.Status`.
+    opened : mapping
+        What was said when it was opened last: session, codebook, rater, blind, round.
+    """
+
+    def __init__(self) -> None:
+        self.marks: dict[str, Mark] = {}
+        self.status: Status = "draft"
+        self.opened: Mapping[str, Any] = {}
+
+    def apply(self, line: Line) -> None:
+        """Take in the next line. Raises ValueError."""
+        if line.kind == PUT:
+            mark = replace(record_from(Mark, line.body), utc=line.utc)
+            self.marks[mark.id] = mark
+        elif line.kind == REMOVED:
+            self.marks.pop(text_in(line.body, "id"), None)
+        elif line.kind == STATUS:
+            status = text_in(line.body, "status")
+            if status not in STATUSES:
+                raise ValueError(f"its status is {status!r}")
+            self.status = cast(Status, status)
+        elif line.kind == OPENED:
+            text_in(line.body, "rater")
+            text_in(line.body, "codebook")
+            switch_in(line.body, "machine")
+            if line.body.get("round") not in ROUNDS:
+                raise ValueError(f"its round is {line.body.get('round')!r}")
+            self.opened = line.body
+        elif line.kind != TOMBSTONE:
+            raise ValueError("a newer labapp wrote it")
+
+    def ordered(self) -> tuple[Mark, ...]:
+        """The marks in order of time."""
+        return tuple(sorted(self.marks.values(), key=lambda m: (m.t0_ns, m.t1_ns, m.id)))
+
+    def rater_marks(self, rater: str) -> RaterMarks:
+        """Everything as a record. rater: the name of the file."""
+        opened = self.opened
+        return RaterMarks(
+            rater,
+            self.ordered(),
+            self.status,
+            bool(opened.get("machine", False)),
+            str(opened.get("codebook", "")),
+            opened.get("round", "independent"),
+        )
+
+
+class MarksFile(EditedFile):
+    """A rater's marks in a session, open for work.
+
+    Attributes
+    ----------
+    rater : str
+        Whose they are.
+    codebook : Codebook
+        By which marks are given.
+    blind, round :
+        What every mark says of how it was given.
+    """
+
+    OPENED = OPENED
+
+    def __init__(
+        self,
+        path: Path,
+        rater: str,
+        codebook: Codebook,
+        *,
+        blind: Sequence[Blinding],
+        round: Round,  # noqa: A002  (the field's word)
+        segmentation: Segmentation,
+        fold: MarksFold,
+        checked: Callable[[], None] | None = None,
+    ) -> None:
+        self.rater = rater
+        self.codebook = codebook
+        self.blind = tuple(blind)
+        self.round: Round = round
+        self._units = {unit.id: unit for unit in segmentation.units}
+        self._marks = fold
+        self._ordered: tuple[Mark, ...] | None = None
+        super().__init__(path, self._marks, checked)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """In order of time."""
+        if self._ordered is None:
+            self._ordered = self._marks.ordered()
+        return self._ordered
+
+    @property
+    def status(self) -> Status:
+        """See `labapp.annotations.model.Status`."""
+        return self._marks.status
+
+    def get(self, mark_id: str) -> Mark | None:
+        """The mark of that id; None where there is none."""
+        return self._marks.marks.get(mark_id)
+
+    def give(
+        self,
+        code: str,
+        *,
+        unit: str | None = None,
+        t0_ns: int | None = None,
+        t1_ns: int | None = None,
+        value: int | None = None,
+        memo: str = "",
+    ) -> Mark:
+        """Give a code to a unit, or to a span or point of its own. Raises AnnotationError as
+        `put`.
+
+        Parameters
+        ----------
+        code : str
+            The id of the code.
+        unit : str, optional
+            The id of the unit; without it, t0_ns is needed.
+        t0_ns, t1_ns : int, optional
+            Session time; of a point the first alone.
+        value : int, optional
+            On a tier with values.
+        memo : str, optional
+            A remark.
+        """
+        known = self.codebook.code(code)
+        stretch = self._units.get(unit) if unit is not None else None
+        begin = stretch.t0_ns if stretch is not None else t0_ns or 0
+        end = stretch.t1_ns if stretch is not None else t1_ns if t1_ns is not None else begin
+        tier = "" if known is None else known.tier
+        return self.put(Mark(new_id(), self.rater, tier, code, begin, end, unit, value, memo))
+
+    def put(self, mark: Mark) -> Mark:
+        """Give a mark, or change the one of that id; what it displaces on an exclusive tier goes.
+
+        Parameters
+        ----------
+        mark : Mark
+            Whose rater, codebook, round and blinding are those of this file.
+
+        Returns
+        -------
+        Mark
+            As it is in the file.
+
+        Raises
+        ------
+        AnnotationError
+            The codebook or the units do not allow it, or it cannot be written.
+        """
+        mark = replace(
+            mark,
+            rater=self.rater,
+            codebook=self.codebook.sha256,
+            round=self.round,
+            blind=self.blind,
+        )
+        tier = self._checked(mark)
+        if (unit := self._units.get(mark.unit or "")) is not None:
+            mark = replace(mark, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)
+        before = self.get(mark.id)
+        entries: list[Entry] = []
+        inverse: list[Entry] = []
+        if tier.exclusive:
+            for other, rest in self._displaced(mark):
+                entries += _replacing(other, rest)
+                inverse += [_removal(piece.id) for piece in rest if piece.id != other.id]
+                inverse.append(_putting(other))
+        entries.append(_putting(mark))
+        inverse.append(_putting(before) if before is not None else _removal(mark.id))
+        lines = self._do(entries, inverse)
+        return replace(mark, utc=lines[-1].utc)
+
+    def remove(self, mark_id: str) -> None:
+        """Take a mark back. Raises AnnotationError where there is none of that id."""
+        mark = self.get(mark_id)
+        if mark is None:
+            raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
+        self._do([_removal(mark_id)], [_putting(mark)])
+
+    def set_status(self, status: Status) -> None:
+        """Say that all is coded, or not yet, or that nothing may change any more.
+
+        Raises AnnotationError for marks that are locked.
+        """
+        if status == self.status:
+            return
+        self._refuse_locked()
+        self._append([(STATUS, {"status": status})])
+        self._undo.clear()
+        self._redo.clear()
+
+    def _checked(self, mark: Mark) -> Tier:
+        """The tier of a mark. Raises AnnotationError where there can be no such mark."""
+        code = self.codebook.code(mark.code)
+        tier = self.codebook.tier(mark.tier)
+        what = ""
+        if code is None:
+            what = f"there is no code {mark.code!r} in the codebook {self.codebook.id}"
+        elif tier is None or code.tier != tier.name:
+            what = f"the code {mark.code!r} is of the tier {code.tier!r}, not of {mark.tier!r}"
+        elif code.retired:
+            what = f"the code {mark.code!r} is not given any more ({code.retired})"
+        elif tier.on == "units" and mark.unit not in self._units:
+            what = f"codes of the tier {tier.name!r} are given to units, and this is none"
+        elif tier.on == "spans" and mark.unit is not None:
+            what = f"codes of the tier {tier.name!r} are given to spans, not to units"
+        elif tier.on == "spans" and not _fits(mark, code.kind):
+            what = f"a {code.kind} cannot go from {mark.t0_ns} to {mark.t1_ns} ns"
+        elif mark.value is not None and mark.value not in tier.values:
+            allowed = ", ".join(map(str, tier.values)) or "none"
+            what = f"the tier {tier.name!r} has no value {mark.value} (allowed: {allowed})"
+        if what or tier is None:
+            raise AnnotationError(f"This cannot be coded: {what}.")
+        return tier
+
+    def _displaced(self, mark: Mark) -> Iterator[tuple[Mark, list[Mark]]]:
+        """The marks of the same tier that cannot stand beside this one, and what is left of
+        each."""
+        point = mark.t0_ns == mark.t1_ns
+        for other in self.marks:
+            if other.id == mark.id or other.tier != mark.tier:
+                continue
+            if mark.unit is not None or other.unit is not None:
+                if mark.unit == other.unit:
+                    yield other, []
+                continue
+            if point or other.t0_ns == other.t1_ns:
+                if (mark.t0_ns, mark.t1_ns) == (other.t0_ns, other.t1_ns):
+                    yield other, []
+                continue
+            if other.t0_ns < mark.t1_ns and mark.t0_ns < other.t1_ns:
+                yield other, _outside(other, mark)
+
+    def _refuse_locked(self) -> None:
+        if self.status == "locked":
+            raise AnnotationError(
+                f"The marks of {self.rater} are locked: agreement was computed from them.",
+                todo="Go on in a round of its own: training or reconciled.",
+            )
+
+    def _changed(self) -> None:
+        self._ordered = None
+
+
+def _fits(mark: Mark, kind: str) -> bool:
+    if mark.t0_ns < 0:
+        return False
+    return mark.t0_ns == mark.t1_ns if kind == "point" else mark.t0_ns < mark.t1_ns
+
+
+def _outside(other: Mark, mark: Mark) -> list[Mark]:
+    """What is left of a span beside another one: nothing, its beginning, its end or both."""
+    left: list[Mark] = []
+    if other.t0_ns < mark.t0_ns:
+        left.append(replace(other, t1_ns=mark.t0_ns))
+    if other.t1_ns > mark.t1_ns:
+        own_id = new_id() if left else other.id
+        left.append(replace(other, id=own_id, t0_ns=mark.t1_ns))
+    return left
+
+
+def _replacing(other: Mark, rest: list[Mark]) -> list[Entry]:
+    return [_putting(piece, "displaced") for piece in rest] or [_removal(other.id, "displaced")]
+
+
+def _putting(mark: Mark, why: str = "") -> Entry:
+    body = body_of(mark)
+    del body["utc"]  # the line's
+    return PUT, {**body, WHY: why} if why else body
+
+
+def _removal(mark_id: str, why: str = "") -> Entry:
+    return REMOVED, {"id": mark_id, WHY: why} if why else {"id": mark_id}

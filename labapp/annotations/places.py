@@ -1,0 +1,80 @@
+"""Where annotations lie: in the study's folder, beside the folders of its sessions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from labapp.errors import AnnotationError
+from labapp.naming import reserved
+
+ANNOTATIONS = "annotations"
+CODEBOOKS = "codebooks"
+RATERS = "raters"
+UNITS = "units.jsonl"
+TRANSCRIPT = "transcript.jsonl"
+LINES = ".jsonl"
+
+MODERATOR = "moderator"
+"""The rater whose marks are the flags, notes and prompts of the journal."""
+RATER = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+def annotations_folder(session: Path) -> Path:
+    """The folder of a session's annotations; it need not exist. session: its own folder."""
+    session = session.absolute()
+    return session.parent / ANNOTATIONS / session.name
+
+
+def codebook_versions(study: Path) -> Path:
+    """The folder with every version of a codebook that marks of this study were given by."""
+    return study / ANNOTATIONS / CODEBOOKS
+
+
+def rater_file(session: Path, rater: str) -> Path:
+    """The file of a rater's marks in a session."""
+    return annotations_folder(session) / RATERS / f"{rater}{LINES}"
+
+
+def rater_names(study: Path) -> dict[str, str]:
+    """The raters of a study as their files are called, by their names in small letters."""
+    paths = sorted((study / ANNOTATIONS).glob(f"*/{RATERS}/*{LINES}"))
+    return {path.stem.casefold(): path.stem for path in paths}
+
+
+def check_rater(name: str, study: Path | None = None) -> str:
+    """A name that a rater can have.
+
+    Parameters
+    ----------
+    name : str
+        As it was given.
+    study : Path, optional
+        The study's folder: another rater of it may not have the same name in other letters.
+
+    Raises
+    ------
+    AnnotationError
+        The name is too long, holds other characters, is taken, or no file can have it.
+    """
+    if not RATER.fullmatch(name):
+        raise AnnotationError(
+            f"{name!r} is no name for a rater.",
+            todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
+        )
+    if name.casefold() == MODERATOR:
+        raise AnnotationError(
+            f"The name {name!r} is kept for what the moderator wrote down in the session.",
+            todo="Take another name, such as anna or rater-2.",
+        )
+    if why := reserved(name):
+        raise AnnotationError(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
+    if study is not None:
+        known = rater_names(study).get(name.casefold(), name)
+        if known != name:
+            raise AnnotationError(
+                f"There is a rater {known!r} in this study, and some systems cannot tell "
+                f"{name!r} from it.",
+                todo=f"Write {known!r}, or take another name.",
+            )
+    return name

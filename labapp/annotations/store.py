@@ -1,0 +1,322 @@
+"""Reading and opening the annotations of a session: the way in for all other rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.editing import EditedFile, Fold, fold_lines
+from labapp.annotations.identity import difference, identity_of
+from labapp.annotations.ledger import LARGEST
+from labapp.annotations.lines import checked, parse
+from labapp.annotations.marks import MarksFile, MarksFold
+from labapp.annotations.model import (
+    Blinding,
+    RaterMarks,
+    Round,
+    Segmentation,
+    SessionAnnotations,
+)
+from labapp.annotations.moderator import moderator_marks
+from labapp.annotations.places import (
+    ANNOTATIONS,
+    CODEBOOKS,
+    LINES,
+    MODERATOR,
+    RATERS,
+    TRANSCRIPT,
+    UNITS,
+    annotations_folder,
+    check_rater,
+    rater_file,
+)
+from labapp.annotations.simulated import SIMULATED, simulated_speech
+from labapp.annotations.texts import TextsFile, TextsFold
+from labapp.annotations.units import UnitsFile, UnitsFold
+from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.journal.tree import FolderTree, Tree
+
+File = TypeVar("File", bound=EditedFile)
+
+VEILED: tuple[Blinding, ...] = ("names", "outcomes", "future")
+"""What a rater is not shown unless it is said otherwise."""
+
+
+def annotations_of(record: Record) -> SessionAnnotations:
+    """Everything that was said about a session after its end.
+
+    Parameters
+    ----------
+    record : Record
+        A session folder or a bundle.
+
+    Raises
+    ------
+    AnnotationError
+        A file of it cannot be read, a line is damaged, or a file is of another session.
+    """
+    tree = annotations_tree(record)
+    remarks: list[str] = []
+    units, texts = UnitsFold(), TextsFold()
+    _fold(tree, UNITS, units, record, remarks)
+    _fold(tree, TRANSCRIPT, texts, record, remarks)
+    events = list(record.payloads())
+    spoken = simulated_speech(events)
+    if not tree.has(UNITS):
+        units.take(spoken.units, SIMULATED)
+        texts.texts = {text.unit: text for text in spoken.texts} | texts.texts
+    raters = {MODERATOR: moderator_marks(events)}
+    if spoken.marks:
+        raters[SIMULATED] = spoken.rater
+    for name in rater_files(tree):
+        marks = MarksFold()
+        _fold(tree, f"{RATERS}/{name}{LINES}", marks, record, remarks)
+        raters[name] = marks.rater_marks(name)
+    return SessionAnnotations(
+        str(record.name),
+        units.segmentation(),
+        texts.texts,
+        {name: _placed(rater, units) for name, rater in raters.items()},
+        texts.ordered_redactions(),
+        remarks=tuple(remarks),
+    )
+
+
+def annotations_tree(record: Record) -> Tree:
+    """The files of a session's annotations; there need not be any."""
+    if record.kind == "bundle":
+        return record.tree.below(ANNOTATIONS)
+    return FolderTree(annotations_folder(Path(record.source)))
+
+
+def rater_files(tree: Tree) -> list[str]:
+    """The raters who have a file among the annotations of a session, by name."""
+    paths = (PurePosixPath(name) for name in tree.names())
+    return [
+        path.stem
+        for path in paths
+        if path.parent == PurePosixPath(RATERS) and path.suffix == LINES and path.stem[0] != "."
+    ]
+
+
+def codebooks_in(record: Record) -> dict[str, Codebook]:
+    """Every version of a codebook that marks were given by, by its SHA-256: of the whole study for
+    a session folder, of what travels with it for a bundle. Raises AnnotationError."""
+    if record.kind == "session":
+        return codebooks.versions_of(Path(record.source).absolute().parent)
+    tree = annotations_tree(record).below(CODEBOOKS)
+    parsed = (
+        codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}"))
+        for name in tree.names()
+        if name.endswith(".yaml")
+    )
+    return {codebook.sha256: codebook for codebook in parsed}
+
+
+def open_marks(
+    session: Path,
+    rater: str,
+    codebook: Codebook,
+    *,
+    blind: Sequence[Blinding] = VEILED,
+    round: Round = "independent",  # noqa: A002  (the field's word)
+    machine: bool = False,
+    record: Record | None = None,
+) -> MarksFile:
+    """Open a rater's marks in a session for work.
+
+    Parameters
+    ----------
+    session : Path
+        Its folder.
+    rater : str
+        Whose marks they are.
+    codebook : Codebook
+        By which they are given; this version is kept in the study.
+    blind : sequence of str
+        What the rater is not shown, see `labapp.annotations.model.Blinding`.
+    round : str
+        See `labapp.annotations.model.Round`.
+    machine : bool
+        Whether no person gives them.
+    record : Record, optional
+        The session, where it was opened before.
+
+    Raises
+    ------
+    AnnotationsBusy
+        The file is open in another window.
+    AnnotationError
+        The name cannot be a rater's, the session is being recorded, its units are not frozen, or
+        the file is damaged or of another session.
+    """
+    session = session.absolute()
+    check_rater(rater, session.parent)
+    record = _finished(session, record)
+    segmentation = _segmentation(record)
+    if codebook.needs_units and not segmentation.frozen:
+        what = "has no units yet" if not segmentation.units else "has units that are not frozen"
+        raise AnnotationError(
+            f"{record.name} {what}, and codes of {codebook.id} are given to units: raters would "
+            "code different ones.",
+            todo=f"`labapp code segment {record.name} --freeze` makes them from the sound and "
+            "freezes them; in the window they are looked through first.",
+        )
+    codebooks.store_version(session.parent, codebook)
+    fold = MarksFold()
+    identity = identity_of(record, session)
+    path = rater_file(session, rater)
+
+    def ours() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+        if fold.opened and fold.opened["rater"] != rater:
+            raise AnnotationError(
+                f"{path} says that its marks are those of {fold.opened['rater']}.",
+                todo="Give the file back its name.",
+            )
+
+    file = MarksFile(
+        path,
+        rater,
+        codebook,
+        blind=blind,
+        round=round,
+        segmentation=segmentation,
+        fold=fold,
+        checked=ours,
+    )
+    opened = {
+        **identity.to_json(),
+        "rater": rater,
+        "codebook": codebook.sha256,
+        "blind": list(blind),
+        "round": round,
+        "machine": machine,
+    }
+    return _noted(file, opened)
+
+
+def open_units(session: Path, by: str, *, record: Record | None = None) -> UnitsFile:
+    """Open the segmentation of a session for work.
+
+    Parameters
+    ----------
+    session : Path
+        Its folder.
+    by : str
+        Who works on it.
+    record : Record, optional
+        The session, where it was opened before.
+
+    Raises
+    ------
+    AnnotationsBusy
+        The file is open in another window.
+    AnnotationError
+        The name cannot be a rater's, the session is being recorded, or the file is damaged or of
+        another session.
+    """
+    session = session.absolute()
+    check_rater(by, session.parent)
+    record = _finished(session, record)
+    identity, fold = identity_of(record, session), UnitsFold()
+    path = annotations_folder(session) / UNITS
+
+    def ours() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+
+    file = UnitsFile(path, by, fold=fold, checked=ours)
+    return _noted(file, {**identity.to_json(), "by": by})
+
+
+def open_texts(session: Path, by: str, *, record: Record | None = None) -> TextsFile:
+    """Open the text of a session for work; as `open_units`."""
+    session = session.absolute()
+    check_rater(by, session.parent)
+    record = _finished(session, record)
+    identity, fold = identity_of(record, session), TextsFold()
+    path = annotations_folder(session) / TRANSCRIPT
+
+    def ours() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+
+    file = TextsFile(path, by, fold=fold, checked=ours)
+    return _noted(file, {**identity.to_json(), "by": by})
+
+
+def _noted(file: File, opened: dict[str, Any]) -> File:
+    """The file, which says by now who has it open."""
+    try:
+        file.note_opened(opened)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _finished(session: Path, record: Record | None) -> Record:
+    record = record or open_record(session)
+    if record.kind != "session":
+        raise AnnotationError(
+            f"{session} is a bundle: what was exported is not written to.",
+            todo="Code the session in the study's folder, and export it again.",
+        )
+    if record.running:
+        raise AnnotationError(
+            f"{record.name} is being recorded.", todo="Code it once the session is over."
+        )
+    return record
+
+
+def _segmentation(record: Record) -> Segmentation:
+    tree, fold = annotations_tree(record), UnitsFold()
+    _fold(tree, UNITS, fold, record, [])
+    if not tree.has(UNITS):
+        fold.take(simulated_speech(record.payloads()).units, SIMULATED)
+    return fold.segmentation()
+
+
+def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:
+    """Fold a file of a session's annotations, where there is one."""
+    if not tree.has(name):
+        return
+    place = f"{ANNOTATIONS} of {record.name}: {name}"
+    present = checked(parse(tree.read(name, LARGEST)), place)
+    if present.torn:
+        remarks.append(f"{place}: {present.torn}")
+    fold_lines(fold, present.lines, place)
+    _refuse_foreign(place, fold.opened, record)
+
+
+def _refuse_foreign(
+    place: str,
+    opened: Mapping[str, Any],
+    record: Record,
+    sound: Mapping[str, str] | None = None,
+) -> None:
+    if opened and (why := difference(opened, record, sound)):
+        raise AnnotationError(
+            f"{place} is not of the session {record.name}: {why}.",
+            safe="It was only read; nothing was changed.",
+            todo="Its times mean nothing here. Put the file beside the session that it was made "
+            "with; `labapp sessions verify` says whether the session itself was changed.",
+        )
+
+
+def _placed(rater: RaterMarks, units: UnitsFold) -> RaterMarks:
+    """The marks with the times that their units have now."""
+    if not any(mark.unit for mark in rater.marks):
+        return rater
+    marks = []
+    for mark in rater.marks:
+        unit = units.units.get(mark.unit or "")
+        moved = unit is not None and (unit.t0_ns, unit.t1_ns) != (mark.t0_ns, mark.t1_ns)
+        marks.append(replace(mark, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns) if moved and unit else mark)
+    marks.sort(key=lambda mark: (mark.t0_ns, mark.t1_ns, mark.id))
+    return replace(rater, marks=tuple(marks))

@@ -1,0 +1,136 @@
+"""The one text of a session, and what of it is redacted: their file, folded and open for work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.editing import EditedFile, Entry, body_of, record_from, text_in
+from labapp.annotations.lines import Line
+from labapp.annotations.marks import TOMBSTONE
+from labapp.annotations.model import Redaction, Text
+from labapp.errors import AnnotationError
+
+OPENED = "texts.opened"
+PUT = "text.put"
+REMOVED = "text.removed"
+REDACTED = "redact.put"
+UNREDACTED = "redact.removed"
+
+
+class TextsFold:
+    """The texts in a session's file.
+
+    Attributes
+    ----------
+    texts : dict of str to Text
+        By the ids of their units.
+    redactions : dict of str to Redaction
+        By their ids.
+    opened : mapping
+        Which session they are of.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[str, Text] = {}
+        self.redactions: dict[str, Redaction] = {}
+        self.opened: Mapping[str, Any] = {}
+
+    def apply(self, line: Line) -> None:
+        """Take in the next line. Raises ValueError."""
+        if line.kind == PUT:
+            text = record_from(Text, line.body)
+            self.texts[text.unit] = text
+        elif line.kind == REMOVED:
+            self.texts.pop(text_in(line.body, "unit"), None)
+        elif line.kind == REDACTED:
+            redaction = record_from(Redaction, line.body)
+            self.redactions[redaction.id] = redaction
+        elif line.kind == UNREDACTED:
+            self.redactions.pop(text_in(line.body, "id"), None)
+        elif line.kind == OPENED:
+            text_in(line.body, "by")
+            self.opened = line.body
+        elif line.kind != TOMBSTONE:
+            raise ValueError("a newer labapp wrote it")
+
+    def ordered_redactions(self) -> tuple[Redaction, ...]:
+        """In order of time."""
+        return tuple(sorted(self.redactions.values(), key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
+
+
+class TextsFile(EditedFile):
+    """The text of a session, open for work.
+
+    Attributes
+    ----------
+    by : str
+        Who works on it.
+    """
+
+    OPENED = OPENED
+
+    def __init__(
+        self, path: Path, by: str, *, fold: TextsFold, checked: Callable[[], None] | None = None
+    ) -> None:
+        self.by = by
+        self._texts = fold
+        super().__init__(path, fold, checked)
+
+    @property
+    def texts(self) -> dict[str, Text]:
+        """By the ids of their units."""
+        return dict(self._texts.texts)
+
+    @property
+    def redactions(self) -> tuple[Redaction, ...]:
+        """In order of time."""
+        return self._texts.ordered_redactions()
+
+    def put(self, text: Text) -> Text:
+        """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""
+        return self.put_all((text,))[0]
+
+    def put_all(self, texts: Iterable[Text]) -> tuple[Text, ...]:
+        """Write texts as one change. Raises AnnotationError."""
+        written = tuple(replace(text, by=self.by) for text in texts)
+        self._do(
+            [(PUT, body_of(text)) for text in written],
+            [self._as_before(text.unit) for text in reversed(written)],
+        )
+        return written
+
+    def review(self, unit: str, reviewed: bool = True) -> Text:
+        """Say that a person has read a text against the sound. Raises AnnotationError where the
+        unit has none."""
+        text = self._texts.texts.get(unit)
+        if text is None:
+            raise AnnotationError(
+                f"The unit {unit!r} has no text that could be read.", todo="Write it first."
+            )
+        return self.put(replace(text, reviewed=reviewed))
+
+    def redact(self, redaction: Redaction) -> None:
+        """Let neither sound nor words of a stretch leave the lab. Raises AnnotationError."""
+        if not 0 <= redaction.t0_ns < redaction.t1_ns:
+            raise AnnotationError(
+                "What is redacted has a length.", todo="Let its end come behind its beginning."
+            )
+        before = self._texts.redactions.get(redaction.id)
+        inverse: Entry = (UNREDACTED, {"id": redaction.id})
+        if before is not None:
+            inverse = (REDACTED, body_of(before))
+        self._do([(REDACTED, body_of(redaction))], [inverse])
+
+    def unredact(self, redaction_id: str) -> None:
+        """Take a redaction back. Raises AnnotationError where there is none of that id."""
+        before = self._texts.redactions.get(redaction_id)
+        if before is None:
+            raise AnnotationError(f"There is no redaction {redaction_id!r}.")
+        self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
+
+    def _as_before(self, unit: str) -> Entry:
+        before = self._texts.texts.get(unit)
+        return (REMOVED, {"unit": unit}) if before is None else (PUT, body_of(before))

@@ -1,0 +1,322 @@
+"""The one segmentation of a session: its file, folded and open for work.
+
+Units are frozen before anybody codes them, so that all raters code the same ones. From then on a
+change is a proposal, which whoever froze them accepts or declines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.editing import (
+    WHY,
+    EditedFile,
+    Entry,
+    body_of,
+    new_id,
+    record_from,
+    switch_in,
+    text_in,
+)
+from labapp.annotations.lines import Line
+from labapp.annotations.marks import TOMBSTONE
+from labapp.annotations.model import Proposal, Segmentation, Unit
+from labapp.errors import AnnotationError
+
+OPENED = "units.opened"
+PUT = "unit.put"
+REMOVED = "unit.removed"
+FROZEN = "units.frozen"
+PROPOSED = "change.proposed"
+SETTLED = "change.settled"
+
+
+class UnitsFold:
+    """The units in a session's file.
+
+    Attributes
+    ----------
+    units : dict of str to Unit
+        By their ids.
+    gone : set of str
+        Ids of units that are not there any more; none is used again.
+    frozen : bool
+        Whether they may be coded.
+    by : str
+        Who froze them, or worked on them last.
+    proposals : dict of str to Proposal
+        Those that wait, by their ids.
+    opened : mapping
+        Which session they are of.
+    """
+
+    def __init__(self) -> None:
+        self.units: dict[str, Unit] = {}
+        self.gone: set[str] = set()
+        self.frozen = False
+        self.by = ""
+        self.proposals: dict[str, Proposal] = {}
+        self.opened: Mapping[str, Any] = {}
+
+    def apply(self, line: Line) -> None:
+        """Take in the next line. Raises ValueError."""
+        if line.kind == PUT:
+            unit = record_from(Unit, line.body)
+            self.units[unit.id] = unit
+        elif line.kind == REMOVED:
+            name = text_in(line.body, "id")
+            self.units.pop(name, None)
+            self.gone.add(name)
+        elif line.kind == FROZEN:
+            self.frozen = switch_in(line.body, "frozen")
+            self.by = text_in(line.body, "by")
+        elif line.kind == PROPOSED:
+            proposal = replace(record_from(Proposal, line.body), utc=line.utc)
+            self.proposals[proposal.id] = proposal
+        elif line.kind == SETTLED:
+            switch_in(line.body, "accepted")
+            self.proposals.pop(text_in(line.body, "id"), None)
+        elif line.kind == OPENED:
+            by = text_in(line.body, "by")
+            self.by = self.by if self.frozen else by
+            self.opened = line.body
+        elif line.kind != TOMBSTONE:
+            raise ValueError("a newer labapp wrote it")
+
+    def take(self, units: Sequence[Unit], by: str) -> None:
+        """Take in units that no file has, frozen where there are any: a simulation's."""
+        if units:
+            self.units = {unit.id: unit for unit in units}
+            self.frozen, self.by = True, by
+
+    def segmentation(self) -> Segmentation:
+        """Everything as a record."""
+        units = sorted(self.units.values(), key=lambda unit: (unit.t0_ns, unit.t1_ns, unit.id))
+        return Segmentation(tuple(units), self.frozen, self.by, tuple(self.proposals.values()))
+
+
+class UnitsFile(EditedFile):
+    """The segmentation of a session, open for work.
+
+    Attributes
+    ----------
+    by : str
+        Who works on it.
+    """
+
+    OPENED = OPENED
+
+    def __init__(
+        self, path: Path, by: str, *, fold: UnitsFold, checked: Callable[[], None] | None = None
+    ) -> None:
+        self.by = by
+        self._units = fold
+        super().__init__(path, fold, checked)
+
+    @property
+    def segmentation(self) -> Segmentation:
+        """The units as they are now."""
+        return self._units.segmentation()
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """In order of time."""
+        return self.segmentation.units
+
+    @property
+    def frozen(self) -> bool:
+        """Whether they may be coded."""
+        return self._units.frozen
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """Changes that wait, oldest first."""
+        return tuple(self._units.proposals.values())
+
+    def put(self, unit: Unit) -> Proposal | None:
+        """Add a unit, or change the one of that id; frozen ones by a proposal.
+
+        Raises
+        ------
+        AnnotationError
+            It has no length, its id was used before, or the same speaker has a unit there.
+        """
+        what = "move" if unit.id in self._units.units else "add"
+        return self._change(what, (), (unit,))
+
+    def put_all(self, units: Iterable[Unit]) -> Proposal | None:
+        """Add units as one change. Raises AnnotationError as `put`."""
+        return self._change("add", (), tuple(units))
+
+    def remove(self, unit_id: str) -> Proposal | None:
+        """Take a unit away; a frozen one by a proposal. Raises AnnotationError."""
+        self._unit(unit_id)
+        return self._change("remove", (unit_id,), ())
+
+    def split(self, unit_id: str, at_ns: int) -> tuple[Unit, Unit]:
+        """Make two units of one; of a frozen one this is a proposal.
+
+        Returns
+        -------
+        tuple of two Unit
+            With ids of their own.
+
+        Raises
+        ------
+        AnnotationError
+            There is no such unit, or the time does not lie inside it.
+        """
+        unit = self._unit(unit_id)
+        if not unit.t0_ns < at_ns < unit.t1_ns:
+            raise AnnotationError("A unit can be split only between its beginning and its end.")
+        first = replace(unit, id=new_id(), t1_ns=at_ns, origin="hand")
+        second = replace(unit, id=new_id(), t0_ns=at_ns, origin="hand")
+        self._change("split", (unit_id,), (first, second))
+        return first, second
+
+    def merge(self, first_id: str, second_id: str) -> Unit:
+        """Make one unit of two; of frozen ones this is a proposal. Raises AnnotationError."""
+        first, second = self._unit(first_id), self._unit(second_id)
+        if first_id == second_id:
+            raise AnnotationError("A unit cannot be merged with itself.")
+        if first.speaker != second.speaker:
+            raise AnnotationError(
+                "Units of two speakers cannot be merged.",
+                todo="Give both the same speaker first, if it is the same person.",
+            )
+        begin, end = min(first.t0_ns, second.t0_ns), max(first.t1_ns, second.t1_ns)
+        unit = Unit(new_id(), begin, end, first.speaker, "hand")
+        self._change("merge", (first_id, second_id), (unit,))
+        return unit
+
+    def move(self, unit_id: str, t0_ns: int | None = None, t1_ns: int | None = None) -> Unit:
+        """Move the boundaries of a unit; of a frozen one this is a proposal. Raises
+        AnnotationError."""
+        unit = self._unit(unit_id)
+        moved = replace(
+            unit,
+            t0_ns=unit.t0_ns if t0_ns is None else t0_ns,
+            t1_ns=unit.t1_ns if t1_ns is None else t1_ns,
+            origin="hand",
+        )
+        if (moved.t0_ns, moved.t1_ns) != (unit.t0_ns, unit.t1_ns):
+            self._change("move", (), (moved,))
+        return moved
+
+    def freeze(self) -> None:
+        """Let the units be coded; from now on they change by accepted proposals alone.
+
+        Raises AnnotationError where there are none.
+        """
+        if self.frozen:
+            return
+        if not self._units.units:
+            raise AnnotationError(
+                "There are no units that could be frozen.",
+                todo="Make them first: `labapp code segment`, or by hand in the window.",
+            )
+        self._append([(FROZEN, {"frozen": True, "by": self.by})])
+        self._undo.clear()
+        self._redo.clear()
+
+    def thaw(self) -> None:
+        """Let the units be changed again; nobody may have coded them. Raises AnnotationError."""
+        self._refuse_others("thaw the units")
+        if self.frozen:
+            self._append([(FROZEN, {"frozen": False, "by": self.by})])
+
+    def propose(
+        self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str = ""
+    ) -> Proposal:
+        """Propose a change of frozen units. Raises AnnotationError where it cannot be."""
+        self._check(removed, put)
+        proposal = Proposal(new_id(), what, tuple(removed), tuple(put), self.by, reason)
+        body = body_of(proposal)
+        del body["utc"]  # the line's
+        taken_back = {"id": proposal.id, "accepted": False, "by": self.by}
+        self._do([(PROPOSED, body)], [(SETTLED, taken_back)])
+        return self._units.proposals[proposal.id]
+
+    def settle(self, proposal_id: str, accept: bool) -> None:
+        """Accept or decline a change; whoever froze the units may.
+
+        Raises
+        ------
+        AnnotationError
+            Somebody else froze them, there is no such proposal, or it does not fit any more.
+        """
+        self._refuse_others("accept or decline changes of the units")
+        proposal = self._units.proposals.get(proposal_id)
+        if proposal is None:
+            raise AnnotationError(
+                f"No proposal {proposal_id!r} waits.", todo="It may be settled already."
+            )
+        entries: list[Entry] = []
+        if accept:
+            self._check(proposal.removed, proposal.put)
+            entries, _ = self._changes(proposal.removed, proposal.put, f"proposal {proposal.id}")
+        settled = {"id": proposal_id, "accepted": accept, "by": self.by}
+        self._append([*entries, (SETTLED, settled)])
+
+    def _change(self, what: str, removed: Sequence[str], put: Sequence[Unit]) -> Proposal | None:
+        if self.frozen:
+            return self.propose(what, removed, put)
+        self._check(removed, put)
+        why = what if what in ("split", "merge") else ""
+        self._do(*self._changes(removed, put, why))
+        return None
+
+    def _changes(
+        self, removed: Sequence[str], put: Sequence[Unit], why: str
+    ) -> tuple[list[Entry], list[Entry]]:
+        """The lines of a change, and those that take it back."""
+        because = {WHY: why} if why else {}
+        entries: list[Entry] = [(REMOVED, {"id": name, **because}) for name in removed]
+        entries += [(PUT, {**body_of(unit), **because}) for unit in put]
+        inverse: list[Entry] = []
+        for unit in put:
+            before = self._units.units.get(unit.id)
+            inverse.append((REMOVED, {"id": unit.id}) if before is None else (PUT, body_of(before)))
+        inverse += [(PUT, body_of(self._units.units[name])) for name in removed]
+        return entries, inverse
+
+    def _check(self, removed: Sequence[str], put: Sequence[Unit]) -> None:
+        """Raises AnnotationError where the units could not be so."""
+        for name in removed:
+            self._unit(name)
+        others = [u for u in self._units.units.values() if u.id not in removed]
+        changed = {unit.id for unit in put}
+        others = sorted((u for u in others if u.id not in changed), key=lambda u: u.t0_ns)
+        for unit in put:
+            if not 0 <= unit.t0_ns < unit.t1_ns:
+                raise AnnotationError(
+                    f"A unit cannot go from {unit.t0_ns} to {unit.t1_ns} ns.",
+                    todo="Let its end come behind its beginning.",
+                )
+            if unit.id in self._units.gone:
+                raise AnnotationError(f"The id {unit.id!r} was a unit's before; take another one.")
+        by_speaker: dict[str, list[Unit]] = {}
+        for unit in sorted((*others, *put), key=lambda u: (u.t0_ns, u.t1_ns)):
+            same = by_speaker.setdefault(unit.speaker, [])
+            if same and unit.t0_ns < same[-1].t1_ns and {unit.id, same[-1].id} & changed:
+                raise AnnotationError(
+                    f"Two units of the {unit.speaker} would overlap at {unit.t0_ns / 1e9:.2f} s.",
+                    todo="Move a boundary, merge them, or give one of them another speaker.",
+                )
+            same.append(unit)
+
+    def _unit(self, unit_id: str) -> Unit:
+        unit = self._units.units.get(unit_id)
+        if unit is None:
+            raise AnnotationError(f"There is no unit {unit_id!r} (any more).")
+        return unit
+
+    def _refuse_others(self, what: str) -> None:
+        if self.frozen and self.by != self._units.by:
+            raise AnnotationError(
+                f"Only {self._units.by}, who froze them, can {what}.",
+                todo=f"Ask {self._units.by}.",
+            )
