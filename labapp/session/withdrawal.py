@@ -2,8 +2,8 @@
 
 Deletion goes in steps. It may be interrupted anywhere, and goes on when it is called again: what
 killed exports left is removed, the folder is renamed (from then on nothing reads it), the
-withdrawal is written down, the signed consent, the remarks and the days by which dates are moved
-are removed, and the folder's files last.
+withdrawal is written down, the signed consent, the annotations, the remarks and the days by which
+dates are moved are removed, and the folder's files last.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import durable
+from labapp.annotations.forgetting import forget_annotations, refuse_open
+from labapp.annotations.handed_out import HandedOut, holders
 from labapp.clock import utc_text
-from labapp.errors import DataFolderError, RecordError, SessionBusy
+from labapp.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.journal.comments import forget_comments
 from labapp.journal.layout import DECISIONS, LEAVING, WITHDRAWN, FolderName
@@ -41,7 +43,9 @@ class WithdrawalReport:
     exported : bundles made of the session before, which are not touched.
     others : session folders of the same participant, which are not touched either.
     cleared : what killed exports had left, which was removed.
-    unknown : what the log of exports does not tell.
+    unknown : what the logs of exports and of what was handed out do not tell.
+    annotations : whether there were units, texts or marks, which were deleted.
+    handed_out : packs, quotes and clips made of the session before, which are not touched.
     """
 
     withdrawal: Withdrawal
@@ -50,6 +54,8 @@ class WithdrawalReport:
     others: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    annotations: bool = False
+    handed_out: tuple[HandedOut, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -58,12 +64,17 @@ class WithdrawalReport:
         done: list[str] = [Message(code, folder=left.folder)]
         if self.consents:
             done.append("The signed consent was deleted.")
+        if self.annotations:
+            done.append(Message("withdrawn_annotations"))
         if left.cells:
             done.append(Message("withdrawn_cells", cells=", ".join(left.cells)))
         if self.cleared:
             done.append(Message("withdrawn_cleared", paths=", ".join(self.cleared)))
         if self.exported and not left.kept:
             done.append(Message("withdrawn_bundles", paths=", ".join(self.exported)))
+        if self.handed_out and not left.kept:
+            made = ", ".join(f"{entry.kind} {entry.file}" for entry in self.handed_out)
+            done.append(Message("withdrawn_handed_out", files=made))
         if not left.kept:
             done += self.unknown
         if self.others:
@@ -102,6 +113,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     )
     cleared: list[Path] = []
     if not left.kept:
+        refuse_open(folder)
         if place := exports.running(study, folder.name):
             raise SessionBusy(
                 f"{folder.name} is being exported to {place} just now.",
@@ -129,7 +141,10 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         for home in sessions_of(study.parent, study.name)
         if home.name.participant == left.participant and home.path.name != left.folder
     )
+    handed_out, unknown = _handed_out(folder)
+    annotated = False
     if not left.kept:
+        annotated = forget_annotations(folder)
         forget_comments(folder)
         forget_comments(folder, DECISIONS)
         if not others:
@@ -141,8 +156,18 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         exports_of(folder),
         others,
         tuple(map(str, cleared)),
-        tuple(export_problems(study)),
+        (*export_problems(study), *unknown),
+        annotated,
+        handed_out,
     )
+
+
+def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
+    """What was handed out of a session, and what cannot be told of it."""
+    try:
+        return tuple(holders(folder.parent, folder.name)), ()
+    except AnnotationError as error:
+        return (), (Message("handed_out_unreadable", why=error.what),)
 
 
 def _planned(folder: Path) -> Event | None:
