@@ -7,13 +7,13 @@ sample of it through.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.annotations.model import Redaction, Text
+from labapp.annotations.model import Redaction, Text, Unit
 
 
 def redacted(
@@ -117,3 +117,32 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
+
+
+def shown_texts(
+    texts: Mapping[str, Text],
+    units: Mapping[str, Unit],
+    redactions: Sequence[Redaction],
+    *,
+    allowed: bool = True,
+) -> dict[str, Text]:
+    """The texts that may be shown: of units that there are, without redacted words.
+
+    Parameters
+    ----------
+    texts : mapping of str to Text
+        By the ids of their units.
+    units : mapping of str to Unit
+        By their ids.
+    redactions : sequence of Redaction
+        Of the session.
+    allowed : bool
+        Whether the participant agreed that what was said is written down; else there are none.
+    """
+    if not allowed:
+        return {}
+    return {
+        name: without_words(text, units[name].t0_ns, units[name].t1_ns, redactions)
+        for name, text in texts.items()
+        if name in units
+    }
