@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from labapp.annotations import ledger
+from labapp.annotations import ledger, lines
 from labapp.annotations.assigning import CodableSession, Draw
-from labapp.annotations.ledger import Ledger, Line
+from labapp.annotations.ledger import Ledger
+from labapp.annotations.lines import Line
 from labapp.annotations.model import ROUNDS, Assignment, Segmentation
 from labapp.annotations.places import ANNOTATIONS
 from labapp.errors import AnnotationError
@@ -45,20 +46,21 @@ def assignments_of(record: Record) -> tuple[Assignment, ...]:
         They cannot be read.
     """
     if record.kind == "session":
-        every = assignments_of_study(Path(record.source).absolute().parent)
-        return tuple(entry for entry in every if entry.session == str(record.name))
+        folder = Path(record.source).absolute()
+        every = assignments_of_study(folder.parent)
+        return tuple(entry for entry in every if entry.session == folder.name)
     name = f"{ANNOTATIONS}/{ASSIGNMENTS}"
     if not record.tree.has(name):
         return ()
     content = record.tree.read(name, ledger.LARGEST)
-    lines = ledger.checked(ledger.parse(content), f"{record.source}: {name}")
-    return read_assignments(lines.lines, f"{record.source}: {name}")
+    whole = lines.checked(lines.parse(content), f"{record.source}: {name}")
+    return read_assignments(whole.lines, f"{record.source}: {name}")
 
 
-def read_assignments(lines: Iterable[Line], place: str) -> tuple[Assignment, ...]:
+def read_assignments(drawn: Iterable[Line], place: str) -> tuple[Assignment, ...]:
     """The assignments in lines. place: of the file, for errors. Raises AnnotationError."""
     result: list[Assignment] = []
-    for line in lines:
+    for line in drawn:
         if line.kind == DRAWN:
             continue
         if line.kind != ASSIGNED:

@@ -35,6 +35,7 @@ from labapp.annotations.places import (
 )
 from labapp.annotations.redaction import is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
+from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.store import annotations_tree, rater_files
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
@@ -91,6 +92,9 @@ class _Bundled:
             self.units.apply(line)
         for line in self._lines(TRANSCRIPT):
             self.texts.apply(line)
+        if not self.tree.has(UNITS):
+            spoken = simulated_speech(self.record.payloads())
+            self.units.take(spoken.units, SIMULATED)
         self.redactions = self.texts.ordered_redactions()
 
     def files(self) -> dict[str, bytes]:

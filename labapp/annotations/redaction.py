@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.annotations.model import Redaction, Text, Unit
+from labapp.annotations.model import RaterMarks, Redaction, Text, Unit
 
 
 def redacted(
@@ -146,3 +146,17 @@ def shown_texts(
         for name, text in texts.items()
         if name in units
     }
+
+
+def without_memos(rater: RaterMarks, redactions: Sequence[Redaction]) -> RaterMarks:
+    """A rater's marks without the remarks on those in redacted stretches: they may quote what was
+    said there."""
+    if not redactions:
+        return rater
+    marks = tuple(
+        replace(mark, memo="")
+        if mark.memo and is_redacted(mark.t0_ns, mark.t1_ns, redactions)
+        else mark
+        for mark in rater.marks
+    )
+    return replace(rater, marks=marks)

@@ -11,25 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from labapp.annotations import ledger
-from labapp.annotations.editing import (
-    EditedFile,
-    Entry,
-    body_of,
-    fold_lines,
-    new_id,
-    record_from,
-    text_in,
-)
+from labapp.annotations.editing import EditedFile, Entry, body_of, new_id, record_from, text_in
 from labapp.annotations.final import coding_raters, overlap
-from labapp.annotations.ledger import Line
+from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
-from labapp.annotations.places import ANNOTATIONS
 from labapp.errors import AnnotationError
-from labapp.journal.tree import Tree
 
 SETTLEMENTS = "settlements.jsonl"
+OPENED = "settlements.opened"
 PUT = "settlement.put"
 REMOVED = "settlement.removed"
 
@@ -183,10 +173,13 @@ class SettlementsFold:
     ----------
     settlements : dict of str to Settlement
         By their ids, those taken back left out.
+    opened : mapping
+        Which session they are of.
     """
 
     def __init__(self) -> None:
         self.settlements: dict[str, Settlement] = {}
+        self.opened: Mapping[str, Any] = {}
 
     def apply(self, line: Line) -> None:
         """Take in the next line. Raises ValueError."""
@@ -195,6 +188,9 @@ class SettlementsFold:
             self.settlements[settlement.id] = settlement
         elif line.kind == REMOVED:
             self.settlements.pop(text_in(line.body, "id"), None)
+        elif line.kind == OPENED:
+            text_in(line.body, "by")
+            self.opened = line.body
         elif line.kind != TOMBSTONE:
             raise ValueError("a newer labapp wrote it")
 
@@ -202,23 +198,6 @@ class SettlementsFold:
         """In order of time."""
         every = self.settlements.values()
         return tuple(sorted(every, key=lambda s: (s.t0_ns, s.t1_ns, s.tier, s.id)))
-
-
-def settlements_in(tree: Tree, place: str) -> tuple[Settlement, ...]:
-    """What was settled, by the files of a session's annotations.
-
-    Raises
-    ------
-    AnnotationError
-        The file is damaged. place: of the session, for its words.
-    """
-    if not tree.has(SETTLEMENTS):
-        return ()
-    where = f"{ANNOTATIONS} of {place}: {SETTLEMENTS}"
-    lines = ledger.checked(ledger.parse(tree.read(SETTLEMENTS, ledger.LARGEST)), where)
-    fold = SettlementsFold()
-    fold_lines(fold, lines.lines, where)
-    return fold.ordered()
 
 
 class SettlementsFile(EditedFile):
@@ -232,10 +211,19 @@ class SettlementsFile(EditedFile):
         Who settles.
     """
 
-    def __init__(self, path: Path, by: str, checked: Callable[[], None] | None = None) -> None:
+    OPENED = OPENED
+
+    def __init__(
+        self,
+        path: Path,
+        by: str,
+        *,
+        fold: SettlementsFold,
+        checked: Callable[[], None] | None = None,
+    ) -> None:
         self.by = by
-        self._settled = SettlementsFold()
-        super().__init__(path, self._settled, checked)
+        self._settled = fold
+        super().__init__(path, fold, checked)
 
     @property
     def settlements(self) -> tuple[Settlement, ...]:

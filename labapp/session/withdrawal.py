@@ -9,7 +9,9 @@ dates are moved are removed, and the folder's files last.
 from __future__ import annotations
 
 import errno
+import logging
 import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,21 +19,26 @@ from pathlib import Path
 from labapp import durable
 from labapp.annotations.forgetting import forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
+from labapp.audio.pyramid import forget
+from labapp.audio.wav_samples import WavSamples
 from labapp.clock import utc_text
 from labapp.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.journal.comments import forget_comments
-from labapp.journal.layout import DECISIONS, LEAVING, WITHDRAWN, FolderName
+from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
 from labapp.journal.sessions import export_problems, exports_of
 from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
+from labapp.reading import files
 from labapp.resources import PILOT
 from labapp.session import exports, private, shifts
 from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
             )
         # What a killed export left holds the data, too.
         cleared = exports.clear(study)
+        # By the sound itself, which is gone in a moment.
+        _forget_waveforms(leaving if interrupted else folder)
     if not left.kept and not interrupted:
         _rename(folder, leaving)
     _write_down(study, left)
@@ -160,6 +169,16 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         annotated,
         handed_out,
     )
+
+
+def _forget_waveforms(folder: Path) -> None:
+    """Take what the cache has of the session's sound away."""
+    for path in sorted((folder / AUDIO).glob("*.wav")):
+        try:
+            with closing(WavSamples(files.open_file(path, follow=False))) as samples:
+                forget(samples)
+        except (OSError, ValueError) as error:
+            _log.warning("What the cache has of %s was not removed: %s", path.name, error)
 
 
 def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:

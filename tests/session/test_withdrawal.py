@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from labapp.annotations.handed_out import note_handed_out
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.places import annotations_folder, rater_file
+from labapp.audio.pyramid import pyramid_of
+from labapp.audio.wav_samples import WavSamples
+from labapp.audio.writer import wav_header
 from labapp.bids.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
@@ -254,3 +258,18 @@ def test_the_annotations_of_a_study_are_no_sessions_of_it(tmp_path: Path) -> Non
         ledger.append("status", {"status": "draft"})
     assert places(path.parent) == [path]
     assert places(path.parent.parent) == [path]
+
+
+def test_the_waveforms_of_its_sound_are_in_the_cache_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    path = agreed(tmp_path).folder.path
+    sound = path / "audio" / "segment-01.wav"
+    sound.parent.mkdir(exist_ok=True)
+    sound.write_bytes(wav_header(8000, 16000) + b"\1\0" * 8000)
+    with closing(WavSamples(sound.open("rb"))) as samples:
+        pyramid_of(samples)
+    assert snapshot(tmp_path / "cache" / "peaks")
+    withdraw(path, tmp_path / "private", delete=True)
+    assert not snapshot(tmp_path / "cache" / "peaks")
