@@ -35,6 +35,7 @@ OPENED = "set.opened"
 PUT = "mark.put"
 REMOVED = "mark.removed"
 STATUS = "status"
+MEMO = "memo.put"
 TOMBSTONE = "rewritten"
 """What was taken out of the file, and why: behind a redaction or a withdrawal."""
 
@@ -48,6 +49,8 @@ class MarksFold:
         By their ids, those taken back left out.
     status : str
         See `labapp.annotations.model.Status`.
+    memos : dict of str to str
+        Remarks on the session (`session`) and on codes (`code:ID`), by what they are about.
     opened : mapping
         What was said when it was opened last: session, codebook, rater, blind, round.
     """
@@ -56,6 +59,7 @@ class MarksFold:
         self.marks: dict[str, Mark] = {}
         self.status: Status = "draft"
         self.opened: Mapping[str, Any] = {}
+        self.memos: dict[str, str] = {}
 
     def apply(self, line: Line) -> None:
         """Take in the next line. Raises ValueError."""
@@ -64,6 +68,11 @@ class MarksFold:
             self.marks[mark.id] = mark
         elif line.kind == REMOVED:
             self.marks.pop(text_in(line.body, "id"), None)
+        elif line.kind == MEMO:
+            about, text = text_in(line.body, "about"), text_in(line.body, "text")
+            self.memos[about] = text
+            if not text:
+                del self.memos[about]
         elif line.kind == STATUS:
             status = text_in(line.body, "status")
             if status not in STATUSES:
@@ -228,6 +237,19 @@ class MarksFile(EditedFile):
         if mark is None:
             raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
         self._do([_removal(mark_id)], [_putting(mark)])
+
+    @property
+    def memos(self) -> Mapping[str, str]:
+        """Remarks on the session (`session`) and on codes (`code:ID`), by what they are about."""
+        return self._marks.memos
+
+    def put_memo(self, about: str, text: str) -> None:
+        """Write a remark on the session or on a code; an empty one takes it away. Raises
+        AnnotationError."""
+        before = self._marks.memos.get(about, "")
+        if text != before:
+            entry, inverse = ({"about": about, "text": value} for value in (text, before))
+            self._do([(MEMO, entry)], [(MEMO, inverse)])
 
     def set_status(self, status: Status) -> None:
         """Say that all is coded, or not yet, or that nothing may change any more.

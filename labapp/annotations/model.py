@@ -43,6 +43,8 @@ class Unit:
         See `Speaker`.
     origin : str
         What set its boundaries: `detector`, `hand`, `import` or `simulated`.
+    reaction_ms : int
+        What was taken off the times of the keys that set its boundaries by hand.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Unit:
     t1_ns: int
     speaker: Speaker = "participant"
     origin: str = "hand"
+    reaction_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

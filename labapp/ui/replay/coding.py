@@ -1,0 +1,410 @@
+"""Coding a session: from a key to a mark that is saved and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import QObject, QTimer
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.codebook import Code, Tier
+from labapp.annotations.editing import new_id
+from labapp.annotations.model import Mark, Unit
+from labapp.errors import LabappError
+from labapp.events import Event
+from labapp.ui.language import counted, tr
+from labapp.ui.replay import coding_rows, recoding
+from labapp.ui.replay.coding_files import CodingFiles
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_state import MS, OPEN_NS, CodingState
+from labapp.ui.replay.segmenting import Segmenting
+
+SAVED_MS = 100
+HEARD_NS = 300 * MS
+"""A unit counts as heard when no more than this of it is left."""
+
+
+class Coding(CodingState):
+    """Gives codes and takes them back; the window asks it first for every key."""
+
+    def __init__(
+        self, files: CodingFiles, events: Iterable[Event] = (), parent: QObject | None = None
+    ) -> None:
+        super().__init__(files, events, parent)
+        self._last: list[str] = []
+        self._done: list[str] = []
+        self._undone: list[str] = []
+        self.segmenting = Segmenting(self)
+        self._saved = QTimer(self)
+        self._saved.setInterval(SAVED_MS)
+        self._saved.timeout.connect(self._look_saved)
+
+    def press(self, character: str) -> bool:
+        """A letter or digit: the code of the active tier, or else of the only tier that has it."""
+        key = character.casefold()
+        if key.isdigit() and self.active.values:
+            return self._give_value(int(key))
+        code = self.codebook.by_key(self.tier, key)
+        if code is None:
+            tiers = [tier.name for tier in self.codebook.tiers]
+            codes = [code for code in (self.codebook.by_key(t, key) for t in tiers) if code]
+            code = codes[0] if len(codes) == 1 else None
+        if code is None:
+            text = tr("No code of {tier} has the key {key}.", tier=self.active.title, key=key)
+            self.said.emit(text)
+            return False
+        return self.give(code.id)
+
+    def release(self, character: str) -> None:
+        """A key is no longer held: a span that holds while it is ends."""
+        code = self.codebook.by_key(self.tier, character.casefold())
+        if self.settings.hold and code is not None and code.id in self.open_spans():
+            self.give(code.id)
+
+    # --- giving codes -----------------------------------------------------------------------------
+
+    def give(self, code_id: str) -> bool:
+        """Give a code to the current unit or at the playhead, end its span, or take it back."""
+        code = self.codebook.code(code_id)
+        if code is None or code.retired or not self._may_code():
+            return False
+        tier = self.codebook.tier(code.tier)
+        assert tier is not None
+        self.focused = code.id
+        if tier.on == "spans":
+            return self._give_span(code)
+        return self._give_unit(code, tier)
+
+    def _give_unit(self, code: Code, tier: Tier, value: int | None = None) -> bool:
+        unit = self.current
+        if unit is None or not self.files.frozen:
+            self.said.emit(self._why_no_unit(unit))
+            return False
+        own = [mark for mark in self.marks.of_unit(unit.id) if mark.tier == tier.name]
+        same = next((mark for mark in own if mark.code == code.id), None)
+        current = same is not None and same.codebook == self.codebook.sha256
+        if same is not None and current and value is None:
+            return self._remove(same.id)
+        replaced = same or (own[0] if own and tier.exclusive else None)
+        mark = self._mark(code, unit.t0_ns, unit.t1_ns, unit.id, value)
+        if replaced is not None:
+            memo = replaced.memo if same is not None else ""
+            mark = replace(mark, id=replaced.id, memo=memo)
+        heard = self._reached_ns >= unit.t1_ns - HEARD_NS
+        given = self._put(mark)
+        if given and tier.exclusive and self.settings.advance and heard and self.mode == "code":
+            self.step(1)
+        return given
+
+    def _why_no_unit(self, unit: Unit | None) -> str:
+        if not self._units:
+            return tr("There are no units yet: make them first, then freeze them.")
+        if unit is None:
+            return tr("No unit is chosen.")
+        return tr("The units are not frozen yet: freeze them before coding.")
+
+    def _give_value(self, value: int) -> bool:
+        tier = self.active
+        if value not in tier.values:
+            values = ", ".join(map(str, tier.values))
+            self.said.emit(tr("{tier} takes {values}.", tier=tier.title, values=values))
+            return False
+        codes = self.codebook.given(tier.name)
+        own = self.marks.of_unit(self._current or "")
+        code_id = next((mark.code for mark in own[::-1] if mark.tier == tier.name), "")
+        if not code_id and len(codes) == 1:
+            code_id = codes[0].id
+        code = self.codebook.code(code_id)
+        if code is None or tier.on != "units":
+            self.said.emit(tr("Give a code first, then its value."))
+            return False
+        if not self._may_code():
+            return False
+        self.focused = code.id
+        return self._give_unit(code, tier, value)
+
+    def _give_span(self, code: Code) -> bool:
+        now = max(0, self.now_ns())
+        if code.kind == "point":
+            return self._put(self._mark(code, now, now))
+        begun = self.open_spans().get(code.id)
+        if begun is None:
+            tier = self.codebook.tier(code.tier)
+            for other in list(self.open_spans().values()):
+                if tier is not None and tier.exclusive and other.tier == code.tier:
+                    self._end_span(other, now)
+            return self._put(self._mark(code, now, now + OPEN_NS))
+        return self._end_span(begun, now)
+
+    def _end_span(self, begun: Mark, now: int) -> bool:
+        t0, t1 = sorted((begun.t0_ns, now))
+        if t1 - t0 <= OPEN_NS:
+            return self._remove(begun.id)
+        return self._put(replace(begun, t0_ns=t0, t1_ns=t1))
+
+    def _mark(
+        self, code: Code, t0_ns: int, t1_ns: int, unit: str | None = None, value: int | None = None
+    ) -> Mark:
+        return Mark(
+            new_id(),
+            self.request.rater,
+            code.tier,
+            code.id,
+            t0_ns,
+            t1_ns,
+            unit,
+            value,
+            "",
+            self.codebook.sha256,
+            self.request.round,
+            self.request.blind,
+        )
+
+    def _may_code(self) -> bool:
+        if self.status == "draft":
+            return True
+        text = (
+            tr("This coding is locked: agreement was computed from it.")
+            if self.status == "locked"
+            else tr("This coding is done: go on with it before you change it.")
+        )
+        self.said.emit(text)
+        return False
+
+    def _put(self, mark: Mark) -> bool:
+        try:
+            stored = self.files.marks_file.put(mark)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        self._last.append(mark.id)
+        tier = self.codebook.tier(mark.tier)
+        if tier is not None and tier.exclusive and tier.on == "spans":
+            touched = self.marks.become(self.files.own)  # others gave way to it
+        else:
+            touched = self.marks.put(stored)
+        self.drawn("marks", touched)
+        return True
+
+    def _remove(self, mark_id: str) -> bool:
+        try:
+            self.files.marks_file.remove(mark_id)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        self.drawn("marks", self.marks.remove(mark_id))
+        return True
+
+    def drawn(self, which: str, units: frozenset[str]) -> None:
+        """Something was saved: what shows it is drawn anew."""
+        self._done.append(which)
+        self._undone.clear()
+        self._tell(which, units)
+
+    def _tell(self, which: str, units: frozenset[str]) -> None:
+        if which == "units":
+            self._set_units(self.files.units)
+            self.units_changed.emit()
+        elif units:
+            self.rows_changed.emit(units)
+        if which == "marks":
+            self.marks_changed.emit()
+        self.state_changed.emit()
+        self._saved.start()
+
+    def _look_saved(self) -> None:
+        if self.files.problem:
+            self.said.emit(tr("Not saved: {why}", why=self.files.problem))
+        if self.saved:
+            self._saved.stop()
+            self.state_changed.emit()
+
+    def take_last(self) -> None:
+        """Take back the code that was given last, of those that are still there."""
+        if not self._may_code():
+            return
+        while self._last and self._last[-1] not in self.marks:
+            self._last.pop()
+        own = [mark.id for mark in self.marks.of_unit(self._current or "")]
+        last = self._last.pop() if self._last else (own[-1] if own else "")
+        if not last:
+            self.said.emit(tr("There is no code to take away here."))
+            return
+        self._remove(last)
+
+    # --- undo -------------------------------------------------------------------------------------
+
+    def undo(self) -> None:
+        """Take back what was done last, of marks, units and words."""
+        self._turn(self._done, self._undone, "undo")
+
+    def redo(self) -> None:
+        """Do again what was taken back last."""
+        self._turn(self._undone, self._done, "redo")
+
+    def _turn(self, source: list[str], target: list[str], how: Literal["undo", "redo"]) -> None:
+        if not source:
+            self.said.emit(tr("Nothing to undo.") if how == "undo" else tr("Nothing to redo."))
+            return
+        if source[-1] == "marks" and not self._may_code():
+            return
+        which = source.pop()
+        try:
+            self.files.turn(which, how)
+        except LabappError as error:
+            self.problem.emit(error)
+            return
+        target.append(which)
+        units = frozenset(unit.id for unit in self._units) if which == "texts" else frozenset()
+        if which == "marks":
+            units = self.marks.become(self.files.own)
+        self._tell(which, units)
+
+    def forget_steps(self, which: str) -> None:
+        """What was done in a file cannot be taken back any more."""
+        self._done = [step for step in self._done if step != which]
+        self._undone = [step for step in self._undone if step != which]
+
+    # --- memos, status, others --------------------------------------------------------------------
+
+    def memo_mark(self) -> Mark | None:
+        """The mark that a memo is about: the one given last on the current unit, or at all."""
+        own = self.marks.of_unit(self._current or "")
+        here = [mark for mark in own if mark.tier == self.tier] or own
+        if here:
+            return here[-1]
+        return next((m for m in map(self.marks.get, self._last[::-1]) if m is not None), None)
+
+    def set_memo(self, mark_id: str, text: str) -> bool:
+        """Write a remark on a mark."""
+        mark = self.marks.get(mark_id)
+        return mark is not None and self._may_code() and self._put(replace(mark, memo=text))
+
+    def memo_of(self, about: str) -> str:
+        """The remark on `session`, or on a code: `code:ID`."""
+        return self.files.memos.get(about, "")
+
+    def set_memo_of(self, about: str, text: str) -> bool:
+        """Write a remark on the session or on a code."""
+        if not self._may_code():
+            return False
+        try:
+            self.files.marks_file.put_memo(about, text)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        self.drawn("marks", frozenset())
+        return True
+
+    def add_code(self, name: str) -> Code:
+        """Add a code to the active tier; from here on codes are given by the new version of the
+        codebook. Raises LabappError."""
+        study = self.files.session.absolute().parent
+        known = {code.id for code in self.codebook.codes}
+        made = recoding.with_code(study, self.codebook, self.tier, name)
+        self.files.use(made)
+        self.forget_steps("marks")
+        self.refresh()
+        code = next(code for code in made.codes if code.id not in known)
+        self.focus(code.id)
+        key = code.key.upper()
+        self.said.emit(tr("{code} has the key {key}.", code=code.name, key=key or "/"))
+        return code
+
+    def outdated(self) -> frozenset[str]:
+        """The ids of units that were coded under an older definition."""
+        study = self.files.session.absolute().parent
+        try:
+            versions = codebooks.versions_of(study)
+        except LabappError as error:
+            self.problem.emit(error)
+            return frozenset()
+        marks = recoding.outdated(self.marks.all, self.codebook, versions)
+        units = (mark.unit for mark in map(self.marks.get, marks) if mark is not None)
+        return frozenset(unit for unit in units if unit is not None)
+
+    def disagreements(self) -> list[str]:
+        """The ids of units that another rater who is done coded otherwise."""
+        tiers = [tier.name for tier in self.codebook.tiers if tier.on == "units"]
+        own = {unit.id: self.marks.of_unit(unit.id) for unit in self.units}
+        return recoding.disagreements(self.units, own, self.others, tiers)
+
+    def set_text(self, unit: str, words: str) -> bool:
+        """Correct the words of a unit."""
+        text = coding_rows.corrected(self.text(unit), unit, words, self.request.rater)
+        try:
+            self.files.texts_file.put(text)
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        self.drawn("texts", frozenset({unit}))
+        return True
+
+    def missing(self) -> str:
+        """What is not coded yet, in words; empty where nothing is."""
+        spans = self.open_spans()
+        tiers = [t for t in self.codebook.tiers if t.on == "units" and not t.optional]
+        own = [unit for unit in self._units if unit.speaker == "participant"]
+        parts = []
+        for tier in tiers:
+            without = sum(not self.marks.coded(unit.id, tier.name) for unit in own)
+            if without:
+                parts.append(
+                    counted(
+                        without,
+                        "{n} unit has no code of {tier}.",
+                        "{n} units have no code of {tier}.",
+                        tier=tier.title,
+                    )
+                )
+        if spans:
+            names = ", ".join(self._name(code) for code in spans)
+            parts.append(tr("Still open: {codes}.", codes=names))
+        return " ".join(parts)
+
+    def _name(self, code_id: str) -> str:
+        code = self.codebook.code(code_id)
+        return code_id if code is None else code.name
+
+    def set_done(self, done: bool) -> bool:
+        """Say that the own coding is finished, or go on with it."""
+        if self.status == "locked":
+            return self._may_code()
+        try:
+            self.files.marks_file.set_status("done" if done else "draft")
+        except LabappError as error:
+            self.problem.emit(error)
+            return False
+        self.forget_steps("marks")  # the status stands between them and what comes
+        self._show_others()
+        self.rows_changed.emit(frozenset(unit.id for unit in self._units))
+        self.marks_changed.emit()
+        self.state_changed.emit()
+        return True
+
+    def leave_segmenting(self) -> None:
+        """Let keys give codes again."""
+        self.segmenting.leave()
+        self.mode = "code"
+        self.refresh()
+
+    def close(self) -> None:
+        """Save everything and let others open the files."""
+        self._saved.stop()
+        try:
+            self.files.close()
+        except LabappError as error:
+            self.problem.emit(error)
+
+
+def open_coding(
+    session: Path,
+    request: CodingRequest,
+    events: Iterable[Event] = (),
+    parent: QObject | None = None,
+) -> Coding:
+    """Open a session's annotations for a rater. Raises LabappError."""
+    return Coding(CodingFiles.open(session, request), events, parent)

@@ -1,0 +1,121 @@
+"""The head of a coding: who codes, what is hidden, how far it is, and whether it is saved."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QWidget
+
+from labapp.ui import theme
+from labapp.ui.language import N_, counted, tr
+from labapp.ui.moderator import bits
+from labapp.ui.replay.coding import Coding
+from labapp.ui.widgets.buttons import Button
+
+ROUND_NAMES = {
+    "training": N_("training round"),
+    "independent": N_("independent round"),
+    "reconciled": N_("reconciling round"),
+}
+BLINDING_NAMES = {
+    "names": N_("names"),
+    "outcomes": N_("outcomes"),
+    "future": N_("what is to come"),
+    "screen": N_("the screen"),
+}
+
+
+class CodingBar(QWidget):
+    """Signals
+    -------
+    done_pressed() : the rater wants to be done, or to go on.
+    find_pressed() : something is to be searched for.
+    """
+
+    done_pressed = Signal()
+    find_pressed = Signal()
+
+    def __init__(self, coding: Coding) -> None:
+        super().__init__()
+        self._coding = coding
+        self.rater, self.hidden, self.codebook, self.progress, self.mode = (
+            _chip() for _ in range(5)
+        )
+        self.saved = bits.label(role="caption")
+        self.search = Button(tr("Find"), "chip")
+        self.done = Button(tr("Done…"), "compact")
+        row = bits.row(self, theme.SPACE_S)
+        for chip in (self.rater, self.mode, self.hidden, self.codebook, self.progress):
+            row.addWidget(chip)
+        row.addStretch(1)
+        for widget in (self.saved, self.search, self.done):
+            row.addWidget(widget)
+        self.done.clicked.connect(self.done_pressed)
+        self.search.clicked.connect(self.find_pressed)
+        coding.state_changed.connect(self.show_state)
+        coding.units_changed.connect(self.show_state)
+        self.show_state()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Leave out what can be done without where there is little room."""
+        for widget in (self.codebook, self.search):
+            widget.setVisible(not narrow)
+
+    def show_state(self) -> None:
+        """Say how things stand."""
+        coding = self._coding
+        request = coding.request
+        bits.set_text(self.rater, f"{request.rater} · {tr(ROUND_NAMES[request.round])}")
+        bits.set_text(self.hidden, hidden_text(coding.blind))
+        self.hidden.setToolTip(hidden_tip(coding.blind))
+        version = tr("codebook {n}", n=coding.codebook.version)
+        bits.set_text(self.codebook, version)
+        self.codebook.setToolTip(f"{coding.codebook.title} · {coding.codebook.sha256[:12]}")
+        coded, of = coding.progress()
+        bits.set_text(self.progress, tr("{n} of {of} units", n=coded, of=of))
+        bits.set_text(self.mode, self._mode())
+        self.mode.setVisible(bool(self.mode.text()))
+        bits.set_text(self.saved, self._saved())
+        bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
+        draft = coding.status == "draft"
+        self.done.setText(tr("Done…") if draft else tr("Go on coding"))
+        self.done.setVisible(coding.status != "locked" and coding.files.marks is not None)
+
+    def _mode(self) -> str:
+        coding = self._coding
+        if coding.mode == "segment":
+            begun = coding.segmenting.begun_ns is not None
+            return tr("a unit has begun") if begun else tr("segmenting")
+        if coding.queue is not None:
+            return counted(len(coding.queue), "{n} unit to recode", "{n} units to recode")
+        if coding.files.proposals:
+            n = coding.files.proposals
+            return counted(n, "{n} change proposed", "{n} changes proposed")
+        return ""
+
+    def _saved(self) -> str:
+        coding = self._coding
+        if coding.files.problem:
+            return tr("not saved")
+        state = {"draft": "", "done": tr("done"), "locked": tr("locked")}[coding.status]
+        saved = tr("saved") if coding.saved else tr("saving …")
+        return " · ".join(filter(None, (state, saved)))
+
+
+def hidden_text(blind: frozenset[str]) -> str:
+    """What a rater is not shown, as a chip: the screen itself may tell the condition, so that it is
+    not called blind before the screen is hidden, too."""
+    if not blind:
+        return tr("nothing hidden")
+    if "screen" in blind:
+        return tr("blind, screen hidden")
+    return tr("names veiled") if "names" in blind else tr("partly veiled")
+
+
+def hidden_tip(blind: frozenset[str]) -> str:
+    """What a rater is not shown, by its names."""
+    names = [tr(text) for name, text in BLINDING_NAMES.items() if name in blind]
+    return tr("Hidden: {what}", what=", ".join(names)) if names else ""
+
+
+def _chip() -> QLabel:
+    return bits.label(role="clip")

@@ -1,0 +1,416 @@
+"""Coding in the replay window: the list of units, the palette, and what every key does.
+
+The window puts `said` where its text is and `palette` beside it, asks `commands` for what its keys
+do, and `unclaimed` for the letters and digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
+
+from labapp.errors import LabappError
+from labapp.ui import theme
+from labapp.ui.language import counted, tr
+from labapp.ui.moderator import bits
+from labapp.ui.replay import finding
+from labapp.ui.replay.coding import Coding
+from labapp.ui.replay.coding_bar import CodingBar
+from labapp.ui.replay.coding_field import CodingField, Question
+from labapp.ui.replay.finding import Match
+from labapp.ui.replay.palette import CodePalette
+from labapp.ui.replay.segmenting import NUDGE_NS
+from labapp.ui.replay.units_list import UnitsList
+from labapp.ui.theme import Palette
+
+SPEAKER_KEYS = {"p": "participant", "m": "moderator", "o": "other"}
+MOST_MATCHES = 200
+Command = Callable[[], object]
+
+
+class CodingDesk(QObject):
+    """Puts a coding and its widgets together.
+
+    Attributes
+    ----------
+    said : QWidget
+        The list of units, with the line for questions below it.
+    palette : CodePalette
+        The codes, and what is known of unit and code.
+    bar : CodingBar
+        Who codes, what is hidden, how far it is.
+
+    Signals
+    -------
+    notice(str) : something to tell in a line.
+    failed(LabappError) : something went wrong.
+    """
+
+    notice = Signal(str)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        coding: Coding,
+        palette: Palette,
+        parent: QObject | None = None,
+        key_text: Callable[[str], str] = lambda action: "",
+    ) -> None:
+        super().__init__(parent)
+        self._key = key_text
+        self.coding = coding
+        self.units = UnitsList(palette)
+        self.palette = CodePalette(palette)
+        self.bar = CodingBar(coding)
+        self.field = CodingField()
+        self.said = QWidget()
+        column = bits.column(self.said, theme.SPACE_S)
+        column.addWidget(self.units, 1)
+        column.addWidget(self.field)
+        self._matches: list[Match] = []
+        self._connect()
+        self.show_all()
+
+    def _connect(self) -> None:
+        coding = self.coding
+        coding.units_changed.connect(self.show_all)
+        coding.rows_changed.connect(self._show_rows)
+        coding.current_changed.connect(self._show_current)
+        coding.state_changed.connect(self._show_state)
+        coding.said.connect(self.notice)
+        coding.problem.connect(self.failed)
+        self.units.chosen.connect(coding.go_to)
+        self.units.edited.connect(coding.set_text)
+        self.units.edit_moved.connect(self._edit_next)
+        self.units.play_toggled.connect(coding.toggle)
+        self.units.again.connect(coding.again)
+        self.palette.rows.pressed.connect(coding.give)
+        self.palette.rows.tier_chosen.connect(coding.choose_tier)
+        self.bar.done_pressed.connect(self.ask_done)
+        self.bar.find_pressed.connect(self.find)
+        self.field.left.connect(self._back)
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    def show_all(self) -> None:
+        """Show everything anew."""
+        coding = self.coding
+        self.palette.set_codebook(coding.codebook)
+        if coding.queue is not None:
+            none = tr("No unit is left in this queue.")
+        else:
+            none = tr(
+                "There are no units yet. {key} begins segmenting: {enter} begins and ends a unit.",
+                key=self._key("segmenting") or "Ctrl+U",
+                enter=self._key("repeat_unit") or "Enter",
+            )
+        self.units.set_rows(coding.rows(), none)
+        self._show_current()
+        self._show_state()
+
+    def _show_rows(self, units: frozenset[str]) -> None:
+        by_id = {unit: self.coding.unit(unit) for unit in units}
+        self.units.update_rows(
+            {name: self.coding.row(unit) for name, unit in by_id.items() if unit is not None}
+        )
+        if self.coding.current is not None and self.coding.current.id in units:
+            self._show_state()
+
+    def _show_current(self) -> None:
+        current = self.coding.current
+        self.units.set_current(None if current is None else current.id)
+        self.palette.set_facts(self.coding.facts())
+        self._show_state()
+
+    def _show_state(self) -> None:
+        coding = self.coding
+        unit = "" if coding.current is None else coding.current.id
+        given = frozenset(mark.code for mark in coding.marks.of_unit(unit))
+        open_ = frozenset(coding.open_spans())
+        self.palette.rows.set_state(coding.marks.counts, coding.tier, given, open_)
+        if coding.focused:
+            self.palette.set_focused(coding.focused)
+
+    # --- keys -------------------------------------------------------------------------------------
+
+    def commands(self) -> dict[str, Command]:
+        """What the keys of coding do, by the names of actions."""
+        coding, segmenting = self.coding, self.coding.segmenting
+        return {
+            "play": coding.toggle,
+            "previous_unit": lambda: coding.step(-1),
+            "next_unit": lambda: coding.step(1),
+            "repeat_unit": self._enter,
+            "leave": self.leave,
+            "tier_up": lambda: coding.step_tier(-1),
+            "tier_down": lambda: coding.step_tier(1),
+            "take_last": self._take_last,
+            "undo": lambda: self._turn("undo"),
+            "redo": lambda: self._turn("redo"),
+            "find_code": self.find_code,
+            "find": self.find,
+            "edit_text": self.edit,
+            "segmenting": self._segment,
+            "split": segmenting.split,
+            "merge": segmenting.merge,
+            "begin_here": lambda: segmenting.boundary_here("begin"),
+            "end_here": lambda: segmenting.boundary_here("end"),
+            "begin_earlier": lambda: segmenting.nudge("begin", -NUDGE_NS),
+            "begin_later": lambda: segmenting.nudge("begin", NUDGE_NS),
+            "end_earlier": lambda: segmenting.nudge("end", -NUDGE_NS),
+            "end_later": lambda: segmenting.nudge("end", NUDGE_NS),
+            "speaker": segmenting.next_speaker,
+            "freeze": segmenting.freeze,
+            "accept_change": lambda: segmenting.settle(True),
+            "decline_change": lambda: segmenting.settle(False),
+            "less_reaction": lambda: coding.set_reaction(-50),
+            "more_reaction": lambda: coding.set_reaction(50),
+            "memo": self.memo_mark,
+            "memo_code": self.memo_code,
+            "memo_session": self.memo_session,
+            "new_code": self.new_code,
+            "recode": self.recode,
+            "done": self.ask_done,
+            "next_disagreement": self.next_disagreement,
+            "advance": self._switch_advance,
+        }
+
+    def unclaimed(self, event: QKeyEvent) -> bool:
+        """A key that is no action: a letter or digit gives a code. Says whether it was taken."""
+        held = event.modifiers() & ~(
+            Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier
+        )
+        text = event.text()
+        if held.value or len(text) != 1 or not text.isalnum():
+            return False
+        if event.isAutoRepeat():
+            return True
+        if event.type() == QEvent.Type.KeyRelease:
+            self.coding.release(text)
+        elif self.coding.mode == "segment":
+            speaker = SPEAKER_KEYS.get(text.casefold())
+            if speaker is not None:
+                self.coding.segmenting.set_speaker(speaker)  # type: ignore[arg-type]
+        else:
+            self.coding.press(text)
+        return True
+
+    def _enter(self) -> None:
+        if self.coding.mode == "segment":
+            self.coding.segmenting.begin_or_end()
+        else:
+            self.coding.again()
+
+    def leave(self) -> bool:
+        """Leave what is open, the innermost first; False where nothing is."""
+        if self.field.question is not None:
+            self.field.leave()
+        elif self.units.editing is not None:
+            self.units.end_edit()
+        elif self.coding.mode == "segment":
+            self.coding.leave_segmenting()
+        elif self.coding.queue is not None:
+            self.coding.set_queue(None)
+        else:
+            return False
+        return True
+
+    def _turn(self, how: str) -> None:
+        """Undo and redo: in a text that is being typed its own."""
+        widget = QApplication.focusWidget()
+        if isinstance(widget, QLineEdit | QPlainTextEdit):
+            widget.undo() if how == "undo" else widget.redo()
+        elif how == "undo":
+            self.coding.undo()
+        else:
+            self.coding.redo()
+
+    def _take_last(self) -> None:
+        if self.coding.mode == "segment":
+            self.coding.segmenting.remove()
+        else:
+            self.coding.take_last()
+
+    def _segment(self) -> None:
+        if self.coding.mode == "segment":
+            self.coding.leave_segmenting()
+        else:
+            self.coding.enter_segmenting()
+            enter = self._key("repeat_unit") or "Enter"
+            self.notice.emit(tr("{key} begins and ends a unit; P, M, O say who speaks.", key=enter))
+
+    def _switch_advance(self) -> None:
+        settings = self.coding.settings
+        settings.advance = not settings.advance
+        on = tr("A code goes on to the next unit once this one was heard.")
+        self.notice.emit(on if settings.advance else tr("A code stays on its unit."))
+
+    def _back(self) -> None:
+        self.units.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # --- words ------------------------------------------------------------------------------------
+
+    def edit(self) -> None:
+        """Let the words of the current unit be typed."""
+        current = self.coding.current
+        if current is None or not self.units.edit(current.id):
+            self.notice.emit(tr("There is no unit whose words could be typed."))
+
+    def _edit_next(self, step: int) -> None:
+        if not self.coding.step(step):
+            self.units.end_edit()
+            return
+        current = self.coding.current
+        if current is None or not self.units.edit(current.id):
+            self.units.end_edit()
+
+    # --- finding ----------------------------------------------------------------------------------
+
+    def find_code(self) -> None:
+        """Ask for a code by its name, and give it."""
+        codebook = self.coding.codebook
+
+        def answers(text: str) -> list[str]:
+            codes = finding.find_codes(codebook, text)[:MOST_MATCHES]
+            return [f"{code.key.upper() or ' '}   {code.name} · {code.tier}" for code in codes]
+
+        def done(text: str, chosen: int) -> bool:
+            codes = finding.find_codes(codebook, text)
+            if not 0 <= chosen < len(codes):
+                return False
+            self.field.leave()
+            self.coding.choose_tier(codes[chosen].tier)
+            self.coding.give(codes[chosen].id)
+            return True
+
+        self.field.ask(Question(tr("Give which code?"), done, answers=answers))
+
+    def find(self) -> None:
+        """Search words, notes and memos; Enter goes to what is chosen."""
+        coding = self.coding
+        texts = {u.id: t for u in coding.units if (t := coding.text(u.id)) and not coding.veiled(u)}
+        notes, marks = coding.files.notes, [mark for mark in coding.marks.all if mark.memo]
+
+        def answers(text: str) -> list[str]:
+            self._matches = finding.find_places(coding.units, texts, notes, marks, text)
+            return [f"{match.time}   {match.excerpt}" for match in self._matches[:MOST_MATCHES]]
+
+        def done(text: str, chosen: int) -> bool:
+            if not 0 <= chosen < len(self._matches):
+                return False
+            match = self._matches[chosen]
+            if match.unit is not None:
+                coding.go_to(match.unit)
+            else:
+                coding.seek(match.t_ns)
+            return True
+
+        hint = tr("Words, notes and memos; what is hidden is not searched.")
+        self.field.ask(Question(tr("Find"), done, answers=answers, hint=hint))
+
+    # --- memos ------------------------------------------------------------------------------------
+
+    def memo_mark(self) -> None:
+        """Ask for a remark on the code that was given last on the current unit."""
+        mark = self.coding.memo_mark()
+        if mark is None:
+            self.notice.emit(tr("Give a code first: a memo stands on a code."))
+            return
+        code = self.coding.codebook.code(mark.code)
+        title = tr("Memo on {code}", code=mark.code if code is None else code.name)
+        self.field.ask(
+            Question(title, lambda text, _: self.coding.set_memo(mark.id, text), mark.memo)
+        )
+
+    def memo_code(self) -> None:
+        """Ask for a remark on the focused code itself."""
+        code = self.coding.codebook.code(self.coding.focused)
+        if code is None:
+            self.notice.emit(tr("Give or find a code first: the memo is about it."))
+            return
+        self._memo_of(f"code:{code.id}", tr("Memo on the code {code}", code=code.name))
+
+    def memo_session(self) -> None:
+        """Ask for a remark on the whole session."""
+        self._memo_of("session", tr("Memo on this session"))
+
+    def _memo_of(self, about: str, title: str) -> None:
+        text = self.coding.memo_of(about)
+        self.field.ask(Question(title, lambda new, _: self.coding.set_memo_of(about, new), text))
+
+    # --- codebook, queue, status ------------------------------------------------------------------
+
+    def new_code(self) -> None:
+        """Ask for the name of a new code of the active tier."""
+        coding = self.coding
+
+        def done(text: str, _: int) -> bool:
+            if not text:
+                return False
+            try:
+                coding.add_code(text)
+            except LabappError as error:
+                self.failed.emit(error)
+                return False
+            return True
+
+        hint = tr("It comes to the codebook’s next version; its definition is written there later.")
+        title = tr("New code of {tier}", tier=coding.active.title)
+        self.field.ask(Question(title, done, hint=hint))
+
+    def recode(self) -> None:
+        """Go through the units that were coded under an older definition; again: all units."""
+        coding = self.coding
+        if coding.queue is not None:
+            coding.set_queue(None)
+            return
+        units = coding.outdated()
+        if not units:
+            self.notice.emit(tr("No unit was coded under an older definition."))
+            return
+        coding.set_queue(units)
+        first = next(unit for unit in coding.units if unit.id in units)
+        coding.go_to(first.id)
+
+    def ask_done(self) -> None:
+        """Say what is missing, and ask whether the coding is done; a done one is opened again."""
+        coding = self.coding
+        if coding.status != "draft":
+            coding.set_done(False)
+            return
+        if coding.files.marks is None:
+            self.notice.emit(tr("Nothing is coded yet."))
+            return
+        if coding.open_spans():
+            self.notice.emit(coding.missing())
+            return
+        missing = coding.missing() or tr("Every unit has its codes.")
+        coded, of = coding.progress()
+        counts = counted(of, "{coded} of {n} unit", "{coded} of {n} units", coded=coded)
+        self.field.ask(
+            Question(
+                tr("Is this coding done?"),
+                lambda *_: coding.set_done(True),
+                typed=False,
+                yes=tr("Done"),
+                hint=f"{counts}. {missing}",
+            )
+        )
+
+    def next_disagreement(self) -> None:
+        """Go to the next unit that another rater coded otherwise."""
+        coding = self.coding
+        if coding.status == "draft":
+            self.notice.emit(tr("Other raters are shown once your own coding is done."))
+            return
+        units = coding.disagreements()
+        if not units:
+            self.notice.emit(tr("No other rater who is done coded a unit otherwise."))
+            return
+        order = [unit.id for unit in coding.units]
+        here = -1 if coding.current is None else order.index(coding.current.id)
+        later = [unit for unit in units if order.index(unit) > here]
+        coding.go_to((later or units)[0])

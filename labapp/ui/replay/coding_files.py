@@ -1,0 +1,239 @@
+"""The files of a coding: a rater's marks, the session's units and its words.
+
+Units and words belong to the session, and one window at a time writes them: they are opened when
+something of them is changed, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.marks import MarksFile
+from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
+from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
+from labapp.annotations.texts import TextsFile
+from labapp.annotations.units import UnitsFile
+from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+
+if TYPE_CHECKING:
+    from labapp.ui.replay.coding_request import CodingRequest
+
+Which = Literal["marks", "units", "texts"]
+
+
+class CodingFiles:
+    """What a rater works on in a session.
+
+    Attributes
+    ----------
+    session : Path
+        Its folder.
+    record : Record
+        The session.
+    request : CodingRequest
+        Who codes, and how.
+    codebook : Codebook
+        By which codes are given.
+    marks : MarksFile or None
+        The rater's; None while the units are not frozen, and codes are given to units.
+    """
+
+    def __init__(
+        self, session: Path, record: Record, request: CodingRequest, codebook: Codebook
+    ) -> None:
+        self.session, self.record = session, record
+        self.request, self.codebook = request, codebook
+        self._annotations = annotations_of(record)
+        self._units: UnitsFile | None = None
+        self._texts: TextsFile | None = None
+        self.marks: MarksFile | None = None
+        if self.frozen or not codebook.needs_units:
+            self.open_marks()
+
+    @classmethod
+    def open(cls, session: Path, request: CodingRequest) -> CodingFiles:
+        """Open the files of a session for a rater. Raises LabappError."""
+        record = open_record(session)
+        return cls(session, record, request, chosen_codebook(session.parent, request.codebook))
+
+    def open_marks(self) -> None:
+        """Open the rater's marks, or open them again behind a change of units or codebook. Raises
+        AnnotationError."""
+        if self.marks is not None:
+            self.marks.close()
+            self.marks = None
+        request = self.request
+        self.marks = open_marks(
+            self.session,
+            request.rater,
+            self.codebook,
+            blind=request.blind,
+            round=request.round,
+            record=self.record,
+        )
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """In order of time."""
+        return self._segmentation.units
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the units may be coded."""
+        return self._segmentation.frozen
+
+    @property
+    def frozen_by(self) -> str:
+        """Who froze the units."""
+        return self._segmentation.by
+
+    @property
+    def proposals(self) -> int:
+        """How many changes of the units wait for whoever froze them."""
+        return len(self._segmentation.proposals)
+
+    @property
+    def _segmentation(self) -> Segmentation:
+        return self._annotations.segmentation if self._units is None else self._units.segmentation
+
+    @property
+    def texts(self) -> Mapping[str, Text]:
+        """By the ids of their units."""
+        return self._annotations.texts if self._texts is None else self._texts.texts
+
+    @property
+    def own(self) -> tuple[Mark, ...]:
+        """The rater's marks, in order of time."""
+        return () if self.marks is None else self.marks.marks
+
+    @property
+    def memos(self) -> Mapping[str, str]:
+        """The rater's remarks on the session and on codes, by what they are about."""
+        return {} if self.marks is None else self.marks.memos
+
+    @property
+    def status(self) -> str:
+        """Of the rater's marks."""
+        return "draft" if self.marks is None else self.marks.status
+
+    @property
+    def notes(self) -> tuple[Mark, ...]:
+        """What the moderator wrote down; nothing for a rater who is blind."""
+        if self.request.blind:
+            return ()
+        return tuple(
+            mark
+            for rater in self._annotations.raters.values()
+            if rater.machine
+            for mark in rater.marks
+        )
+
+    def others(self) -> Mapping[str, RaterMarks]:
+        """The codings of other raters that are done, as they are on the disk now."""
+        raters = annotations_of(self.record).raters
+        return {
+            name: marks
+            for name, marks in raters.items()
+            if name != self.request.rater and marks.status != "draft" and not marks.machine
+        }
+
+    @property
+    def _open(self) -> list[MarksFile | UnitsFile | TextsFile]:
+        return [file for file in (self.marks, self._units, self._texts) if file is not None]
+
+    @property
+    def saved(self) -> bool:
+        """Whether everything would outlast a power cut by now."""
+        return all(file.saved for file in self._open)
+
+    @property
+    def problem(self) -> str:
+        """Why something does not reach the disk; empty while all does."""
+        return next((file.problem for file in self._open if file.problem), "")
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a crash had cut off."""
+        own = tuple(file.remark for file in self._open if file.remark)
+        return self._annotations.remarks or own
+
+    # --- what is changed --------------------------------------------------------------------------
+
+    @property
+    def units_file(self) -> UnitsFile:
+        """The units, open for work. Raises AnnotationError."""
+        if self._units is None:
+            self._units = open_units(self.session, self.request.rater, record=self.record)
+        return self._units
+
+    @property
+    def texts_file(self) -> TextsFile:
+        """The words, open for work. Raises AnnotationError."""
+        if self._texts is None:
+            self._texts = open_texts(self.session, self.request.rater, record=self.record)
+        return self._texts
+
+    @property
+    def marks_file(self) -> MarksFile:
+        """The rater's marks. Raises AnnotationError while the units are not frozen."""
+        if self.marks is None:
+            self.open_marks()
+        assert self.marks is not None
+        return self.marks
+
+    def use(self, codebook: Codebook) -> None:
+        """Go on by another version of the codebook. Raises AnnotationError."""
+        before, self.codebook = self.codebook, codebook
+        try:
+            self.open_marks()
+        except AnnotationError:
+            self.codebook = before
+            self.open_marks()
+            raise
+
+    def turn(self, which: str, how: Literal["undo", "redo"]) -> None:
+        """Take back, or do again, what was done last in a file. Raises AnnotationError."""
+        file: MarksFile | UnitsFile | TextsFile
+        file = {"marks": self.marks, "units": self._units, "texts": self._texts}[which]  # type: ignore[assignment]
+        if how == "undo":
+            file.undo()
+        else:
+            file.redo()
+
+    def close(self) -> None:
+        """Save everything and let others open the files. Raises AnnotationError."""
+        try:
+            for file in self._open:
+                file.close()
+        finally:
+            self.marks = self._units = self._texts = None
+
+
+def chosen_codebook(study: Path, wanted: str) -> Codebook:
+    """The codebook of that id of a study; the only one where none is named. Raises
+    AnnotationError."""
+    books = codebooks.codebooks_of(study)
+    if not books:
+        raise AnnotationError(
+            f"{study} has no codebook.",
+            todo="Write codebook.yaml there; `labapp code schema` prints what it may hold.",
+        )
+    names = ", ".join(book.id for book in books)
+    if not wanted and len(books) > 1:
+        raise AnnotationError(
+            f"This study has several codebooks: {names}.", todo="Name one with --codebook."
+        )
+    named = [book for book in books if not wanted or book.id == wanted]
+    if not named:
+        raise AnnotationError(
+            f"There is no codebook {wanted!r}.", todo=f"Take one of these: {names}."
+        )
+    return named[0]

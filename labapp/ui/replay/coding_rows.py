@@ -1,0 +1,135 @@
+"""What the list of units shows of a session: words, chips, and the facts of a unit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.model import Mark, Text, Unit
+from labapp.events import Event
+from labapp.ui.language import counted, number, tr
+from labapp.ui.replay.unit_rows import Chip, UnitRow
+
+SECOND_NS = 1_000_000_000
+DOUBTFUL = 0.5
+"""Words of which a recogniser was less sure are dotted."""
+
+
+def clock(t_ns: int) -> str:
+    """A session time as minutes and seconds, or hours before them."""
+    seconds = max(0, t_ns) // SECOND_NS
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    if hours:
+        return f"{hours}:{minutes:02}:{seconds % 60:02}"
+    return f"{minutes}:{seconds % 60:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class DialMoves:
+    """When dials moved.
+
+    Attributes
+    ----------
+    times : tuple of int
+        Session times in nanoseconds, in order.
+    dials : tuple of int
+        Which dial, from 0, at each of them.
+    """
+
+    times: tuple[int, ...] = ()
+    dials: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> DialMoves:
+        """Those of a journal, of every task with dials."""
+        moves = [
+            (event.t_ns, int(event.payload["dimension"]))
+            for event in events
+            if event.kind == "dial.moved"
+        ]
+        return cls(tuple(t for t, _ in moves), tuple(dial for _, dial in moves))
+
+    def within(self, t0_ns: int, t1_ns: int) -> tuple[int, ...]:
+        """The dials that moved in a stretch, once for each step."""
+        return self.dials[bisect_left(self.times, t0_ns) : bisect_left(self.times, t1_ns)]
+
+
+def facts(unit: Unit, moves: DialMoves) -> str:
+    """A unit's length, the dials that moved in it, and how many steps they made."""
+    seconds = number(f"{(unit.t1_ns - unit.t0_ns) / SECOND_NS:.1f}")
+    parts = [f"{seconds} s"]
+    steps = moves.within(unit.t0_ns, unit.t1_ns)
+    if steps:
+        dials = ", ".join(str(dial + 1) for dial in sorted(set(steps)))
+        several = len(set(steps)) > 1
+        parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
+        parts.append(counted(len(steps), "{n} step", "{n} steps"))
+    else:
+        parts.append(tr("no dial moved"))
+    return " · ".join(parts)
+
+
+def doubtful(text: Text | None) -> frozenset[int]:
+    """The places of words of which a recogniser was not sure."""
+    if text is None or len(text.words) != len(text.text.split()):
+        return frozenset()
+    return frozenset(
+        place
+        for place, word in enumerate(text.words)
+        if word.probability is not None and word.probability < DOUBTFUL
+    )
+
+
+def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
+    """A mark as a chip; a code that the codebook does not have goes by its id."""
+    code = codebook.code(mark.code)
+    name = mark.code if code is None else code.name
+    if mark.value is not None:
+        name = f"{name} {mark.value}"
+    return Chip(
+        name,
+        "" if code is None else code.colour,
+        memo=bool(mark.memo),
+        foreign=foreign,
+        old=mark.codebook != codebook.sha256 and not foreign and bool(mark.codebook),
+    )
+
+
+def unit_row(
+    unit: Unit,
+    text: Text | None,
+    own: Sequence[Mark],
+    others: Sequence[Mark],
+    codebook: Codebook,
+    *,
+    veiled: bool,
+) -> UnitRow:
+    """A row of the list of units."""
+    chips = [chip(mark, codebook) for mark in own]
+    chips += [chip(mark, codebook, foreign=True) for mark in others]
+    return UnitRow(
+        unit,
+        clock(unit.t0_ns),
+        "" if text is None else text.text,
+        tuple(chips),
+        doubtful(text),
+        veiled,
+    )
+
+
+def corrected(text: Text | None, unit: str, words: str, by: str) -> Text:
+    """A text with other words: those that stayed keep the times at which they were said."""
+    from difflib import SequenceMatcher
+
+    if text is None:
+        return Text(unit, words, (), "hand", by, reviewed=True)
+    old = [word.text for word in text.words]
+    matcher = SequenceMatcher(a=old, b=words.split(), autojunk=False)
+    saved = tuple(
+        word
+        for block in matcher.get_matching_blocks()
+        for word in text.words[block.a : block.a + block.size]
+    )
+    return Text(unit, words, saved, "hand", by, reviewed=True)

@@ -1,0 +1,341 @@
+"""What is being coded: units, marks and words, the current unit, and what is shown of them.
+
+It draws nothing. The window tells it what is heard, and shows what its signals say.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.annotations.model import Mark, RaterMarks, Text, Unit
+from labapp.events import Event
+from labapp.ui.language import tr
+from labapp.ui.replay import coding_rows
+from labapp.ui.replay.coding_files import CodingFiles
+from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings, Transport
+from labapp.ui.replay.coding_rows import DialMoves
+from labapp.ui.replay.mark_index import MarkIndex
+from labapp.ui.replay.unit_rows import UnitRow
+
+Mode = Literal["code", "segment"]
+MS = 1_000_000
+OPEN_NS = 1
+"""The length of a span that has begun and not ended: so it is saved at once, and a crash does not
+take its beginning."""
+
+
+class CodingState(QObject):
+    """What is being coded.
+
+    Signals
+    -------
+    units_changed() : units were made, moved or taken away.
+    rows_changed(frozenset of str) : the rows of units with these ids are to be drawn anew.
+    marks_changed() : marks were given or taken away.
+    current_changed() : another unit is the current one.
+    state_changed() : tier, focused code, status, mode or what is saved.
+    said(str) : something to tell in a line.
+    problem(LabappError) : something went wrong.
+    """
+
+    units_changed = Signal()
+    rows_changed = Signal(object)
+    marks_changed = Signal()
+    current_changed = Signal()
+    state_changed = Signal()
+    said = Signal(str)
+    problem = Signal(object)
+
+    def __init__(
+        self,
+        files: CodingFiles,
+        events: Iterable[Event] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.files = files
+        self.settings = Settings()
+        self.codebook: Codebook = files.codebook
+        self.marks = MarkIndex(files.own)
+        self.moves = DialMoves.of(events)
+        self.mode: Mode = "code"
+        self.tier: str = self.codebook.tiers[0].name
+        self.focused = ""
+        self.queue: frozenset[str] | None = None
+        self._transport: Transport | None = None
+        self._current: str | None = None
+        self._reached_ns = -1
+        self._stop_ns: int | None = None
+        self._others: Mapping[str, RaterMarks] = {}
+        self._foreign = MarkIndex()
+        self._set_units(files.units)
+        self._show_others()
+        if self._units:
+            first = next((u for u in self._units if not self.marks.coded(u.id)), self._units[0])
+            self._current = first.id
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    @property
+    def request(self) -> CodingRequest:
+        """Who codes, and how."""
+        return self.files.request
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """All units, in order of time."""
+        return self._units
+
+    @property
+    def current(self) -> Unit | None:
+        """The current unit."""
+        return self._by_id.get(self._current or "")
+
+    @property
+    def blind(self) -> frozenset[str]:
+        """What is not shown: nothing any more once the coding is locked."""
+        return frozenset(self.request.blind)
+
+    @property
+    def status(self) -> str:
+        """Of the own coding: draft, done or locked."""
+        return self.files.status
+
+    @property
+    def saved(self) -> bool:
+        """Whether everything would outlast a power cut."""
+        return self.files.saved
+
+    @property
+    def active(self) -> Tier:
+        """The tier whose codes the keys give."""
+        tier = self.codebook.tier(self.tier)
+        assert tier is not None
+        return tier
+
+    def unit(self, unit_id: str) -> Unit | None:
+        """The unit of that id."""
+        return self._by_id.get(unit_id)
+
+    def text(self, unit: str) -> Text | None:
+        """The words of a unit."""
+        return self.files.texts.get(unit)
+
+    def veiled(self, unit: Unit) -> bool:
+        """Whether a unit is still to come for a rater who is not shown the future."""
+        return (
+            "future" in self.blind
+            and unit.t0_ns > self._reached_ns
+            and unit.id != self._current
+            and not self.marks.coded(unit.id)
+            and self.mode == "code"
+        )
+
+    def row(self, unit: Unit) -> UnitRow:
+        """A unit as the list shows it."""
+        return coding_rows.unit_row(
+            unit,
+            self.text(unit.id),
+            self.marks.of_unit(unit.id),
+            self._foreign.of_unit(unit.id),
+            self.codebook,
+            veiled=self.veiled(unit),
+        )
+
+    def rows(self) -> list[UnitRow]:
+        """All units as the list shows them; of a queue those that are in it."""
+        queue = self.queue
+        return [self.row(unit) for unit in self._units if queue is None or unit.id in queue]
+
+    def facts(self) -> str:
+        """What is known of the current unit without its outcome."""
+        return "" if self.current is None else coding_rows.facts(self.current, self.moves)
+
+    def progress(self) -> tuple[int, int]:
+        """How many of the participant's units have a code, and how many there are."""
+        own = [unit for unit in self._units if unit.speaker == "participant"]
+        return sum(self.marks.coded(unit.id) for unit in own), len(own)
+
+    def open_spans(self) -> dict[str, Mark]:
+        """Spans that have begun and not ended, by their code."""
+        return {mark.code: mark for mark in self.marks.free if mark.t1_ns - mark.t0_ns == OPEN_NS}
+
+    @property
+    def others(self) -> Mapping[str, RaterMarks]:
+        """The codings of other raters that may be seen: those that are done, once the own is."""
+        return self._others
+
+    # --- moving about -----------------------------------------------------------------------------
+
+    def set_transport(self, transport: Transport) -> None:
+        """The player that is asked to play."""
+        self._transport = transport
+
+    def now_ns(self) -> int:
+        """The session time of what is heard; while it plays, less the rater's reaction time."""
+        if self._transport is None:
+            return 0 if self.current is None else self.current.t0_ns
+        now = self._transport.now_ns()
+        return now - self.settings.reaction_ms * MS if self._transport.playing else now
+
+    def heard(self, t_ns: int) -> None:
+        """The sound has come so far: the current unit goes with it."""
+        self._reach(t_ns)
+        if self._transport is None or not self._transport.playing or not self._units:
+            return
+        if self._stop_ns is not None:
+            if t_ns >= self._stop_ns and self._transport.loop is None:
+                self._stop_ns = None
+                self._transport.pause()
+            return
+        at = t_ns - self.settings.reaction_ms * MS
+        place = bisect_right(self._begins, at) - 1
+        if place < 0 or self._units[place].id == self._current:
+            return
+        if at < self._units[place].t1_ns and self._in_queue(self._units[place]):
+            self._become(self._units[place].id)
+
+    def go_to(self, unit: str, *, play: bool = True) -> None:
+        """Make a unit the current one and play it."""
+        target = self._by_id.get(unit)
+        if target is None:
+            return
+        self._become(unit)
+        self._reach(target.t0_ns)
+        if self._transport is not None:
+            if play and self.settings.play_units:
+                self._play(target)
+            else:
+                self._transport.seek(target.t0_ns)
+
+    def seek(self, t_ns: int) -> None:
+        """Go to a session time."""
+        if self._transport is not None:
+            self._transport.seek(t_ns)
+
+    def step(self, by: int, *, play: bool = True) -> bool:
+        """Go to the next unit, or to the previous one; False where there is none."""
+        units = [unit for unit in self._units if self._in_queue(unit)]
+        place = next((i for i, unit in enumerate(units) if unit.id == self._current), None)
+        if place is None:
+            now = self.now_ns()
+            place = bisect_right([unit.t0_ns for unit in units], now) - (1 if by > 0 else 0)
+        if not 0 <= place + by < len(units):
+            return False
+        self.go_to(units[place + by].id, play=play)
+        return True
+
+    @property
+    def playing(self) -> bool:
+        """Whether the sound plays."""
+        return self._transport is not None and self._transport.playing
+
+    def choose(self, unit: str) -> None:
+        """Make a unit the current one, and leave the playhead where it is."""
+        if unit in self._by_id:
+            self._become(unit)
+
+    def enter_segmenting(self) -> None:
+        """Let Enter begin and end units."""
+        self.mode = "segment"
+        self.rows_changed.emit(frozenset(self._by_id))
+        self.state_changed.emit()
+
+    def set_reaction(self, by_ms: int) -> None:
+        """Change the reaction time that is taken off, within 0 and 500 ms."""
+        wanted = self.settings.reaction_ms + by_ms
+        self.settings.reaction_ms = min(max(wanted, 0), MOST_REACTION_MS)
+        ms = self.settings.reaction_ms
+        self.said.emit(tr("{ms} ms are taken off for the reaction time.", ms=ms))
+        self.state_changed.emit()
+
+    def set_queue(self, units: frozenset[str] | None) -> None:
+        """Show these units alone and go through them; None: all."""
+        self.queue = units
+        self.units_changed.emit()
+        self.state_changed.emit()
+
+    def refresh(self) -> None:
+        """Units, marks or codebook may be others: draw everything anew."""
+        self.codebook = self.files.codebook
+        if self.codebook.tier(self.tier) is None:
+            self.tier = self.codebook.tiers[0].name
+        self.marks.become(self.files.own)
+        self._set_units(self.files.units)
+        self.units_changed.emit()
+        self.marks_changed.emit()
+        self.state_changed.emit()
+
+    def again(self) -> None:
+        """Play the current unit from its beginning."""
+        if self.current is not None and self._transport is not None:
+            self._play(self.current)
+
+    def _play(self, unit: Unit) -> None:
+        """Play a unit, and stop at its end."""
+        assert self._transport is not None
+        self._transport.seek_and_play(unit.t0_ns)
+        self._stop_ns = unit.t1_ns
+
+    def toggle(self) -> None:
+        """Play, beyond the unit that was played alone; or pause."""
+        self._stop_ns = None
+        if self._transport is not None:
+            self._transport.toggle()
+
+    def _in_queue(self, unit: Unit) -> bool:
+        return self.queue is None or unit.id in self.queue
+
+    def _become(self, unit: str) -> None:
+        before, self._current = self._current, unit
+        if before != unit:
+            changed = {u for u in (before, unit) if u is not None}
+            self.rows_changed.emit(frozenset(changed))
+            self.current_changed.emit()
+
+    def _reach(self, t_ns: int) -> None:
+        if t_ns <= self._reached_ns:
+            return
+        before, self._reached_ns = self._reached_ns, t_ns
+        if "future" in self.blind:
+            first, last = (bisect_right(self._begins, t) for t in (before, t_ns))
+            if fresh := frozenset(unit.id for unit in self._units[first:last]):
+                self.rows_changed.emit(fresh)
+
+    # --- tiers and codes --------------------------------------------------------------------------
+
+    def step_tier(self, by: int) -> None:
+        """Let the keys give codes of the next tier, or of the previous one."""
+        names = [tier.name for tier in self.codebook.tiers]
+        self.choose_tier(names[(names.index(self.tier) + by) % len(names)])
+
+    def choose_tier(self, name: str) -> None:
+        """Let the keys give codes of this tier."""
+        if name != self.tier and self.codebook.tier(name) is not None:
+            self.tier = name
+            self.state_changed.emit()
+
+    def focus(self, code: str) -> None:
+        """Show the definition of this code."""
+        if code != self.focused:
+            self.focused = code
+            self.state_changed.emit()
+
+    def _show_others(self) -> None:
+        self._others = self.files.others() if self.status != "draft" else {}
+        people = [rater for rater in self._others.values() if not rater.machine]
+        self._foreign = MarkIndex(mark for rater in people for mark in rater.marks)
+
+    def _set_units(self, units: tuple[Unit, ...]) -> None:
+        self._units = units
+        self._by_id = {unit.id: unit for unit in units}
+        self._begins = [unit.t0_ns for unit in units]
+        if self._current not in self._by_id:
+            now = self.now_ns() if self._transport is not None else 0
+            place = max(0, bisect_right(self._begins, now) - 1)
+            self._current = units[place].id if units else None

@@ -1,0 +1,331 @@
+"""The list of units: time, speaker, words and codes; thousands of them scroll at once.
+
+Rows are drawn when they are seen. Their heights are summed once, so that finding the row at a pixel
+is a search in a sorted array. The words of the current unit are edited in place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QPlainTextEdit, QWidget
+
+from labapp.ui import theme
+from labapp.ui.language import tr
+from labapp.ui.replay import unit_rows
+from labapp.ui.replay.unit_rows import UnitRow, paint_row, row_height
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.painting import color, font
+
+LEAST_HEIGHT = 120
+AHEAD = 2
+"""So many rows below the current one stay in sight."""
+
+
+class UnitEditor(QPlainTextEdit):
+    """The words of a unit while they are typed.
+
+    Signals
+    -------
+    committed(int) : what stands there is to be saved; then 1 goes on to the next unit, 0 stays.
+    left() : back to coding; what stands there is saved.
+    play_toggled(), again() : Tab and Shift+Tab: play or pause, play the unit from its beginning.
+    """
+
+    committed = Signal(int)
+    left = Signal()
+    play_toggled = Signal()
+    again = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Words of this unit"))
+        self.setFont(font(unit_rows.TEXT_PX))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if key == Qt.Key.Key_Tab:
+            self.play_toggled.emit()
+        elif key == Qt.Key.Key_Backtab:
+            self.again.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.committed.emit(1)
+        elif key == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif control and key == Qt.Key.Key_Up:
+            self.committed.emit(-1)
+        elif control and key == Qt.Key.Key_Down:
+            self.committed.emit(1)
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, next_: bool) -> bool:
+        return False  # Tab plays and pauses
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason):
+            self.left.emit()
+
+
+class UnitsList(QAbstractScrollArea):
+    """Units in order of time, the current one in a frame.
+
+    Signals
+    -------
+    chosen(str) : a unit was clicked: its id.
+    edited(str, str) : a unit has other words: its id and these.
+    edit_moved(int) : the words of the next (1) or previous (-1) unit are to be edited.
+    edit_ended() : nothing is edited any more.
+    play_toggled(), again() : keys of the player, pressed while words are typed.
+    """
+
+    chosen = Signal(str)
+    edited = Signal(str, str)
+    edit_moved = Signal(int)
+    edit_ended = Signal()
+    play_toggled = Signal()
+    again = Signal()
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self._rows: list[UnitRow] = []
+        self._places: dict[str, int] = {}
+        self._heights: list[int] = []
+        self._bottoms: list[int] = []
+        self._width = 0
+        self._current: str | None = None
+        self._editing: str | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Units"))
+        self.setMinimumHeight(LEAST_HEIGHT)
+        self.viewport().setAutoFillBackground(False)
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+        self.verticalScrollBar().setSingleStep(unit_rows.LINE_PX)
+        self.empty = PlainLabel(parent=self.viewport())
+        self.empty.setProperty("role", "secondary")
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.editor = UnitEditor(self.viewport())
+        self.editor.hide()
+        self.editor.committed.connect(self._commit_and_move)
+        self.editor.left.connect(self.end_edit)
+        self.editor.play_toggled.connect(self.play_toggled)
+        self.editor.again.connect(self.again)
+        self.editor.document().contentsChanged.connect(self._fit_editor)
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Sequence[UnitRow]:
+        """All rows, in their order."""
+        return self._rows
+
+    @property
+    def current(self) -> str | None:
+        """The id of the current unit."""
+        return self._current
+
+    @property
+    def editing(self) -> str | None:
+        """The id of the unit whose words are edited, None for none."""
+        return self._editing
+
+    def set_rows(self, rows: Sequence[UnitRow], none: str = "") -> None:
+        """Show these rows; none: what is said where there are none."""
+        self._rows = list(rows)
+        self._places = {row.unit.id: place for place, row in enumerate(self._rows)}
+        self.empty.setText(none)
+        self.empty.setVisible(not self._rows)
+        if self._editing is not None and self._editing not in self._places:
+            self._close_editor()
+        self._measure()
+
+    def update_rows(self, rows: Mapping[str, UnitRow]) -> None:
+        """Show these rows instead of those of the same units."""
+        grown = False
+        for unit, row in rows.items():
+            place = self._places.get(unit)
+            if place is None or self._rows[place] == row:
+                continue
+            self._rows[place] = row
+            height = row_height(row, self._width)
+            if height != self._heights[place]:
+                self._heights[place], grown = height, True
+            self.viewport().update(self._rect(place))
+        if grown:
+            self._sum()
+
+    def set_current(self, unit: str | None, *, scroll: bool = True) -> None:
+        """Put the frame round a unit and bring it into sight."""
+        if unit != self._current:
+            for known in (self._current, unit):
+                if known in self._places:
+                    self.viewport().update(self._rect(self._places[known]))
+            self._current = unit
+        if scroll and unit in self._places:
+            self._bring(self._places[unit])
+
+    # --- editing ----------------------------------------------------------------------------------
+
+    def edit(self, unit: str) -> bool:
+        """Let the words of a unit be typed; False where there is no such row."""
+        place = self._places.get(unit)
+        if place is None or self._rows[place].veiled:
+            return False
+        self._save_edit()
+        self.set_current(unit)
+        self._editing = unit
+        self.editor.setPlainText(self._rows[place].text)
+        self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
+        self._place_editor()
+        self.editor.show()
+        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def end_edit(self) -> None:
+        """Save what was typed and go back to coding."""
+        if self._editing is None:
+            return
+        self._save_edit()
+        self._close_editor()
+        self.edit_ended.emit()
+
+    def _commit_and_move(self, step: int) -> None:
+        self._save_edit()
+        self.edit_moved.emit(step)
+
+    def _save_edit(self) -> None:
+        unit = self._editing
+        if unit is None or unit not in self._places:
+            return
+        text = " ".join(self.editor.toPlainText().split())
+        if text != self._rows[self._places[unit]].text:
+            self.edited.emit(unit, text)
+
+    def _close_editor(self) -> None:
+        self._editing = None
+        had = self.editor.hasFocus()
+        self.editor.hide()
+        if had:
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _fit_editor(self) -> None:
+        if self._editing is not None:
+            self._place_editor()
+
+    def _place_editor(self) -> None:
+        if self._editing not in self._places:
+            return
+        box = self._rect(self._places[self._editing])
+        left = box.left() + unit_rows.PAD + unit_rows.TIME_WIDTH + unit_rows.LETTER_WIDTH - 6
+        width = int(unit_rows.text_width(box.width())) + unit_rows.GAP + 6
+        lines = max(1, self.editor.document().size().height())
+        height = max(box.height() - 2, int(lines * self.editor.fontMetrics().lineSpacing()) + 18)
+        self.editor.setGeometry(left, box.top() + 1, width, height)
+
+    # --- heights ----------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        self._width = self.viewport().width()
+        self._heights = [row_height(row, self._width) for row in self._rows]
+        self._sum()
+
+    def _sum(self) -> None:
+        self._bottoms = list(accumulate(self._heights))
+        bar = self.verticalScrollBar()
+        total = self._bottoms[-1] if self._bottoms else 0
+        bar.setRange(0, max(0, total - self.viewport().height()))
+        bar.setPageStep(self.viewport().height())
+        self.viewport().update()
+        self._place_editor()
+
+    def _top(self, place: int) -> int:
+        return self._bottoms[place - 1] if place else 0
+
+    def _rect(self, place: int) -> QRect:
+        top = self._top(place) - self.verticalScrollBar().value()
+        return QRect(0, top, self.viewport().width(), self._heights[place])
+
+    def _place_at(self, y: int) -> int | None:
+        place = bisect_right(self._bottoms, y + self.verticalScrollBar().value())
+        return place if place < len(self._rows) else None
+
+    def _bring(self, place: int) -> None:
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        top = self._top(place)
+        last = min(len(self._rows) - 1, place + AHEAD)
+        bottom = min(self._bottoms[last], top + height)
+        if top < bar.value():
+            bar.setValue(self._top(max(0, place - 1)))
+        elif bottom > bar.value() + height:
+            bar.setValue(max(min(bottom - height, top), 0))
+
+    # --- what Qt asks -----------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.empty.setGeometry(self.viewport().rect())
+        if self.viewport().width() != self._width:
+            self._measure()
+        else:
+            self._sum()
+        if self._current in self._places:
+            self._bring(self._places[self._current])
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        self.viewport().update()
+        self._place_editor()
+
+    def sizeHint(self) -> QSize:
+        return QSize(380, 360)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        place = self._place_at(event.rect().top())
+        while place is not None and place < len(self._rows):
+            box = self._rect(place)
+            if box.top() > event.rect().bottom():
+                break
+            row = self._rows[place]
+            paint_row(
+                painter, QRectF(box), row, self._palette, current=row.unit.id == self._current
+            )
+            place += 1
+        if self.hasFocus():
+            painter.setPen(color(self._palette.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            inside = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(inside, theme.RADIUS, theme.RADIUS)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = self._place_at(int(event.position().y()))
+        if event.button() == Qt.MouseButton.LeftButton and place is not None:
+            self.chosen.emit(self._rows[place].unit.id)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        place = self._place_at(int(event.position().y()))
+        if place is not None:
+            self.edit(self._rows[place].unit.id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()  # the window's keys; the scroll bar would take some of them
