@@ -121,6 +121,8 @@ class Codebook:
     successors : mapping of str to tuple of str
         What took the place of an earlier code, by its id: the code it was renamed to or merged
         into, or those it was split into.
+    merged : frozenset of str
+        Ids of codes that earlier ones were merged into.
     content : bytes
         The file.
     """
@@ -132,6 +134,7 @@ class Codebook:
     codes: tuple[Code, ...]
     title: str = ""
     successors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    merged: frozenset[str] = frozenset()
     content: bytes = field(default=b"", repr=False)
 
     @cached_property
@@ -155,6 +158,20 @@ class Codebook:
         """The code that a key gives on a tier; None where it gives none."""
         same = (code for code in self.given(tier) if code.key and code.key == key.casefold())
         return next(same, None)
+
+    def following(self, code_id: str) -> tuple[str, ...]:
+        """The codes that are given now in the place of an earlier one, over all renamings, merges
+        and splits; empty where none is."""
+        out: list[str] = []
+        waiting = list(self.successors.get(code_id, ()))
+        while waiting:
+            name = waiting.pop(0)
+            code = self.by_id.get(name)
+            if code is not None and not code.retired:
+                out.append(name)
+            else:
+                waiting += self.successors.get(name, ())
+        return tuple(dict.fromkeys(out))
 
     @property
     def needs_units(self) -> bool:

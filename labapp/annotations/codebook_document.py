@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from labapp.annotations.codebook import Code, Codebook, Kind, Target, Tier
 from labapp.documents import (
@@ -40,7 +40,7 @@ def _as_key(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-Key = Annotated[str, BeforeValidator(_as_key)]
+Key = Annotated[str, BeforeValidator(_as_key), WithJsonSchema({"type": ["string", "integer"]})]
 Id = Annotated[str, Field(pattern=WORD)]
 Text_ = Annotated[str, Field(min_length=1)]
 
@@ -76,7 +76,7 @@ class CodeDocument(Strict):
     colour : as #RRGGBB; default: of a scheme for every kind of colour vision.
     kind : span, for a stretch; point, for a moment.
     when : when it is given.
-    not : when it is not, and what is given instead.
+    not_ : when it is not, and what is given instead.
     examples : words that it was given to.
     parent : the code of the same tier that it is a kind of.
     retired : why it is not given any more.
@@ -165,6 +165,7 @@ def _codebook(document: CodebookDocument, content: bytes, sha256: str) -> Codebo
         codes,
         document.title or document.codebook,
         _successors(document),
+        frozenset(document.merged.values()),
         content,
     )
 

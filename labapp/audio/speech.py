@@ -14,6 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.audio.wav_samples import Samples
+
 FRAME_S = 0.01
 FLOOR_PERCENTILE = 15.0
 LOUD_PERCENTILE = 98.0
@@ -29,7 +31,7 @@ Stretch = tuple[float, float]
 
 
 def stretches(
-    samples: NDArray[np.int16],
+    samples: Samples,
     rate: int,
     *,
     min_rise_db: float = MIN_RISE_DB,
@@ -41,7 +43,7 @@ def stretches(
     Parameters
     ----------
     samples : (n,) int16
-        Mono sound; it may be mapped from a file, and is read a minute at a time.
+        Mono sound; of a file it is read a minute at a time.
     rate : int
         Frames a second, at least 100.
     min_rise_db : float
@@ -73,7 +75,7 @@ def stretches(
 
 
 def utterances(
-    samples: NDArray[np.int16],
+    samples: Samples,
     rate: int,
     *,
     pause_s: float = PAUSE_S,
@@ -103,7 +105,7 @@ def _step(rate: int) -> int:
     return max(1, round(rate * FRAME_S))
 
 
-def _frames(samples: NDArray[np.int16], rate: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _frames(samples: Samples, rate: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The power of each frame without its mean, full scale being 1, and whether it is all zeros.
 
     The last frame may be shorter than the others.

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from labapp.cli import annotating
 from labapp.cli.options import Json
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
 
-_ALL = "Codes of recorded sessions: how far raters agree."
+_ALL = "Codes of recorded sessions: segment, check, schema, diff, history, verify, status, agree."
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",
     short_help=_ALL,
@@ -22,6 +23,10 @@ code_app = typer.Typer(
 @code_app.callback()
 def code() -> None:
     """Codes of recorded sessions. Example: labapp code agree --table ratings.csv"""
+
+
+for _name, _command in annotating.COMMANDS.items():
+    code_app.command(_name)(_command)
 
 
 @code_app.command("agree")

@@ -194,6 +194,20 @@ def session_path(session: str, data: Path | None) -> Path:
     )
 
 
+def study_folder(study: str, data: Path | None) -> Path:
+    """The folder of a study's sessions: a path as it is, or a study's id under the data root."""
+    path = Path(study)
+    if path.is_dir():
+        return path
+    root = data_folder(data)
+    if path.name == study and (root / study).is_dir():
+        return root / study
+    raise UsageError(
+        f"There is no folder of sessions of a study {study!r}, here or in {root}.",
+        todo="Give the study's id, or the folder that its sessions are in.",
+    )
+
+
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
     """A strategy, or shares of several as text; or none. Whether the study's tasks know it is
     looked at once the study is read. Raises UsageError."""

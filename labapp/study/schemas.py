@@ -1,5 +1,5 @@
-"""JSON Schemas of what a lab writes: studies, questionnaires, stimulus sets. Editors complete and
-explain keys by them; `assets/schemas` has them as files."""
+"""JSON Schemas of what a lab writes: studies, questionnaires, stimulus sets, codebooks. Editors
+complete and explain keys by them; `assets/schemas` has them as files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from labapp.annotations.codebook_document import CodebookDocument
 from labapp.stimuli.manifest import Manifest
 from labapp.study.instruments import Instrument
 from labapp.study.schema import Study
@@ -16,6 +17,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "study": Study,
     "instrument": Instrument,
     "stimuli": Manifest,
+    "codebook": CodebookDocument,
 }
 """What there is a schema of, by the name of its file."""
 

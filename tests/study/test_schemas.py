@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ FILES = {
     "study": "studies/*.yaml",
     "instrument": "instruments/*.yaml",
     "stimuli": "stimuli/*/manifest.json",
+    "codebook": "codebooks/*.yaml",
 }
 CASES = [
     pytest.param(document, path, id=f"{document}-{path.parent.name}-{path.stem}")
@@ -30,8 +32,8 @@ CASES = [
 
 
 def value_of(text: str) -> object:
-    """As an editor's language server has it: all keys are texts."""
-    return json.loads(json.dumps(yaml.safe_load(text)))
+    """As an editor's language server has it: all keys are texts, and `on` is a word."""
+    return json.loads(json.dumps(yaml.safe_load(re.sub(r"\bon: ", '"on": ', text))))
 
 
 def every_model() -> Iterator[type[BaseModel]]:
@@ -54,7 +56,9 @@ def test_what_is_shipped_fits_its_schema(document: str, path: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_shipped_file_is_what_the_models_say(document: str) -> None:
     file = resources.assets() / "schemas" / f"{document}.json"
-    command = "stimuli schema" if document == "stimuli" else "studies schema"
+    command = {"stimuli": "stimuli schema", "codebook": "code schema"}.get(
+        document, "studies schema"
+    )
     assert file.read_text("utf-8") == as_text(document), f"labapp {command} … > {file}"
 
 

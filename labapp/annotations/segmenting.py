@@ -1,0 +1,114 @@
+"""Units from the sound: where somebody speaks, parted where nobody does for a while."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labapp.annotations import store
+from labapp.annotations.editing import new_id
+from labapp.annotations.model import Segmentation, Unit
+from labapp.annotations.simulated import simulated_speech
+from labapp.audio.recorded_sound import RecordedSound
+from labapp.audio.speech import PAUSE_S, joined, stretches
+from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.journal.rows import payloads
+
+DETECTOR = "detector"
+"""The origin of units that were made from the sound."""
+
+
+def sound_of(record: Record) -> RecordedSound:
+    """The sound of a session on its clock."""
+    sounds = (row for row in record.rows if row.kind.startswith("audio."))
+    events = (payload for _, payload in payloads(sounds))
+    return RecordedSound(record.tree.open, events, record.rows[-1].t_ns)
+
+
+def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
+    """The units of a session: of a simulated one what it said, else where its sound has speech.
+
+    Parameters
+    ----------
+    record : Record
+        A session folder, or a bundle with sound.
+    pause_s : float
+        Speech with a pause shorter than this, in s, is one unit.
+
+    Returns
+    -------
+    list of Unit
+        In order of time. All are the participant's: who speaks cannot be heard by loudness.
+
+    Raises
+    ------
+    AnnotationError
+        There is no sound, or none of it can be read.
+    """
+    if spoken := simulated_speech(record.payloads()).units:
+        return list(spoken)
+    sound = sound_of(record)
+    try:
+        if not sound.spans:
+            why = [record.outline.silent_because or "", *(f"{what}" for what in sound.problems)]
+            causes = "; ".join(filter(None, why))
+            raise AnnotationError(
+                f"{record.name} has no sound that could be segmented"
+                + (f" ({causes})." if causes else "."),
+                todo="Make its units by hand in the window, or import them.",
+            )
+        units: list[Unit] = []
+        for span in sound.spans:
+            fit = sound.fit(span.file)
+            samples = sound.samples(span.file)
+            for begins, ends in joined(stretches(samples, fit.nominal_rate), pause_s):
+                t0_ns = max(span.t0_ns, fit.frame_to_ns(begins * fit.nominal_rate))
+                t1_ns = min(span.t1_ns, fit.frame_to_ns(ends * fit.nominal_rate))
+                t0_ns = max(t0_ns, units[-1].t1_ns if units else 0)
+                if t0_ns < t1_ns:
+                    units.append(Unit(new_id(), t0_ns, t1_ns, origin=DETECTOR))
+        return units
+    finally:
+        sound.close()
+
+
+def segment_session(
+    session: Path, by: str, pause_s: float = PAUSE_S, *, freeze: bool = False
+) -> Segmentation:
+    """Make the units of a session that has none, and freeze them if that is wanted.
+
+    Parameters
+    ----------
+    session : Path
+        Its folder.
+    by : str
+        Who makes them.
+    pause_s : float
+        See `segment`.
+    freeze : bool
+        Whether they may be coded at once; also of units that were made before.
+
+    Raises
+    ------
+    AnnotationError
+        It has units already that are to be made anew, has no sound, or its file cannot be written.
+    """
+    record = open_record(session)
+    with store.open_units(session, by, record=record) as file:
+        if file.units and not freeze:
+            raise AnnotationError(
+                f"{record.name} has {len(file.units)} units already.",
+                todo="Change them in the window, or freeze them with --freeze.",
+            )
+        if not file.units:
+            units = segment(record, pause_s)
+            if not units:
+                raise AnnotationError(
+                    f"No speech was heard in {record.name}.",
+                    todo="Listen to it (`labapp replay`), and make its units by hand.",
+                )
+            file.put_all(units)
+        if freeze:
+            file.freeze()
+        return file.segmentation

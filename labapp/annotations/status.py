@@ -1,0 +1,145 @@
+"""How far the sessions of a study are: segmented, transcribed, coded, coded twice, adjudicated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.model import SessionAnnotations
+from labapp.annotations.store import annotations_of
+from labapp.errors import LabappError
+from labapp.journal.opening import open_record, places
+
+
+@dataclass(frozen=True, slots=True)
+class RaterProgress:
+    """How far a rater is.
+
+    Attributes
+    ----------
+    rater : str
+        Whose marks they are.
+    marks : int
+        How many.
+    units : int
+        Of how many units.
+    status : str
+        See `labapp.annotations.model.Status`.
+    """
+
+    rater: str
+    marks: int
+    units: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProgress:
+    """How far a session is.
+
+    Attributes
+    ----------
+    session : str
+        Its name.
+    units : int
+        How many there are.
+    frozen : bool
+        Whether they may be coded.
+    proposals : int
+        Changes of units that wait.
+    texts, reviewed : int
+        How many units have a text, and one that a person has read against the sound.
+    raters : tuple of RaterProgress
+        People who coded it, by their names.
+    second : bool
+        Whether more than one of them is done.
+    adjudicated : int
+        How many disagreements were settled.
+    problem : str
+        Why nothing is known, in words; empty where it is.
+    """
+
+    session: str
+    units: int = 0
+    frozen: bool = False
+    proposals: int = 0
+    texts: int = 0
+    reviewed: int = 0
+    raters: tuple[RaterProgress, ...] = ()
+    second: bool = False
+    adjudicated: int = 0
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
+
+
+def progress_of(annotations: SessionAnnotations) -> SessionProgress:
+    """How far a session is."""
+    units = annotations.segmentation.units
+    ids = {unit.id for unit in units}
+    texts = [text for text in annotations.texts.values() if text.unit in ids and text.text]
+    raters = tuple(
+        RaterProgress(
+            name,
+            len(rater.marks),
+            len({mark.unit for mark in rater.marks} & ids),
+            rater.status,
+        )
+        for name, rater in sorted(annotations.raters.items())
+        if not rater.machine
+    )
+    return SessionProgress(
+        annotations.session,
+        len(units),
+        annotations.segmentation.frozen,
+        len(annotations.segmentation.proposals),
+        len(texts),
+        sum(text.reviewed for text in texts),
+        raters,
+        sum(rater.status != "draft" for rater in raters) > 1,
+        len(annotations.settlements),
+    )
+
+
+def study_progress(study: Path) -> Iterator[SessionProgress]:
+    """How far each session of a study is, in the order of their names. study: its folder."""
+    for path in places(study):
+        try:
+            yield progress_of(annotations_of(open_record(path)))
+        except LabappError as error:
+            yield SessionProgress(path.name, problem=error.what)
+
+
+HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
+
+
+def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
+    """The same as text, a line a session."""
+    cells = [HEADER, *map(_cells, rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield line.rstrip()
+    for progress in rows:
+        if progress.problem:
+            yield f"{progress.session}: {progress.problem}"
+
+
+def _cells(row: SessionProgress) -> tuple[str, ...]:
+    if row.problem:
+        return (row.session, "?", "?", "?", "?", "?")
+    units = f"{row.units} {'frozen' if row.frozen else 'open'}" if row.units else "none"
+    if row.proposals:
+        units += f", {row.proposals} proposed"
+    text = f"{row.texts} of {row.units}" if row.units else "none"
+    if row.reviewed:
+        text += f", {row.reviewed} read"
+    coded = ", ".join(
+        f"{rater.rater} {rater.units}/{row.units} ({rater.status})" for rater in row.raters
+    )
+    second = "yes" if row.second else "no"
+    return (row.session, units, text, coded or "nobody", second, str(row.adjudicated or "no"))

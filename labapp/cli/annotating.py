@@ -1,0 +1,224 @@
+"""Commands of `labapp code` about units, codebooks and the files of annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.console import say, say_json, say_line
+from labapp.errors import LabappError, UsageError
+
+CodebookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")]
+By = Annotated[str, typer.Option("--by", help="Whose work it is: a rater's name.")]
+
+
+def code_segment(
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders.")
+    ],
+    by: By,
+    pause: Annotated[
+        float,
+        typer.Option("--pause", min=0.05, max=60, help="Seconds of silence that part two units."),
+    ] = 0.7,
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Freeze the units: from then on they can be coded.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Make the units of sessions from their sound, where somebody speaks; or freeze them.
+
+    Example: labapp code segment sub-P01_ses-1_20260102T030405Z --by anna --freeze
+    """
+    from labapp.annotations.segmenting import segment_session
+
+    paths = [session_path(session, data) for session in sessions]
+    rows = []
+    for path in paths:
+        segmentation = segment_session(path, by, pause, freeze=freeze)
+        spoken = sum(unit.t1_ns - unit.t0_ns for unit in segmentation.units) / 1e9
+        row = {
+            "session": path.name,
+            "units": len(segmentation.units),
+            "spoken_s": round(spoken, 3),
+            "frozen": segmentation.frozen,
+        }
+        rows.append(row)
+        if not json_:
+            state = "frozen" if segmentation.frozen else "not frozen"
+            say_line(f"{path.name}: {row['units']} units, {spoken:.1f} s of speech, {state}")
+    if json_:
+        say_json(rows)
+    elif not freeze:
+        say("Look them through in the window; --freeze lets them be coded.")
+
+
+def code_check(file: CodebookFile, json_: Json = False) -> None:
+    """Check a codebook; every mistake is named with its line.
+
+    Example: labapp code check codebook.yaml
+    """
+    from labapp.annotations.codebook import read
+
+    codebook = read(file)
+    if json_:
+        say_json(
+            {
+                "id": codebook.id,
+                "version": codebook.version,
+                "sha256": codebook.sha256,
+                "tiers": [tier.name for tier in codebook.tiers],
+                "codes": [code.id for code in codebook.codes],
+            }
+        )
+        return
+    retired = sum(bool(code.retired) for code in codebook.codes)
+    gone = f", {retired} of them retired" if retired else ""
+    say(
+        f"{file}: in order ({codebook.id}, version {codebook.version}: "
+        f"{len(codebook.tiers)} tiers, {len(codebook.codes)} codes{gone})."
+    )
+    without = [code.id for code in codebook.codes if not code.key and not code.retired]
+    if without:
+        say(f"Without a key, given by their names alone: {', '.join(without)}.")
+
+
+def code_schema() -> None:
+    """The JSON Schema of codebooks, for editors.
+
+    Example: labapp code schema > codebook.json
+    """
+    from labapp.study.schemas import schema_of
+
+    say_json(schema_of("codebook"))
+
+
+def code_diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A codebook.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="A later version of it.")],
+    json_: Json = False,
+) -> None:
+    """What differs between two versions of a codebook, code by code.
+
+    Changes of a definition are marked with *: what was coded by the older one is to be looked at
+    again.
+
+    Example: labapp code diff codebook-2.yaml codebook.yaml
+    """
+    from dataclasses import asdict
+
+    from labapp.annotations.codebook import read
+    from labapp.annotations.codebook_diff import differences
+
+    before, after = read(old), read(new)
+    if before.id != after.id:
+        raise UsageError(
+            f"{old} is the codebook {before.id!r}, and {new} is {after.id!r}: these are not two "
+            "versions of one.",
+            todo="Name two files with the same id.",
+        )
+    changes = differences(before, after)
+    if json_:
+        say_json([asdict(change) for change in changes])
+        return
+    for change in changes:
+        say_line(f"{'*' if change.definition else ' '} {change}")
+    if not changes:
+        say("Nothing differs.")
+    elif any(change.definition for change in changes) and before.version == after.version:
+        say("A definition changed: count the version up.", err=True)
+
+
+def code_history(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    rater: Annotated[
+        str | None, typer.Option("--rater", help="Of this rater's marks alone.")
+    ] = None,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Everything that was done to a session's units, text and marks, also what was taken back.
+
+    Example: labapp code history sub-P01_ses-1_20260102T030405Z --rater anna
+    """
+    from labapp.annotations.history import history_of
+    from labapp.journal.opening import open_record
+
+    steps = history_of(open_record(session_path(session, data)), rater)
+    if json_:
+        say_json([step.to_json() for step in steps])
+        return
+    for step in steps:
+        say_line(str(step))
+    if not steps:
+        say("Nothing was done yet.")
+
+
+def code_verify(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A session, a bundle, or a study.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Check that annotations are what was written: lines, sessions, sound and codebooks.
+
+    Example: labapp code verify my-study
+    """
+    from labapp.annotations.verifying import verify_annotations
+
+    report = verify_annotations(_session_or_study(name, data))
+    if json_:
+        say_json(report.to_json())
+    else:
+        for line in report.lines():
+            say_line(line)
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def code_status(
+    study: Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """How far each session is: segmented, transcribed, coded by whom, coded twice, adjudicated.
+
+    Example: labapp code status my-study
+    """
+    from labapp.annotations.status import study_progress, table
+
+    rows = list(study_progress(study_folder(study, data)))
+    if json_:
+        say_json([row.to_json() for row in rows])
+        return
+    for line in table(rows):
+        say_line(line)
+
+
+def _session_or_study(name: str, data: Path | None) -> Path:
+    try:
+        return session_path(name, data)
+    except LabappError:
+        try:
+            return study_folder(name, data)
+        except LabappError as error:
+            raise UsageError(
+                f"There is no session, bundle or study {name!r}.",
+                todo="`labapp sessions list` shows the sessions; folders may be given by their "
+                "paths.",
+            ) from error
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "segment": code_segment,
+    "check": code_check,
+    "schema": code_schema,
+    "diff": code_diff,
+    "history": code_history,
+    "verify": code_verify,
+    "status": code_status,
+}
+"""By the name behind `labapp code`."""
