@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
-from labapp.errors import RecordError
+from labapp.errors import AnnotationError
 
 
 def final_marks(
@@ -36,7 +36,7 @@ def final_marks(
 
     Raises
     ------
-    RecordError
+    AnnotationError
         Two raters coded the same tier, and nobody is its primary rater there.
     """
     primaries = [
@@ -113,15 +113,15 @@ def _refuse_rivals(
     independent: Mapping[str, Sequence[Mark]],
     primaries: Sequence[Assignment],
 ) -> None:
-    """Raises RecordError: several raters gave marks of a tier where nobody is primary, or two are
-    primary at the same time."""
+    """Raises AnnotationError: several raters gave marks of a tier where nobody is primary, or two
+    are primary at the same time."""
     rivals = sorted(
         rater
         for rater, marks in independent.items()
         if any(not any(p.covers(mark.t0_ns) for p in primaries) for mark in marks)
     )
     if len(rivals) > 1:
-        raise RecordError(
+        raise AnnotationError(
             f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
             "its primary rater: which of their marks count cannot be told.",
             safe="All marks are as they were given.",
@@ -131,7 +131,7 @@ def _refuse_rivals(
     for mark in (mark for marks in independent.values() for mark in marks):
         at = sorted({entry.rater for entry in primaries if entry.covers(mark.t0_ns)})
         if len(at) > 1:
-            raise RecordError(
+            raise AnnotationError(
                 f"{' and '.join(at)} are both the primary rater of {session} at "
                 f"{mark.t0_ns / 1e9:.1f} s: which of their marks count cannot be told.",
                 safe="All marks are as they were given.",

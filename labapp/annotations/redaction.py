@@ -7,13 +7,13 @@ sample of it through.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.annotations.model import Redaction, Text
+from labapp.annotations.model import RaterMarks, Redaction, Text, Unit
 
 
 def redacted(
@@ -117,3 +117,46 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
+
+
+def shown_texts(
+    texts: Mapping[str, Text],
+    units: Mapping[str, Unit],
+    redactions: Sequence[Redaction],
+    *,
+    allowed: bool = True,
+) -> dict[str, Text]:
+    """The texts that may be shown: of units that there are, without redacted words.
+
+    Parameters
+    ----------
+    texts : mapping of str to Text
+        By the ids of their units.
+    units : mapping of str to Unit
+        By their ids.
+    redactions : sequence of Redaction
+        Of the session.
+    allowed : bool
+        Whether the participant agreed that what was said is written down; else there are none.
+    """
+    if not allowed:
+        return {}
+    return {
+        name: without_words(text, units[name].t0_ns, units[name].t1_ns, redactions)
+        for name, text in texts.items()
+        if name in units
+    }
+
+
+def without_memos(rater: RaterMarks, redactions: Sequence[Redaction]) -> RaterMarks:
+    """A rater's marks without the remarks on those in redacted stretches: they may quote what was
+    said there."""
+    if not redactions:
+        return rater
+    marks = tuple(
+        replace(mark, memo="")
+        if mark.memo and is_redacted(mark.t0_ns, mark.t1_ns, redactions)
+        else mark
+        for mark in rater.marks
+    )
+    return replace(rater, marks=marks)

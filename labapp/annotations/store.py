@@ -34,6 +34,8 @@ from labapp.annotations.places import (
     check_rater,
     rater_file,
 )
+from labapp.annotations.redaction import shown_texts, without_memos
+from labapp.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
 from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.texts import TextsFile, TextsFold
 from labapp.annotations.units import UnitsFile, UnitsFold
@@ -49,7 +51,10 @@ VEILED: tuple[Blinding, ...] = ("names", "outcomes", "future")
 
 
 def annotations_of(record: Record) -> SessionAnnotations:
-    """Everything that was said about a session after its end.
+    """Everything that was said about a session after its end, as far as it may be shown.
+
+    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
+    the participant did not agree that what was said is written down.
 
     Parameters
     ----------
@@ -63,9 +68,10 @@ def annotations_of(record: Record) -> SessionAnnotations:
     """
     tree = annotations_tree(record)
     remarks: list[str] = []
-    units, texts = UnitsFold(), TextsFold()
+    units, texts, settled = UnitsFold(), TextsFold(), SettlementsFold()
     _fold(tree, UNITS, units, record, remarks)
     _fold(tree, TRANSCRIPT, texts, record, remarks)
+    _fold(tree, SETTLEMENTS, settled, record, remarks)
     events = list(record.payloads())
     spoken = simulated_speech(events)
     if not tree.has(UNITS):
@@ -78,13 +84,17 @@ def annotations_of(record: Record) -> SessionAnnotations:
         marks = MarksFold()
         _fold(tree, f"{RATERS}/{name}{LINES}", marks, record, remarks)
         raters[name] = marks.rater_marks(name)
+    redactions = texts.ordered_redactions()
+    allowed = record.may("transcript")
+    shown = shown_texts(texts.texts, units.units, redactions, allowed=allowed)
     return SessionAnnotations(
         str(record.name),
         units.segmentation(),
-        texts.texts,
-        {name: _placed(rater, units) for name, rater in raters.items()},
-        texts.ordered_redactions(),
-        remarks=tuple(remarks),
+        shown,
+        {name: without_memos(_placed(rater, units), redactions) for name, rater in raters.items()},
+        redactions,
+        settled.ordered(),
+        tuple(remarks),
     )
 
 
@@ -246,7 +256,23 @@ def open_texts(session: Path, by: str, *, record: Record | None = None) -> Texts
     def ours() -> None:
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
 
-    file = TextsFile(path, by, fold=fold, checked=ours)
+    file = TextsFile(path, by, fold=fold, checked=ours, allowed=record.may("transcript"))
+    return _noted(file, {**identity.to_json(), "by": by})
+
+
+def open_settlements(session: Path, by: str, *, record: Record | None = None) -> SettlementsFile:
+    """Open what is settled between the raters of a session for work; as `open_units`. by: the
+    adjudicator."""
+    session = session.absolute()
+    check_rater(by, session.parent)
+    record = _finished(session, record)
+    identity, fold = identity_of(record, session), SettlementsFold()
+    path = annotations_folder(session) / SETTLEMENTS
+
+    def ours() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+
+    file = SettlementsFile(path, by, fold=fold, checked=ours)
     return _noted(file, {**identity.to_json(), "by": by})
 
 

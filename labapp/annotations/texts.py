@@ -68,14 +68,25 @@ class TextsFile(EditedFile):
     ----------
     by : str
         Who works on it.
+    allowed : bool
+        Whether the participant agreed that what was said is written down.
     """
 
     OPENED = OPENED
 
     def __init__(
-        self, path: Path, by: str, *, fold: TextsFold, checked: Callable[[], None] | None = None
+        self,
+        path: Path,
+        by: str,
+        *,
+        fold: TextsFold,
+        checked: Callable[[], None] | None = None,
+        allowed: bool = True,
     ) -> None:
+        """As `EditedFile`. allowed: whether the participant agreed that what was said is written
+        down."""
         self.by = by
+        self.allowed = allowed
         self._texts = fold
         super().__init__(path, fold, checked)
 
@@ -94,7 +105,13 @@ class TextsFile(EditedFile):
         return self.put_all((text,))[0]
 
     def put_all(self, texts: Iterable[Text]) -> tuple[Text, ...]:
-        """Write texts as one change. Raises AnnotationError."""
+        """Write texts as one change. Raises AnnotationError, also where the participant did not
+        agree that what was said is written down."""
+        if not self.allowed:
+            raise AnnotationError(
+                "The participant did not agree that what was said is written down.",
+                todo="Code the units by ear.",
+            )
         written = tuple(replace(text, by=self.by) for text in texts)
         self._do(
             [(PUT, body_of(text)) for text in written],

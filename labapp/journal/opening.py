@@ -9,6 +9,8 @@ from pathlib import Path
 from labapp.errors import RecordError
 from labapp.journal.decisions import Decision
 from labapp.journal.layout import (
+    ANNOTATION_FILES,
+    ANNOTATIONS,
     BUNDLE_VERSION,
     DATES_MOVED,
     JOURNAL,
@@ -117,7 +119,16 @@ def is_session(path: Path) -> bool:
 def _was_session(path: Path) -> bool:
     """Whether a folder is called like a session: one without a journal is told when it is opened,
     and not passed over."""
-    return files.is_folder(path) and FolderName.parse(path.name) is not None
+    named = files.is_folder(path) and FolderName.parse(path.name) is not None
+    return named and not _annotates(path)
+
+
+def _annotates(path: Path) -> bool:
+    """Whether a folder that is called like a session holds the annotations of one: by what is in
+    it, for a study may be called `annotations`, too."""
+    return path.parent.name == ANNOTATIONS and all(
+        child.name in ANNOTATION_FILES or child.name.startswith(".") for child in path.iterdir()
+    )
 
 
 def places(path: Path) -> list[Path]:

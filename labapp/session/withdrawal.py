@@ -2,34 +2,43 @@
 
 Deletion goes in steps. It may be interrupted anywhere, and goes on when it is called again: what
 killed exports left is removed, the folder is renamed (from then on nothing reads it), the
-withdrawal is written down, the signed consent, the remarks and the days by which dates are moved
-are removed, and the folder's files last.
+withdrawal is written down, the signed consent, the annotations, the remarks and the days by which
+dates are moved are removed, and the folder's files last.
 """
 
 from __future__ import annotations
 
 import errno
+import logging
 import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import durable
+from labapp.annotations.forgetting import forget_annotations, refuse_open
+from labapp.annotations.handed_out import HandedOut, holders
+from labapp.audio.pyramid import forget
+from labapp.audio.wav_samples import WavSamples
 from labapp.clock import utc_text
-from labapp.errors import DataFolderError, RecordError, SessionBusy
+from labapp.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
 from labapp.events import Event
 from labapp.journal.comments import forget_comments
-from labapp.journal.layout import DECISIONS, LEAVING, WITHDRAWN, FolderName
+from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
 from labapp.journal.read import read_rows
 from labapp.journal.rows import payloads
 from labapp.journal.sessions import export_problems, exports_of
 from labapp.journal.withdrawn import Withdrawal, withdrawals
 from labapp.messages import Message
+from labapp.reading import files
 from labapp.resources import PILOT
 from labapp.session import exports, private, shifts
 from labapp.session.condition_assignment import drawn_cells
 from labapp.session.folder import SessionFolder, sessions_of
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,9 @@ class WithdrawalReport:
     exported : bundles made of the session before, which are not touched.
     others : session folders of the same participant, which are not touched either.
     cleared : what killed exports had left, which was removed.
-    unknown : what the log of exports does not tell.
+    unknown : what the logs of exports and of what was handed out do not tell.
+    annotations : whether there were units, texts or marks, which were deleted.
+    handed_out : packs, quotes and clips made of the session before, which are not touched.
     """
 
     withdrawal: Withdrawal
@@ -50,6 +61,8 @@ class WithdrawalReport:
     others: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    annotations: bool = False
+    handed_out: tuple[HandedOut, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -58,12 +71,17 @@ class WithdrawalReport:
         done: list[str] = [Message(code, folder=left.folder)]
         if self.consents:
             done.append("The signed consent was deleted.")
+        if self.annotations:
+            done.append(Message("withdrawn_annotations"))
         if left.cells:
             done.append(Message("withdrawn_cells", cells=", ".join(left.cells)))
         if self.cleared:
             done.append(Message("withdrawn_cleared", paths=", ".join(self.cleared)))
         if self.exported and not left.kept:
             done.append(Message("withdrawn_bundles", paths=", ".join(self.exported)))
+        if self.handed_out and not left.kept:
+            made = ", ".join(f"{entry.kind} {entry.file}" for entry in self.handed_out)
+            done.append(Message("withdrawn_handed_out", files=made))
         if not left.kept:
             done += self.unknown
         if self.others:
@@ -102,6 +120,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     )
     cleared: list[Path] = []
     if not left.kept:
+        refuse_open(folder)
         if place := exports.running(study, folder.name):
             raise SessionBusy(
                 f"{folder.name} is being exported to {place} just now.",
@@ -110,6 +129,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
             )
         # What a killed export left holds the data, too.
         cleared = exports.clear(study)
+        # By the sound itself, which is gone in a moment.
+        _forget_waveforms(leaving if interrupted else folder)
     if not left.kept and not interrupted:
         _rename(folder, leaving)
     _write_down(study, left)
@@ -129,7 +150,10 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         for home in sessions_of(study.parent, study.name)
         if home.name.participant == left.participant and home.path.name != left.folder
     )
+    handed_out, unknown = _handed_out(folder)
+    annotated = False
     if not left.kept:
+        annotated = forget_annotations(folder)
         forget_comments(folder)
         forget_comments(folder, DECISIONS)
         if not others:
@@ -141,8 +165,28 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         exports_of(folder),
         others,
         tuple(map(str, cleared)),
-        tuple(export_problems(study)),
+        (*export_problems(study), *unknown),
+        annotated,
+        handed_out,
     )
+
+
+def _forget_waveforms(folder: Path) -> None:
+    """Take what the cache has of the session's sound away."""
+    for path in sorted((folder / AUDIO).glob("*.wav")):
+        try:
+            with closing(WavSamples(files.open_file(path, follow=False))) as samples:
+                forget(samples)
+        except (OSError, ValueError) as error:
+            _log.warning("What the cache has of %s was not removed: %s", path.name, error)
+
+
+def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
+    """What was handed out of a session, and what cannot be told of it."""
+    try:
+        return tuple(holders(folder.parent, folder.name)), ()
+    except AnnotationError as error:
+        return (), (Message("handed_out_unreadable", why=error.what),)
 
 
 def _planned(folder: Path) -> Event | None:

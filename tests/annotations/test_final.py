@@ -17,7 +17,7 @@ from labapp.annotations.model import (
     SessionAnnotations,
     Settlement,
 )
-from labapp.errors import RecordError
+from labapp.errors import AnnotationError
 
 SESSION = "sub-P01_ses-1_20260102T030405Z"
 S = 1_000_000_000
@@ -69,7 +69,9 @@ def test_where_nobody_is_assigned_a_single_rater_is_final() -> None:
 
 def test_two_raters_and_no_primary_one_is_an_error_in_words() -> None:
     both = annotations(mark("anna", 1, "explore"), mark("ben", 2, "goal"))
-    with pytest.raises(RecordError, match=r"anna and ben coded 'strategy'.*nobody is its primary"):
+    with pytest.raises(
+        AnnotationError, match=r"anna and ben coded 'strategy'.*nobody is its primary"
+    ):
         final_marks(both)
 
 
@@ -82,7 +84,7 @@ def test_two_tiers_of_two_raters_are_no_double_coding() -> None:
 def test_two_primary_raters_of_the_same_time_are_an_error() -> None:
     other = replace(WHOLE, rater="ben", t0_ns=S)
     both = annotations(mark("anna", 1, "explore"), mark("ben", 1, "goal"))
-    with pytest.raises(RecordError, match=r"both the primary rater of .* at 1\.0 s"):
+    with pytest.raises(AnnotationError, match=r"both the primary rater of .* at 1\.0 s"):
         final_marks(both, [WHOLE, other])
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from labapp.annotations.handed_out import note_handed_out
+from labapp.annotations.ledger import Ledger
+from labapp.annotations.places import annotations_folder, rater_file
+from labapp.audio.pyramid import pyramid_of
+from labapp.audio.wav_samples import WavSamples
+from labapp.audio.writer import wav_header
 from labapp.bids.export import export
 from labapp.clock import FakeClock
 from labapp.errors import DataFolderError, ParticipantTaken, RecordError, SessionBusy, SessionError
 from labapp.events.commands import EndSession
 from labapp.journal.layout import EXPORTS, LEAVING, WITHDRAWN
+from labapp.journal.opening import places
 from labapp.journal.sessions import list_problems, list_sessions
 from labapp.journal.withdrawn import withdrawal_problems, withdrawals
 from labapp.session import folder, opening
@@ -214,3 +222,54 @@ def test_a_line_that_names_nobody_is_told_and_holds_up_the_data(tmp_path: Path) 
     assert "nobody can tell who withdrew" in list_problems(tmp_path / "data")[0]
     withdraw(two, tmp_path / "private", delete=True)
     assert not two.exists()
+
+
+def test_annotations_are_deleted_and_what_was_handed_out_is_named(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    other = agreed(tmp_path, "P02").folder.path
+    for session in (path, other):
+        marks = rater_file(session, "anna")
+        with Ledger(marks) as ledger:
+            ledger.append("mark.put", {"memo": "said Jane"})
+    note_handed_out(path.parent, "pack", tmp_path / "ben.zip", [path.name], rater="ben")
+    note_handed_out(path.parent, "quotes", tmp_path / "quotes.md", [other.name])
+    with Ledger(rater_file(path, "anna")), pytest.raises(SessionBusy, match="open in a window"):
+        withdraw(path, tmp_path / "private", delete=True)
+    assert path.is_dir(), "nothing was deleted while a window had it open"
+    lines = withdraw(path, tmp_path / "private", delete=True).lines()
+    assert "Its units, texts and codes were deleted." in lines
+    assert f"What was handed out still holds something of it: pack {tmp_path / 'ben.zip'}" in lines
+    assert not annotations_folder(path).exists()
+    assert rater_file(other, "anna").is_file(), "nobody else's"
+
+
+def test_a_damaged_list_of_what_was_handed_out_is_told(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    note_handed_out(path.parent, "pack", tmp_path / "ben.zip", [path.name])
+    log = path.parent / "annotations" / "packs.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"ben", b"bem"))
+    lines = withdraw(path, tmp_path / "private", delete=True).lines()
+    assert any(line.startswith("What was handed out of it is not known") for line in lines)
+
+
+def test_the_annotations_of_a_study_are_no_sessions_of_it(tmp_path: Path) -> None:
+    path = agreed(tmp_path).folder.path
+    with Ledger(rater_file(path, "anna")) as ledger:
+        ledger.append("status", {"status": "draft"})
+    assert places(path.parent) == [path]
+    assert places(path.parent.parent) == [path]
+
+
+def test_the_waveforms_of_its_sound_are_in_the_cache_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    path = agreed(tmp_path).folder.path
+    sound = path / "audio" / "segment-01.wav"
+    sound.parent.mkdir(exist_ok=True)
+    sound.write_bytes(wav_header(8000, 16000) + b"\1\0" * 8000)
+    with closing(WavSamples(sound.open("rb"))) as samples:
+        pyramid_of(samples)
+    assert snapshot(tmp_path / "cache" / "peaks")
+    withdraw(path, tmp_path / "private", delete=True)
+    assert not snapshot(tmp_path / "cache" / "peaks")

@@ -1,0 +1,324 @@
+"""The annotations of a session as a bundle carries them: what holds now, and nothing of before.
+
+A file of annotations keeps every word that was ever in it, so that everything can be undone. A
+bundle gets it compacted: the lines that hold, and none that they replaced. Redacted words are left
+out, and so are remarks on marks in redacted stretches. Of a de-identified copy texts are left out
+that no person has read against the sound, all remarks and reasons, the raters' names, and the days
+on which anything was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations import marks as marks_file
+from labapp.annotations import settlements as settlements_file
+from labapp.annotations import texts as texts_file
+from labapp.annotations import units as units_file
+from labapp.annotations.assignments import ASSIGNED, ASSIGNMENTS
+from labapp.annotations.editing import body_of
+from labapp.annotations.ledger import LARGEST
+from labapp.annotations.lines import Line, as_bytes, checked, parse
+from labapp.annotations.places import (
+    ANNOTATIONS,
+    CODEBOOKS,
+    LINES,
+    RATERS,
+    TRANSCRIPT,
+    UNITS,
+    codebook_versions,
+    rater_names,
+)
+from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.settlements import SETTLEMENTS
+from labapp.annotations.simulated import SIMULATED, simulated_speech
+from labapp.annotations.store import annotations_tree, rater_files
+from labapp.annotations.texts import TextsFold
+from labapp.annotations.units import UnitsFold
+from labapp.journal.layout import FolderName
+from labapp.journal.record import Record
+from labapp.journal.tree import FolderTree, Tree
+
+Rename = Callable[[str], str]
+
+
+def bundled_annotations(record: Record) -> dict[str, bytes]:
+    """The files of a session's annotations for a bundle, by their names below its folder.
+
+    Parameters
+    ----------
+    record : Record
+        As it goes into the bundle: a de-identified one where its rows were reduced.
+
+    Returns
+    -------
+    dict of str to bytes
+        Empty where nothing was said about the session.
+
+    Raises
+    ------
+    AnnotationError
+        A file of it is damaged.
+    """
+    return _Bundled(record).files()
+
+
+@dataclass
+class _Bundled:
+    """A session's annotations on their way into a bundle.
+
+    Attributes
+    ----------
+    record : Record
+        As it goes into the bundle.
+    used : set of str
+        SHA-256 of the codebooks that marks were given by.
+    """
+
+    record: Record
+    used: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.tree = annotations_tree(self.record)
+        self.reduced = self.record.redacted
+        self.days = _days_moved(self.record)
+        self.rename = _renaming(self.record, self.tree)
+        self.units, self.texts = UnitsFold(), TextsFold()
+        for line in self._lines(UNITS):
+            self.units.apply(line)
+        for line in self._lines(TRANSCRIPT):
+            self.texts.apply(line)
+        if not self.tree.has(UNITS):
+            spoken = simulated_speech(self.record.payloads())
+            self.units.take(spoken.units, SIMULATED)
+        self.redactions = self.texts.ordered_redactions()
+
+    def files(self) -> dict[str, bytes]:
+        files: dict[str, bytes] = {}
+        for name, lines in self._compacted():
+            if lines:
+                files[name] = as_bytes(self._dated(lines))
+        for sha256 in sorted(self.used):
+            name = f"{sha256}.yaml"
+            if self._codebooks.has(name):
+                files[f"{CODEBOOKS}/{name}"] = self._codebooks.read(name)
+        return files
+
+    def _compacted(self) -> Iterable[tuple[str, list[Line]]]:
+        yield UNITS, self._units()
+        yield TRANSCRIPT, self._texts()
+        for rater in rater_files(self.tree):
+            yield f"{RATERS}/{self.rename(rater)}{LINES}", self._marks(rater)
+        yield SETTLEMENTS, self._settlements()
+        yield ASSIGNMENTS, self._assignments()
+
+    @property
+    def _codebooks(self) -> Tree:
+        if self.record.kind == "bundle":
+            return self.tree.below(CODEBOOKS)
+        return FolderTree(codebook_versions(_folder(self.record).parent))
+
+    def _lines(self, name: str) -> tuple[Line, ...]:
+        if not self.tree.has(name):
+            return ()
+        place = f"{ANNOTATIONS} of {self.record.name}: {name}"
+        return checked(parse(self.tree.read(name, LARGEST)), place).lines
+
+    def _dated(self, lines: Iterable[Line]) -> Iterable[Line]:
+        """The lines so many days earlier as the session is in the bundle."""
+        return (line._replace(utc=_earlier(line.utc, self.days)) for line in lines)
+
+    def _units(self) -> list[Line]:
+        left = _latest(self._lines(UNITS), {
+            units_file.OPENED: _single,
+            units_file.FROZEN: _single,
+            units_file.PUT: _id,
+            units_file.PROPOSED: _id,
+        })  # fmt: skip
+        lines = []
+        for line in left:
+            body = dict(line.body)
+            if line.kind == units_file.PUT:
+                unit = self.units.units.get(str(body["id"]))
+                if unit is None:
+                    continue
+                body = body_of(unit)
+            elif line.kind == units_file.PROPOSED:
+                proposal = self.units.proposals.get(str(body["id"]))
+                if proposal is None:
+                    continue
+                reason = "" if self.reduced else proposal.reason
+                body = body_of(replace(proposal, by=self.rename(proposal.by), reason=reason))
+                del body["utc"]
+            else:
+                body = self._opened(body)
+            lines.append(line._replace(body=body))
+        return lines
+
+    def _texts(self) -> list[Line]:
+        shown = shown_texts(
+            self.texts.texts,
+            self.units.units,
+            self.redactions,
+            allowed=self.record.may("transcript"),
+        )
+        left = _latest(self._lines(TRANSCRIPT), {
+            texts_file.OPENED: _single,
+            texts_file.PUT: _unit,
+            texts_file.REDACTED: _id,
+        })  # fmt: skip
+        redactions = {redaction.id: redaction for redaction in self.redactions}
+        lines = []
+        for line in left:
+            body = dict(line.body)
+            if line.kind == texts_file.PUT:
+                text = shown.get(str(body["unit"]))
+                if text is None or (self.reduced and not text.reviewed):
+                    continue
+                body = body_of(replace(text, by=self.rename(text.by)))
+            elif line.kind == texts_file.REDACTED:
+                if body["id"] not in redactions:
+                    continue
+                body = body_of(redactions[body["id"]])
+            else:
+                body = self._opened(body)
+            lines.append(line._replace(body=body))
+        return lines
+
+    def _marks(self, rater: str) -> list[Line]:
+        every = self._lines(f"{RATERS}/{rater}{LINES}")
+        fold = marks_file.MarksFold()
+        for line in every:
+            fold.apply(line)
+        left = _latest(every, {
+            marks_file.OPENED: _single,
+            marks_file.STATUS: _single,
+            marks_file.PUT: _id,
+        })  # fmt: skip
+        lines = []
+        for line in left:
+            body = dict(line.body)
+            if line.kind == marks_file.PUT:
+                mark = fold.marks.get(str(body["id"]))
+                if mark is None:
+                    continue
+                silent = self.reduced or is_redacted(mark.t0_ns, mark.t1_ns, self.redactions)
+                memo = "" if silent else mark.memo
+                body = body_of(replace(mark, rater=self.rename(mark.rater), memo=memo))
+                del body["utc"]
+                self.used.add(mark.codebook)
+            elif line.kind == marks_file.OPENED:
+                self.used.add(str(body["codebook"]))
+                body = self._opened(body)
+            lines.append(line._replace(body=body))
+        return lines
+
+    def _settlements(self) -> list[Line]:
+        every = self._lines(SETTLEMENTS)
+        fold = settlements_file.SettlementsFold()
+        for line in every:
+            fold.apply(line)
+        lines = []
+        kinds = {settlements_file.OPENED: _single, settlements_file.PUT: _id}
+        for line in _latest(every, kinds):
+            if line.kind == settlements_file.OPENED:
+                lines.append(line._replace(body=self._opened(line.body)))
+                continue
+            settlement = fold.settlements.get(str(line.body["id"]))
+            if settlement is None:
+                continue
+            gone = self.reduced or is_redacted(settlement.t0_ns, settlement.t1_ns, self.redactions)
+            marks = tuple(replace(m, rater=self.rename(m.rater), memo="") for m in settlement.marks)
+            self.used |= {mark.codebook for mark in marks}
+            body = body_of(
+                replace(
+                    settlement,
+                    marks=marks,
+                    by=self.rename(settlement.by),
+                    reason="" if gone else settlement.reason,
+                )
+            )
+            del body["utc"]
+            lines.append(line._replace(body=body))
+        return lines
+
+    def _assignments(self) -> list[Line]:
+        if self.record.kind == "bundle":
+            every = self._lines(ASSIGNMENTS)
+            own = None
+        else:
+            folder = _folder(self.record)
+            study = FolderTree(folder.parent / ANNOTATIONS)
+            place = str(study.path / ASSIGNMENTS)
+            content = study.read(ASSIGNMENTS, LARGEST) if study.has(ASSIGNMENTS) else b""
+            every, own = checked(parse(content), place).lines, folder.name
+        lines = []
+        for line in every:
+            if line.kind != ASSIGNED or own not in (None, line.body["session"]):
+                continue
+            stretches = [
+                {**stretch, "rater": self.rename(str(stretch["rater"]))}
+                for stretch in line.body["stretches"]
+            ]
+            body = {**line.body, "session": str(self.record.name), "stretches": stretches}
+            lines.append(line._replace(body=body))
+        return lines
+
+    def _opened(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """What a file says of the session that it is of, and of who opened it."""
+        new = {key: self.rename(value) if key in ("by", "rater") else value
+               for key, value in body.items()}  # fmt: skip
+        if "journal" in new and self.reduced:
+            new["journal"] = self.record.rows[-1].hash
+        if "sound" in new and (self.reduced or self.redactions):
+            new["sound"] = {}
+        return new
+
+
+def _latest(lines: Iterable[Line], kinds: Mapping[str, Callable[[Line], str]]) -> list[Line]:
+    """Of each kind and key the last line, in the order of the file; other kinds are left out."""
+    last = {(line.kind, kinds[line.kind](line)): line for line in lines if line.kind in kinds}
+    return sorted(last.values(), key=lambda line: line.seq)
+
+
+def _single(line: Line) -> str:
+    del line
+    return ""
+
+
+def _id(line: Line) -> str:
+    return str(line.body["id"])
+
+
+def _unit(line: Line) -> str:
+    return str(line.body["unit"])
+
+
+def _folder(record: Record) -> Path:
+    """The session folder, whose name is the true one also where dates are moved."""
+    return Path(record.source).absolute()
+
+
+def _days_moved(record: Record) -> int:
+    """By how many days the session's dates are moved in the bundle beyond what its files have."""
+    name = FolderName.parse(_folder(record).name) if record.kind == "session" else None
+    return 0 if name is None else (name.started.date() - record.name.started.date()).days
+
+
+def _earlier(utc: str, days: int) -> str:
+    return f"{date.fromisoformat(utc[:10]) - timedelta(days)}{utc[10:]}" if days else utc
+
+
+def _renaming(record: Record, tree: Tree) -> Rename:
+    """What raters are called in the bundle: numbers in a de-identified copy, the same in every
+    session of a study as long as nobody joins."""
+    if not record.redacted or record.kind == "bundle":
+        return str
+    study = _folder(record).parent
+    people = {*rater_names(study).values(), *rater_files(tree)}
+    numbers = {name: f"rater-{number}" for number, name in enumerate(sorted(people), start=1)}
+    return lambda name: numbers.get(name, "") if name else ""

@@ -1,0 +1,57 @@
+"""A participant withdraws: the annotations of the session are deleted."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from labapp.annotations.places import annotations_folder
+from labapp.errors import DataFolderError, SessionBusy
+from labapp.reading import files
+
+
+def refuse_open(session: Path) -> None:
+    """Raises SessionBusy where a window has annotations of a session open: it would go on writing
+    to what is deleted. session: its folder, which need not exist any more."""
+    folder = annotations_folder(session)
+    if not files.is_folder(folder):
+        return
+    for path in sorted(folder.rglob(".*.lock")):
+        lock = FileLock(path, timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise SessionBusy(
+                f"The annotations of {session.name} are open in a window just now.",
+                safe="Nothing was deleted yet.",
+                todo="Close the coding window, and withdraw the session again.",
+            ) from error
+        except OSError:
+            continue  # what cannot be locked is told when it is deleted
+        lock.release()
+
+
+def forget_annotations(session: Path) -> bool:
+    """Delete all units, texts and marks of a session; whether there were any.
+
+    Raises
+    ------
+    DataFolderError
+        Not all of it could be deleted; calling it again goes on.
+    """
+    folder = annotations_folder(session)
+    if not files.exists(folder):
+        return False
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise DataFolderError(
+            f"The annotations of {session.name} in {folder} could not all be deleted "
+            f"({error.strerror or error}).",
+            safe="The withdrawal is written down.",
+            todo="Close what has files of it open, and withdraw the session again; that goes on "
+            "where it stopped.",
+        ) from error
+    return True

@@ -1,0 +1,289 @@
+"""What raters disagreed about, and what a named adjudicator settled: `settlements.jsonl`.
+
+The marks that raters gave by themselves stay as they are: agreement is computed from them. What was
+settled, and why, lies beside them, and the final coding uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.editing import EditedFile, Entry, body_of, new_id, record_from, text_in
+from labapp.annotations.final import coding_raters, overlap
+from labapp.annotations.lines import Line
+from labapp.annotations.marks import TOMBSTONE
+from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
+from labapp.errors import AnnotationError
+
+SETTLEMENTS = "settlements.jsonl"
+OPENED = "settlements.opened"
+PUT = "settlement.put"
+REMOVED = "settlement.removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A unit, or a stretch, that two or more raters coded and not all alike.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    tier : str
+        Of the codebook.
+    t0_ns, t1_ns : int
+        Session time.
+    unit : str or None
+        The id of the unit; None for spans and points.
+    marks : mapping of str to tuple of Mark
+        By rater, of all who coded there; empty for one who gave no code.
+    settlement : Settlement or None
+        What was settled about it.
+    """
+
+    session: str
+    tier: str
+    t0_ns: int
+    t1_ns: int
+    unit: str | None
+    marks: Mapping[str, tuple[Mark, ...]]
+    settlement: Settlement | None = None
+
+
+def disagreements(
+    annotations: SessionAnnotations, assignments: Sequence[Assignment] = ()
+) -> list[Disagreement]:
+    """Where raters differ, in order of time.
+
+    Units are compared where two raters were to code them: by the assignments, and where there are
+    none, where both gave marks on the tier. Spans are joined to stretches by overlap, and differ
+    where their codes do, or where a rater gave none.
+
+    Parameters
+    ----------
+    annotations : SessionAnnotations
+        Of one session.
+    assignments : sequence of Assignment
+        Who codes what; those of other sessions are passed over.
+    """
+    raters = coding_raters(annotations)
+    own = [a for a in assignments if a.session == annotations.session and a.round == "independent"]
+    independent = {
+        rater: [m for m in annotations.raters[rater].marks if m.round == "independent"]
+        for rater in raters
+    }
+    tiers = sorted({mark.tier for marks in independent.values() for mark in marks})
+    result: list[Disagreement] = []
+    for tier in tiers:
+        of_tier = {
+            rater: [m for m in marks if m.tier == tier] for rater, marks in independent.items()
+        }
+        coders = [rater for rater, marks in of_tier.items() if marks]
+        result += _units_that_differ(annotations, tier, of_tier, coders, own)
+        result += _spans_that_differ(annotations, tier, of_tier, coders, own)
+    settled = {(s.tier, s.unit, s.t0_ns, s.t1_ns): s for s in annotations.settlements}
+    by_unit = {(s.tier, s.unit): s for s in annotations.settlements if s.unit is not None}
+    result = [
+        replace(
+            d,
+            settlement=by_unit.get((d.tier, d.unit))
+            if d.unit is not None
+            else settled.get((d.tier, None, d.t0_ns, d.t1_ns)),
+        )
+        for d in result
+    ]
+    return sorted(result, key=lambda d: (d.t0_ns, d.t1_ns, d.tier))
+
+
+def _units_that_differ(
+    annotations: SessionAnnotations,
+    tier: str,
+    marks: Mapping[str, Sequence[Mark]],
+    coders: Sequence[str],
+    own: Sequence[Assignment],
+) -> Iterable[Disagreement]:
+    on_units: dict[str, dict[str, list[Mark]]] = {}
+    for rater in coders:
+        for mark in marks[rater]:
+            if mark.unit is not None:
+                on_units.setdefault(mark.unit, {}).setdefault(rater, []).append(mark)
+    for unit in annotations.segmentation.units:
+        given = on_units.get(unit.id, {})
+        due = _due(unit.t0_ns, coders, own)
+        if len(due) < 2 or not given:
+            continue
+        codes = {rater: {(m.code, m.value) for m in given.get(rater, ())} for rater in due}
+        if len(set(map(frozenset, codes.values()))) > 1:
+            yield Disagreement(
+                annotations.session,
+                tier,
+                unit.t0_ns,
+                unit.t1_ns,
+                unit.id,
+                {rater: tuple(given.get(rater, ())) for rater in due},
+            )
+
+
+def _spans_that_differ(
+    annotations: SessionAnnotations,
+    tier: str,
+    marks: Mapping[str, Sequence[Mark]],
+    coders: Sequence[str],
+    own: Sequence[Assignment],
+) -> Iterable[Disagreement]:
+    spans = sorted(
+        (m for rater in coders for m in marks[rater] if m.unit is None),
+        key=lambda m: (m.t0_ns, m.t1_ns),
+    )
+    groups: list[list[Mark]] = []
+    for mark in spans:
+        if groups and any(overlap(mark, other) for other in groups[-1]):
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    for group in groups:
+        due = _due(group[0].t0_ns, coders, own)
+        given = {rater: tuple(m for m in group if m.rater == rater) for rater in due}
+        codes = {frozenset((m.code, m.value) for m in own_) for own_ in given.values()}
+        if len(due) > 1 and len(codes) > 1:
+            yield Disagreement(
+                annotations.session,
+                tier,
+                group[0].t0_ns,
+                max(m.t1_ns for m in group),
+                None,
+                given,
+            )
+
+
+def _due(t_ns: int, coders: Sequence[str], own: Sequence[Assignment]) -> list[str]:
+    """Who of those who coded a tier was to code what begins at a time."""
+    if not own:
+        return list(coders)
+    return [r for r in coders if any(a.rater == r and a.covers(t_ns) for a in own)]
+
+
+class SettlementsFold:
+    """What was settled in a session.
+
+    Attributes
+    ----------
+    settlements : dict of str to Settlement
+        By their ids, those taken back left out.
+    opened : mapping
+        Which session they are of.
+    """
+
+    def __init__(self) -> None:
+        self.settlements: dict[str, Settlement] = {}
+        self.opened: Mapping[str, Any] = {}
+
+    def apply(self, line: Line) -> None:
+        """Take in the next line. Raises ValueError."""
+        if line.kind == PUT:
+            settlement = replace(record_from(Settlement, line.body), utc=line.utc)
+            self.settlements[settlement.id] = settlement
+        elif line.kind == REMOVED:
+            self.settlements.pop(text_in(line.body, "id"), None)
+        elif line.kind == OPENED:
+            text_in(line.body, "by")
+            self.opened = line.body
+        elif line.kind != TOMBSTONE:
+            raise ValueError("a newer labapp wrote it")
+
+    def ordered(self) -> tuple[Settlement, ...]:
+        """In order of time."""
+        every = self.settlements.values()
+        return tuple(sorted(every, key=lambda s: (s.t0_ns, s.t1_ns, s.tier, s.id)))
+
+
+class SettlementsFile(EditedFile):
+    """What is settled in a session, open for work; undo as in every such file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    by : str
+        Who settles.
+    """
+
+    OPENED = OPENED
+
+    def __init__(
+        self,
+        path: Path,
+        by: str,
+        *,
+        fold: SettlementsFold,
+        checked: Callable[[], None] | None = None,
+    ) -> None:
+        self.by = by
+        self._settled = fold
+        super().__init__(path, fold, checked)
+
+    @property
+    def settlements(self) -> tuple[Settlement, ...]:
+        """In order of time."""
+        return self._settled.ordered()
+
+    def settle(self, disagreement: Disagreement, marks: Sequence[Mark], reason: str) -> Settlement:
+        """Say what holds of a disagreement, and why; what was settled of it before is replaced.
+
+        Parameters
+        ----------
+        disagreement : Disagreement
+            What raters differ about.
+        marks : sequence of Mark
+            What holds: marks of theirs, or others; none where nothing was to be coded.
+        reason : str
+            Why; not empty.
+
+        Raises
+        ------
+        AnnotationError
+            There is no reason, or it cannot be written.
+        """
+        reason = " ".join(reason.split())
+        if not reason:
+            raise AnnotationError(
+                "What is settled has a reason.", todo="Say in a few words why, with --reason."
+            )
+        before = disagreement.settlement
+        name = new_id() if before is None else before.id
+        holding = tuple(
+            replace(mark, id=f"{name}-{number}", rater=self.by, round="reconciled", memo="", utc="")
+            for number, mark in enumerate(marks)
+        )
+        settlement = Settlement(
+            name,
+            disagreement.tier,
+            disagreement.t0_ns,
+            disagreement.t1_ns,
+            disagreement.unit,
+            tuple(mark.id for given in disagreement.marks.values() for mark in given),
+            holding,
+            self.by,
+            reason,
+        )
+        inverse: Entry = (REMOVED, {"id": name})
+        if before is not None:
+            inverse = (PUT, _body(before))
+        (line,) = self._do([(PUT, _body(settlement))], [inverse])
+        return replace(settlement, utc=line.utc)
+
+    def remove(self, settlement_id: str) -> None:
+        """Take back what was settled. Raises AnnotationError where there is nothing of that id."""
+        before = self._settled.settlements.get(settlement_id)
+        if before is None:
+            raise AnnotationError(f"Nothing is settled under {settlement_id!r}.")
+        self._do([(REMOVED, {"id": settlement_id})], [(PUT, _body(before))])
+
+
+def _body(settlement: Settlement) -> dict[str, Any]:
+    body = body_of(settlement)
+    del body["utc"]  # the line's
+    return body
