@@ -68,6 +68,10 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
         self.answer, self.answered_ns = answer, working
 
     @property
+    def correct(self) -> bool | None:
+        return None if self.answer is None else self.answer.correct
+
+    @property
     def response_s(self) -> float | None:
         """From the question's appearance to the answer."""
         return self.since_start(self.answered_ns)
@@ -76,7 +80,7 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
     def answer_row(self) -> Row:
         """Its cells that are called alike in every such task."""
         return {
-            "correct": None if self.answer is None else self.answer.correct,
+            "correct": self.correct,
             "response_s": self.response_s,
             "choice_changes": max(self.choices - 1, 0),
         }

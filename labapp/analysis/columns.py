@@ -28,6 +28,7 @@ from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.inclusion import RULES
 from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
+from labapp.analysis.speech_columns import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
 from labapp.errors import SetupError
 from labapp.plugins import registry
@@ -335,6 +336,7 @@ _LAST = {
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "notes": NOTES,
+    **SPEECH,
     "pointer": POINTER,
     "snapshots": SNAPSHOTS,
 }

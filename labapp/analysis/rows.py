@@ -22,6 +22,7 @@ from labapp.analysis.deviations import Deviation, fold_deviations
 from labapp.analysis.exclusion import Judged, failed_rules
 from labapp.analysis.inclusion import InclusionStatus, conditions, fold_inclusion_status
 from labapp.analysis.items import item_rows, scale_rows
+from labapp.analysis.keyboard import trials_away
 from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
     FAILED,
@@ -35,6 +36,7 @@ from labapp.analysis.questionnaires import (
     score_row,
 )
 from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
+from labapp.analysis.speech_rows import Said, speech_rows
 from labapp.analysis.task_records import (
     INTERRUPTED,
     Attempt,
@@ -48,10 +50,8 @@ from labapp.analysis.task_records import (
 from labapp.analysis.walk import Parts, walk
 from labapp.clock import NS
 from labapp.errors import SessionError
-from labapp.events import Event, Payload, Source
-from labapp.events.durations import Pauses, WorkingTime
-from labapp.events.keyboard import KeyboardGiven
-from labapp.events.lifecycle import SegmentStarted, WindowFocus
+from labapp.events import Event, Payload
+from labapp.events.durations import WorkingTime
 from labapp.events.pointer import PointerMoved
 from labapp.events.registry import frequent_kinds
 from labapp.events.undoing import SkipTakenBack
@@ -70,7 +70,7 @@ SEQ = "seq"
 @dataclass(frozen=True)
 class SessionRecords:
     """Everything the folds found in one session; source: the name of the file or folder; tasks:
-    what each task of the plan found."""
+    what each task of the plan found; speech: by table, what was said and how it was coded."""
 
     source: str
     deidentified: bool
@@ -86,6 +86,7 @@ class SessionRecords:
     taken_back: Counter[Place]
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
     study_title: str | None = None
+    speech: Mapping[str, Sequence[Row]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -98,18 +99,24 @@ class SessionRecords:
         decision: Decision | None = None,
         instruments: Mapping[str, Instrument] | None = None,
         study_title: str | None = None,
+        said: Said | None = None,
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
         hand; instruments: its copies of the questionnaires, by id, for their words; study_title:
-        as its copy of the study file has it.
+        as its copy of the study file has it; said: what was said and how it was coded.
 
-        Raises RecordError when its plan cannot be read, or when something happened in a part that
-        its task does not know; SessionError for a kind of part that nobody knows.
+        Raises RecordError when its plan cannot be read, when something happened in a part that its
+        task does not know, or when nobody says whose coding counts; SessionError for a kind of part
+        that nobody knows.
         """
         totals = fold_totals(events)
         parts = Parts.of(totals.planned.plan)
         tasks = walk(events, parts)
         attempts = [attempt for task in tasks for attempt in task.attempts]
+        assigned = conditions(totals.planned.assignment) or None
+        speech = (
+            {} if said is None else speech_rows(said, events, parts.with_trials, attempts, assigned)
+        )
         # All other folds look past these anyway.
         frequent = frequent_kinds()
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
@@ -130,6 +137,7 @@ class SessionRecords:
             Counter(skips_taken_back(events)),
             instruments or {},
             study_title,
+            speech,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -204,6 +212,7 @@ class SessionRecords:
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
             "pointer": list(self.pointer),
+            **{name: list(rows) for name, rows in self.speech.items()},
             **of_tasks,
         }
         columns = self.columns
@@ -429,69 +438,4 @@ def _unknown(what: str) -> SessionError:
         f"A task of this session gives rows to {what}, which it does not describe.",
         safe="The session is untouched; nothing was left out without a word.",
         todo="Tell the authors of the package that brings the task: its `tables` lack it.",
-    )
-
-
-MODERATOR = "moderator"
-
-
-def spans_away(events: Iterable[tuple[Event, Payload]]) -> list[tuple[int, int]]:
-    """When the keyboard was away in a session: session times in ns, from and until, ascending.
-
-    It was away while the moderator had it (`keyboard.given`) and while the participant's window did
-    not have it (`window.focus`), pauses aside. What a trial measures of time may then be wrong: a
-    press that went elsewhere is repeated late, or made with the mouse.
-
-    A program has no keyboard: of a simulated participant there is no such time. A run of the
-    program begins with the keyboard at the participant's.
-    """
-    spans: list[tuple[int, int]] = []
-    pauses = Pauses()
-    lent = unfocused = False
-    since: int | None = None
-    now_ns = 0
-    for event, payload in events:
-        pauses = pauses.apply(event)
-        now_ns = event.t_ns
-        if event.source == Source.SIMULATED:
-            return []
-        match payload:
-            case SegmentStarted():
-                lent = unfocused = False
-            case KeyboardGiven():
-                lent = payload.to == MODERATOR
-            case WindowFocus():
-                unfocused = not payload.focused
-        away = (lent or unfocused) and not pauses.paused
-        if away and since is None:
-            since = now_ns
-        elif not away and since is not None:
-            spans.append((since, now_ns if pauses.open_since_ns is None else pauses.open_since_ns))
-            since = None
-    if since is not None:
-        spans.append((since, now_ns))
-    return spans
-
-
-def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> bool:
-    """Whether any of them falls between two session times, both included."""
-    return any(start <= until_ns and end >= from_ns for start, end in spans)
-
-
-def trials_away(
-    events: Sequence[tuple[Event, Payload]], attempts: Iterable[Attempt]
-) -> frozenset[Key]:
-    """The attempts into which it fell that the keyboard was away; one without an end lasts to that
-    of the session."""
-    spans = spans_away(events)
-    last_ns = events[-1][0].t_ns
-    return frozenset(
-        attempt.key
-        for attempt in attempts
-        if attempt.started_session_ns is not None
-        and within(
-            spans,
-            attempt.started_session_ns,
-            last_ns if attempt.ended_session_ns is None else attempt.ended_session_ns,
-        )
     )

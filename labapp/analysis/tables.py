@@ -54,7 +54,9 @@ class Tables:
     masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes, of
     the photos from which masked pictures were chosen; participants: one a session; deviations:
     one a thing that did not go as planned; notes: one a note, flag, prompt, deviation or
-    interview question of the moderator, and one a correction of these; pointer: one a stretch
+    interview question of the moderator, and one a correction of these; utterances: one a unit of
+    speech; codes_all: one a mark of any rater; codes: one a mark of the final coding; coded: the
+    same with what the participant did and how the trial came out; pointer: one a stretch
     of the pointer's path; snapshots: the published study's record of each question.
     more: tables of tasks that other packages bring, by their names.
     remarks: what the reader should know about the sources (a session given twice).
@@ -79,6 +81,10 @@ class Tables:
     participants: pd.DataFrame
     deviations: pd.DataFrame
     notes: pd.DataFrame
+    utterances: pd.DataFrame
+    codes_all: pd.DataFrame
+    codes: pd.DataFrame
+    coded: pd.DataFrame
     pointer: pd.DataFrame
     snapshots: ReadWhenAsked = ReadWhenAsked()  # noqa: RUF009 - a descriptor, see there
     remarks: tuple[str, ...] = ()

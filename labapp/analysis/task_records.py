@@ -73,6 +73,22 @@ class Attempt:
         return False
 
     @property
+    def solved(self) -> bool | None:
+        """Whether its target was reached; None where it has none."""
+        return None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether its answer was right; None without one, or where none is right."""
+        return None
+
+    @property
+    def response_s(self) -> float | None:
+        """Working time from its appearance to the participant's answer, or to the click that left
+        it; None where neither happened."""
+        return None
+
+    @property
     def excluded_because(self) -> str | None:
         """Why it does not count in the stage's metrics."""
         if self.superseded is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -40,6 +40,7 @@ from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.texts import TextsFile, TextsFold
 from labapp.annotations.units import UnitsFile, UnitsFold
 from labapp.errors import AnnotationError
+from labapp.events import Event, Payload
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
@@ -50,7 +51,9 @@ VEILED: tuple[Blinding, ...] = ("names", "outcomes", "future")
 """What a rater is not shown unless it is said otherwise."""
 
 
-def annotations_of(record: Record) -> SessionAnnotations:
+def annotations_of(
+    record: Record, events: Iterable[tuple[Event, Payload]] | None = None
+) -> SessionAnnotations:
     """Everything that was said about a session after its end, as far as it may be shown.
 
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
@@ -60,6 +63,8 @@ def annotations_of(record: Record) -> SessionAnnotations:
     ----------
     record : Record
         A session folder or a bundle.
+    events : iterable of (Event, Payload), optional
+        Its journal, where that was read already.
 
     Raises
     ------
@@ -72,7 +77,7 @@ def annotations_of(record: Record) -> SessionAnnotations:
     _fold(tree, UNITS, units, record, remarks)
     _fold(tree, TRANSCRIPT, texts, record, remarks)
     _fold(tree, SETTLEMENTS, settled, record, remarks)
-    events = list(record.payloads())
+    events = list(record.payloads() if events is None else events)
     spoken = simulated_speech(events)
     if not tree.has(UNITS):
         units.take(spoken.units, SIMULATED)

@@ -4,7 +4,7 @@ No key is ever passed on from one window to the other. The console gets the keyb
 moderator begins to write (a click into a field, Ctrl+N) and gives it back at Enter, at Escape and
 when nothing was typed for a while; a click on anything else of the console moves no key. Every
 change is an event, from which the analysis knows the trials that it fell into
-(`labapp.analysis.rows.trials_away`).
+(`labapp.analysis.keyboard.trials_away`).
 
 That the console takes no keyboard by itself is asked of the window system
 (`WindowDoesNotAcceptFocus`). Not every one obeys (Wayland has no such wish): what the console got

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.rows import SessionRecords, spans_away, within
+from labapp.analysis.keyboard import spans_away, within
+from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.clock import NS
 from labapp.events import Event, Payload, Source

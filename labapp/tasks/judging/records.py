@@ -139,6 +139,18 @@ class PhotoRecord(Attempt):
         """From the photo's appearance to the answers handed in."""
         return self.since_start(self.judged_ns)
 
+    @property
+    def correct(self) -> bool | None:
+        """Whether what its task asks was answered rightly."""
+        if not self.judged:
+            return None
+        told = rights(self)
+        return next((told[name] for name in _MAIN if told[name] is not None), None)
+
+    @property
+    def response_s(self) -> float | None:
+        return self.duration_s
+
 
 BELIEVED = 3
 """Agreement from here on means: believed correct (paper 003, section 5.3)."""

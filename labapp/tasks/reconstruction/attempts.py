@@ -28,6 +28,9 @@ from labapp.tasks.reconstruction.movement import Movement
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import SnapshotFold
 
+LEFT = ("solved", "marked", "skipped")
+"""Outcomes of questions that the participant left, by Next or Skip."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
@@ -63,7 +66,7 @@ class TrialRecord:
     @property
     def left_by_participant(self) -> bool:
         """Ended by a click on Next or Skip, so that its duration is a response time."""
-        return self.outcome in ("solved", "marked", "skipped")
+        return self.outcome in LEFT
 
 
 def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
@@ -197,6 +200,14 @@ class Question(Attempt):
     def _shown_ns(self, working: int) -> int:
         """How long the question has been shown, which is a snapshot's time."""
         return working - (self.started_ns or 0)
+
+    @property
+    def solved(self) -> bool | None:
+        return None if self.part.solved_at is None else self.outcome == "solved"
+
+    @property
+    def response_s(self) -> float | None:
+        return self.since_start(self.last_ns) if self.outcome in LEFT else None
 
     def record(self) -> TrialRecord:
         """The finished record."""

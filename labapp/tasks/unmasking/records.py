@@ -86,6 +86,14 @@ class StimulusRecord(Attempt):
         return None if result is None else result / NS
 
     @property
+    def correct(self) -> bool | None:
+        return self.equals(self.sequence.truth)
+
+    @property
+    def response_s(self) -> float | None:
+        return self.reaction_time_s
+
+    @property
     def dont_know(self) -> bool | None:
         """Whether the response names no class; None without a response."""
         return None if self.response is None else self.named is None
@@ -209,7 +217,7 @@ def annotation_row(record: StimulusRecord) -> Row:
         "button": None if response is None else response.response,
         "response": record.named,
         "dont_know": record.dont_know,
-        "correct": record.equals(record.sequence.truth),
+        "correct": record.correct,
         "follows_prediction": record.equals(record.sequence.prediction),
         "follows_prediction_masked": record.equals(_predicted(masked)),
         "reaction_time_ms": record.reaction_time_ms,

@@ -1,0 +1,374 @@
+"""What was said in a session, how it was coded, and what the participant did meanwhile: the rows of
+the tables `utterances`, `codes_all`, `codes` and `coded`.
+
+Codes are joined with trials, dials and alignment by session time alone, which everything in a
+journal has. A mark belongs to the trial that is on the screen at its onset.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from labapp.analysis.notes import Place, Trail
+from labapp.analysis.speech_columns import AROUND_S, NOT_AGREED, NOT_WRITTEN, REDACTED, TABLES
+from labapp.analysis.task_records import INTERRUPTED, Attempt, Row
+from labapp.annotations.final import final_marks
+from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Unit
+from labapp.annotations.redaction import is_redacted
+from labapp.annotations.simulated import SIMULATED
+from labapp.clock import NS
+from labapp.events import Event, Payload
+from labapp.events.dials import Comparison, DialTurned
+from labapp.events.durations import WorkingTime
+from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
+from labapp.plugins.part import TrialsPart
+
+AROUND_NS = AROUND_S * NS
+SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is known of the speech of a session.
+
+    Attributes
+    ----------
+    annotations : SessionAnnotations
+        Units, texts without redacted words, marks.
+    assignments : tuple of Assignment
+        Who codes what.
+    transcript : bool
+        Whether the participant agreed that what was said is written down.
+    """
+
+    annotations: SessionAnnotations
+    assignments: tuple[Assignment, ...] = ()
+    transcript: bool = True
+
+
+@dataclass(slots=True)
+class TrialTrace:
+    """What the hand did in an attempt at a trial, in session time.
+
+    Attributes
+    ----------
+    moves_ns, dials : list of int
+        When a dial was turned, and which, from 0.
+    compared_ns : list of int
+        When a picture was compared with the target.
+    alignments : list of float
+        What came of it.
+    """
+
+    moves_ns: list[int] = field(default_factory=list)
+    dials: list[int] = field(default_factory=list)
+    compared_ns: list[int] = field(default_factory=list)
+    alignments: list[float] = field(default_factory=list)
+
+    def alignment(self, t_ns: int) -> float | None:
+        """The one on the screen at a session time; the last one where the trial is over."""
+        at = bisect_right(self.compared_ns, t_ns)
+        return self.alignments[at - 1] if at else None
+
+    def turned(self, t0_ns: int, t1_ns: int) -> list[int]:
+        """The dials turned from t0_ns until before t1_ns, one entry a move."""
+        return self.dials[bisect_left(self.moves_ns, t0_ns) : bisect_left(self.moves_ns, t1_ns)]
+
+
+class Happenings:
+    """Everything in a session's journal that a stretch of speech is joined with."""
+
+    def __init__(self, events: Iterable[tuple[Event, Payload]]) -> None:
+        self.trail = Trail()
+        self.traces: dict[Place, TrialTrace] = {}
+        self._sound = SoundLost()
+        order: list[Event] = []
+        for event, payload in events:
+            if isinstance(payload, DialTurned):
+                trace = self._trace(event)
+                trace.moves_ns.append(event.t_ns)
+                trace.dials.append(int(payload.as_dict()["dimension"]))
+                continue
+            if isinstance(payload, Comparison):
+                trace = self._trace(event)
+                trace.compared_ns.append(event.t_ns)
+                trace.alignments.append(payload.alignment)
+            self._sound.take(payload)
+            self.trail.apply(event, payload)
+            order.append(event)
+        self.work = WorkingTime(order)
+
+    def _trace(self, event: Event) -> TrialTrace:
+        return self.traces.setdefault(event.key, TrialTrace())
+
+    def working_ns(self, t_ns: int) -> int:
+        return self.work.working_ns(max(0, t_ns))
+
+    def lost(self, t0_ns: int, t1_ns: int) -> Row:
+        """How much of a stretch nobody could speak or hear in."""
+        working = self.working_ns(t1_ns) - self.working_ns(t0_ns)
+        sound = self._sound.between(t0_ns, t1_ns)
+        return {
+            "paused_s": (t1_ns - t0_ns - working) / NS,
+            "sound_lost_s": None if sound is None else sound / NS,
+        }
+
+    def times(self, t0_ns: int, t1_ns: int) -> Row:
+        """The columns of onset and offset."""
+        return {
+            "onset_s": t0_ns / NS,
+            "offset_s": t1_ns / NS,
+            "onset_working_s": self.working_ns(t0_ns) / NS,
+            "offset_working_s": self.working_ns(t1_ns) / NS,
+        }
+
+
+class SoundLost:
+    """Where sound was lost, in session time."""
+
+    def __init__(self) -> None:
+        self._anchors: dict[str, list[tuple[int, int]]] = {}
+        self._rates: dict[str, int] = {}
+        self._gaps: list[AudioGap] = []
+        self._stretches: list[tuple[int, int]] | None = None
+
+    def take(self, payload: Payload) -> None:
+        """Take in the next payload."""
+        match payload:
+            case AudioStarted():
+                self._rates[payload.file] = payload.nominal_rate
+            case AudioBlock():
+                pairs = ((int(frame), int(t_ns)) for frame, _, t_ns in payload.anchors)
+                self._anchors.setdefault(payload.file, []).extend(pairs)
+            case AudioGap():
+                self._gaps.append(payload)
+
+    def between(self, t0_ns: int, t1_ns: int) -> int | None:
+        """Nanoseconds of a stretch without its sound; None where nothing was recorded."""
+        if not self._rates:
+            return None
+        if self._stretches is None:
+            self._stretches = [
+                (self._ns(gap.file, gap.at_frame), self._ns(gap.file, gap.at_frame + gap.frames))
+                for gap in self._gaps
+                if gap.frames and self._anchors.get(gap.file)
+            ]
+        return sum(max(0, min(t1_ns, e) - max(t0_ns, b)) for b, e in self._stretches)
+
+    def _ns(self, file: str, frame: int) -> int:
+        """When a frame was heard: between the moments at which the clocks were read together, and
+        beyond them at the file's rate."""
+        anchors = sorted(set(self._anchors[file]))
+        first, last = anchors[0], anchors[-1]
+        for at, t_ns in (first, last):
+            beyond = frame < at if (at, t_ns) == first else frame > at
+            if beyond:
+                return t_ns + round((frame - at) * NS / self._rates[file])
+        frames, times = zip(*anchors, strict=True)
+        return round(float(np.interp(frame, frames, times)))
+
+
+def speech_rows(
+    said: Said,
+    events: Iterable[tuple[Event, Payload]],
+    parts: Mapping[str, TrialsPart],
+    attempts: Iterable[Attempt],
+    conditions: str | None,
+) -> dict[str, list[Row]]:
+    """The rows of a session, by table.
+
+    Parameters
+    ----------
+    said : Said
+        Units, texts and marks.
+    events : iterable of (Event, Payload)
+        All of the session, with the moves of dials.
+    parts : mapping
+        The stages and practices of its plan, by id.
+    attempts : iterable of Attempt
+        Every attempt at every trial.
+    conditions : str or None
+        Of the participant.
+
+    Raises
+    ------
+    RecordError
+        Several people coded the session, and nobody says whose coding counts.
+    """
+    annotations = said.annotations
+    if not annotations.segmentation.units and not any(
+        rater.marks for rater in annotations.raters.values()
+    ):
+        return {name: [] for name in TABLES}
+    return _Joined(said, Happenings(events), parts, attempts, conditions).rows()
+
+
+def final_coding(said: Said) -> tuple[Mark, ...]:
+    """The marks that count: those of people (see `final_marks`); where none coded the session, the
+    codes that a simulated participant's words were made from."""
+    marks = final_marks(said.annotations, said.assignments)
+    if marks or not (planted := said.annotations.raters.get(SIMULATED)):
+        return marks
+    people = [rater for rater in said.annotations.raters.values() if not rater.machine]
+    return () if any(rater.marks for rater in people) else planted.marks
+
+
+class _Joined:
+    def __init__(
+        self,
+        said: Said,
+        happenings: Happenings,
+        parts: Mapping[str, TrialsPart],
+        attempts: Iterable[Attempt],
+        conditions: str | None,
+    ) -> None:
+        self._said = said
+        self._annotations = said.annotations
+        self._units = said.annotations.segmentation.units
+        self._happenings = happenings
+        self._parts = parts
+        self._attempts: dict[Place, Attempt] = {attempt.key: attempt for attempt in attempts}
+        self._conditions = conditions
+
+    def rows(self) -> dict[str, list[Row]]:
+        final = final_coding(self._said)
+        raters = self._annotations.raters
+        return {
+            "utterances": [self._utterance(unit) for unit in self._units],
+            "codes_all": [
+                {
+                    **self._mark(mark),
+                    **self._from(mark),
+                    "machine": raters[name].machine,
+                    "status": raters[name].status,
+                    "blind": ";".join(mark.blind) or None,
+                }
+                for name in sorted(raters)
+                for mark in raters[name].marks
+            ],
+            "codes": [{**self._mark(mark), **self._from(mark)} for mark in final],
+            "coded": [self._coded(mark) for mark in final],
+        }
+
+    def _utterance(self, unit: Unit) -> Row:
+        text = self._annotations.texts.get(unit.id)
+        words = self._words(unit)
+        return {
+            "unit": unit.id,
+            "speaker": unit.speaker,
+            "origin": unit.origin,
+            **self._happenings.times(unit.t0_ns, unit.t1_ns),
+            **self._place(unit.t0_ns),
+            **words,
+            "n_words": None if words["text"] is None else len(words["text"].split()),
+            "text_origin": None if text is None else text.origin,
+            "reviewed": None if text is None else text.reviewed,
+            **self._happenings.lost(unit.t0_ns, unit.t1_ns),
+        }
+
+    def _mark(self, mark: Mark) -> Row:
+        unit = self._unit_of(mark)
+        return {
+            "mark": mark.id,
+            "rater": mark.rater,
+            "round": mark.round,
+            "tier": mark.tier,
+            "code": mark.code,
+            "value": mark.value,
+            "unit": mark.unit,
+            "speaker": None if unit is None else unit.speaker,
+            **self._happenings.times(mark.t0_ns, mark.t1_ns),
+        }
+
+    def _from(self, mark: Mark) -> Row:
+        hidden = not self._said.transcript or is_redacted(
+            mark.t0_ns, mark.t1_ns, self._annotations.redactions
+        )
+        return {"memo": None if hidden else mark.memo or None, "codebook": mark.codebook or None}
+
+    def _coded(self, mark: Mark) -> Row:
+        unit = self._unit_of(mark)
+        return {
+            **self._mark(mark),
+            **self._place(mark.t0_ns),
+            **self._moved(mark),
+            **self._outcome(mark.t0_ns),
+            **self._happenings.lost(mark.t0_ns, mark.t1_ns),
+            **({"text": None, "text_withheld": NOT_WRITTEN} if unit is None else self._words(unit)),
+        }
+
+    def _moved(self, mark: Mark) -> Row:
+        trace = self._happenings.traces.get(self._at(mark.t0_ns))
+        if trace is None:
+            return {}
+        onset, offset = trace.alignment(mark.t0_ns), trace.alignment(mark.t1_ns)
+        point = mark.t0_ns == mark.t1_ns
+        around = trace.turned(mark.t0_ns - AROUND_NS, mark.t1_ns + AROUND_NS)
+        return {
+            "alignment_onset": onset,
+            "alignment_offset": offset,
+            "alignment_gain": None if onset is None or offset is None or point else offset - onset,
+            "dial_moves": len(trace.turned(mark.t0_ns, mark.t1_ns)),
+            "dial_moves_around": len(around),
+            "dials_touched": ";".join(str(dial + 1) for dial in sorted(set(around))) or None,
+        }
+
+    def _outcome(self, t_ns: int) -> Row:
+        attempt = self._attempts.get(self._at(t_ns))
+        if attempt is None:
+            return {}
+        outcome = attempt.outcome or INTERRUPTED
+        return {
+            "outcome": outcome,
+            "solved": attempt.solved,
+            "skipped": outcome == SKIPPED,
+            "correct": attempt.correct,
+            "response_s": attempt.response_s,
+            "excluded": attempt.excluded_because is not None,
+        }
+
+    def _at(self, t_ns: int) -> Place:
+        return self._happenings.trail.at(t_ns)
+
+    def _place(self, t_ns: int) -> Row:
+        stage, trial, attempt = self._at(t_ns)
+        part = self._parts.get(stage or "")
+        return {
+            "stage": stage,
+            "model": None if part is None else part.model,
+            "trial": trial,
+            "attempt": attempt,
+            "conditions": self._conditions,
+        }
+
+    def _unit_of(self, mark: Mark) -> Unit | None:
+        """The unit that a mark is on, or shares most time with."""
+        if mark.unit is not None:
+            return self._annotations.segmentation.unit(mark.unit)
+        best, most = None, -1
+        for unit in self._units:
+            shared = min(mark.t1_ns, unit.t1_ns) - max(mark.t0_ns, unit.t0_ns)
+            inside = unit.t0_ns <= mark.t0_ns < unit.t1_ns
+            if (shared > 0 or inside) and shared > most:
+                best, most = unit, shared
+        return best
+
+    def _words(self, unit: Unit) -> Row:
+        """The words of a unit as far as they may be seen, and why others are not there."""
+        if not self._said.transcript:
+            return {"text": None, "text_withheld": NOT_AGREED}
+        text = self._annotations.texts.get(unit.id)
+        if text is None:
+            return {"text": None, "text_withheld": NOT_WRITTEN}
+        hidden = is_redacted(unit.t0_ns, unit.t1_ns, self._annotations.redactions)
+        return {"text": text.text, "text_withheld": REDACTED if hidden else None}
+
+
+def counted(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of the participant, and of nobody's unit."""
+    return [row for row in rows if row["speaker"] in (None, "participant")]
