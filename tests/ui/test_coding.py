@@ -1,0 +1,557 @@
+"""Coding: from a key to a mark that is saved and drawn, taken back, moved on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from labapp.annotations.codebook import read
+from labapp.annotations.places import rater_file
+from labapp.annotations.store import annotations_of, open_marks, open_units
+from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
+from labapp.ui import theme
+from labapp.ui.replay.coding import Coding, open_coding
+from labapp.ui.replay.coding_desk import CodingDesk
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.unit_rows import VEILED
+from tests.helpers.coded_session import CODEBOOK, SECOND, SENTENCES, add_codebook, add_units
+from tests.helpers.journals import golden_session
+
+Desk = Callable[..., CodingDesk]
+
+
+@dataclass
+class Clock:
+    """A player without sound: it is where it was put."""
+
+    t_ns: int = 0
+    playing: bool = False
+    loop: tuple[int, int] | None = None
+
+    def now_ns(self) -> int:
+        return self.t_ns
+
+    def pause(self) -> None:
+        self.playing = False
+
+    def toggle(self) -> None:
+        self.playing = not self.playing
+
+    def seek(self, t_ns: int) -> None:
+        self.t_ns = t_ns
+
+    def seek_and_play(self, t_ns: int) -> None:
+        self.t_ns, self.playing = t_ns, True
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session with seven frozen units and a codebook."""
+    path = golden_session(tmp_path / "data")
+    add_codebook(path.parent)
+    add_units(path)
+    return path
+
+
+@pytest.fixture
+def open_desk(session: Path, qtbot: QtBot) -> Iterator[Desk]:
+    """Opens the coding of a rater, with a player."""
+    desks: list[CodingDesk] = []
+
+    def opened(rater: str = "anna", **how: object) -> CodingDesk:
+        request = CodingRequest(rater, **how)  # type: ignore[arg-type]
+        coding = open_coding(session, request, open_record(session).events())
+        coding.set_transport(Clock())
+        desk = CodingDesk(coding, theme.LIGHT)
+        for widget in (desk.said, desk.palette, desk.bar):
+            qtbot.addWidget(widget)
+        desk.said.resize(420, 600)
+        desk.said.show()
+        desks.append(desk)
+        return desk
+
+    yield opened
+    for desk in desks:
+        desk.coding.close()
+
+
+def clock(desk: CodingDesk) -> Clock:
+    transport = desk.coding._transport
+    assert isinstance(transport, Clock)
+    return transport
+
+
+def press(desk: CodingDesk, *keys: str) -> None:
+    """Letters and digits, as the window's router hands them over."""
+    for key in keys:
+        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            code = Qt.Key(ord(key.upper()))
+            event = QKeyEvent(kind, code, Qt.KeyboardModifier.NoModifier, key)
+            assert desk.unclaimed(event)
+
+
+def do(desk: CodingDesk, *actions: str) -> None:
+    for action in actions:
+        desk.commands()[action]()
+
+
+def notices(desk: CodingDesk) -> list[str]:
+    told: list[str] = []
+    desk.notice.connect(told.append)
+    return told
+
+
+def codes(coding: Coding) -> list[list[str]]:
+    """The codes of every unit, as the list shows them."""
+    return [[chip.text for chip in row.chips] for row in coding.rows()]
+
+
+def stored(session: Path, rater: str = "anna") -> list[tuple[str, str | None]]:
+    marks = annotations_of(open_record(session)).raters[rater].marks
+    return [(mark.code, mark.unit) for mark in marks]
+
+
+def test_a_key_gives_the_code_of_the_active_tier(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    first = desk.coding.units[0].id
+    press(desk, "e")
+    assert codes(desk.coding)[0] == ["Exploring"]
+    assert desk.units.rows[0].chips[0].text == "Exploring"  # drawn
+    assert stored(session) == [("explore", first)]  # and in the file, before anything was closed
+    press(desk, "g")  # an exclusive tier: the other gives way
+    assert codes(desk.coding)[0] == ["Has a goal"]
+    press(desk, "g")  # the same again takes it back
+    assert codes(desk.coding)[0] == [] == stored(session)
+
+
+def test_a_code_goes_on_once_the_unit_was_heard(open_desk: Desk) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    assert desk.coding.current == desk.coding.units[0]  # nothing was heard yet
+    desk.coding.heard(desk.coding.units[0].t1_ns)
+    press(desk, "g")
+    assert desk.coding.current == desk.coding.units[1]
+    assert clock(desk).playing  # going to a unit plays it
+    assert clock(desk).t_ns == desk.coding.units[1].t0_ns
+    do(desk, "advance")
+    desk.coding.heard(desk.coding.units[1].t1_ns)
+    press(desk, "r")
+    assert desk.coding.current == desk.coding.units[1]
+
+
+def test_a_unit_that_is_played_alone_stops_at_its_end(open_desk: Desk) -> None:
+    desk = open_desk()
+    do(desk, "repeat_unit")
+    unit = desk.coding.current
+    assert unit is not None
+    assert clock(desk).playing
+    desk.coding.heard(unit.t1_ns - 1)
+    assert clock(desk).playing
+    desk.coding.heard(unit.t1_ns)
+    assert not clock(desk).playing
+    assert desk.coding.current == unit
+    do(desk, "play")  # on from here: the current unit follows the sound
+    desk.coding.heard(desk.coding.units[1].t0_ns + SECOND)
+    assert clock(desk).playing
+    assert desk.coding.current == desk.coding.units[1]
+
+
+def test_spans_begin_and_end_by_the_same_key(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    clock(desk).t_ns = 3 * SECOND
+    do(desk, "tier_down")
+    press(desk, "u")
+    assert set(desk.coding.open_spans()) == {"uncertain"}
+    assert stored(session) == [("uncertain", None)]  # a crash does not take its beginning
+    clock(desk).t_ns = 5 * SECOND
+    press(desk, "u")
+    (mark,) = desk.coding.marks.all
+    assert (mark.t0_ns, mark.t1_ns) == (3 * SECOND, 5 * SECOND)
+    assert not desk.coding.open_spans()
+    press(desk, "i")
+    assert sum(mark.t0_ns == mark.t1_ns for mark in desk.coding.marks.all) == 1  # a point
+    do(desk, "undo", "undo")
+    assert set(desk.coding.open_spans()) == {"uncertain"}
+    do(desk, "redo")
+    assert not desk.coding.open_spans()
+
+
+def test_holding_a_key_is_a_setting(open_desk: Desk) -> None:
+    desk = open_desk()
+    desk.coding.settings.hold = True
+    do(desk, "tier_down")
+    none = Qt.KeyboardModifier.NoModifier
+    clock(desk).t_ns = SECOND
+    desk.unclaimed(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_U, none, "u"))
+    clock(desk).t_ns = 2 * SECOND
+    desk.unclaimed(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_U, none, "u", True))
+    desk.unclaimed(QKeyEvent(QEvent.Type.KeyRelease, Qt.Key.Key_U, none, "u"))
+    (mark,) = desk.coding.marks.all
+    assert (mark.t0_ns, mark.t1_ns) == (SECOND, 2 * SECOND)
+
+
+def test_the_reaction_time_is_taken_off_while_it_plays(open_desk: Desk) -> None:
+    desk = open_desk()
+    do(desk, "tier_down")
+    clock(desk).t_ns, clock(desk).playing = 3 * SECOND, True
+    press(desk, "i")
+    (mark,) = desk.coding.marks.all
+    assert mark.t0_ns == 3 * SECOND - 200_000_000
+    for _ in range(20):
+        do(desk, "more_reaction")
+    assert desk.coding.settings.reaction_ms == 500
+    for _ in range(20):
+        do(desk, "less_reaction")
+    assert desk.coding.settings.reaction_ms == 0
+
+
+def test_digits_are_values_on_a_tier_with_values(open_desk: Desk) -> None:
+    desk = open_desk()
+    told = notices(desk)
+    do(desk, "tier_up")
+    assert desk.coding.tier == "surety"
+    press(desk, "4")  # the only code of the tier
+    press(desk, "2")
+    assert codes(desk.coding)[0] == ["Sure 2"]
+    press(desk, "9")
+    assert codes(desk.coding)[0] == ["Sure 2"]
+    assert told == ["surety takes 1, 2, 3, 4, 5."]
+
+
+def test_a_key_of_no_code_says_so(open_desk: Desk) -> None:
+    desk = open_desk()
+    told = notices(desk)
+    press(desk, "z")
+    assert told == ["No code of strategy has the key z."]
+    assert not len(desk.coding.marks)
+    press(desk, "u")  # of one other tier alone: there is no doubt
+    assert set(desk.coding.open_spans()) == {"uncertain"}
+
+
+def test_undo_goes_back_through_marks_units_and_words(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    first = desk.coding.units[0].id
+    press(desk, "e")
+    desk.coding.set_text(first, "okay so this one makes it tall")
+    do(desk, "split")  # frozen: a proposal
+    assert desk.coding.files.proposals == 0  # the playhead is not inside it
+    clock(desk).t_ns = desk.coding.units[0].t0_ns + SECOND
+    do(desk, "split")
+    assert desk.coding.files.proposals == 1
+    assert len(desk.coding.units) == 7
+    do(desk, "undo")
+    assert desk.coding.files.proposals == 0
+    do(desk, "undo")
+    text = desk.coding.text(first)
+    assert text is not None
+    assert text.text == "okay so this one makes it taller"
+    do(desk, "undo")
+    assert codes(desk.coding)[0] == []
+    do(desk, "redo", "redo", "redo")
+    assert codes(desk.coding)[0] == ["Exploring"]
+    assert desk.coding.files.proposals == 1
+    told = notices(desk)
+    do(desk, "redo")
+    assert told == ["Nothing to redo."]
+
+
+def test_backspace_takes_the_last_code_away(open_desk: Desk) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    do(desk, "next_unit")
+    press(desk, "g")
+    do(desk, "take_last")
+    assert codes(desk.coding)[:2] == [["Exploring"], []]
+    do(desk, "take_last")
+    assert codes(desk.coding)[:2] == [[], []]
+    told = notices(desk)
+    do(desk, "take_last")
+    assert told == ["There is no code to take away here."]
+
+
+def test_what_is_to_come_is_veiled_until_it_was_reached(open_desk: Desk) -> None:
+    desk = open_desk()
+    assert [row.shown == VEILED for row in desk.units.rows] == [False] + [True] * 6
+    desk.coding.heard(desk.coding.units[2].t0_ns)
+    assert [row.shown == VEILED for row in desk.units.rows] == [False] * 3 + [True] * 4
+    assert desk.bar.hidden.text() == "names veiled"
+
+
+@pytest.mark.parametrize(
+    ("blind", "said"),
+    [((), "nothing hidden"), (("names", "screen"), "blind, screen hidden"),
+     (("names",), "names veiled"), (("outcomes",), "partly veiled")],
+)  # fmt: skip
+def test_the_head_says_what_is_hidden(open_desk: Desk, blind: tuple[str, ...], said: str) -> None:
+    desk = open_desk(blind=blind)
+    assert desk.bar.hidden.text() == said
+    assert not any(row.veiled for row in desk.units.rows)
+
+
+def test_words_are_typed_in_place(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    first = desk.coding.units[0].id
+    do(desk, "edit_text")
+    editor = desk.units.editor
+    assert desk.units.editing == first
+    assert editor.hasFocus()
+    QTest.keyClicks(editor, " e1")  # letters and digits are words here, no codes
+    QTest.keyClick(editor, Qt.Key.Key_Tab)
+    assert clock(desk).playing
+    QTest.keyClick(editor, Qt.Key.Key_Tab)
+    assert not clock(desk).playing
+    do(desk, "undo")  # the window hands Ctrl+Z over: it is the text's
+    assert editor.toPlainText() == "okay so this one makes it taller"
+    QTest.keyClicks(editor, " now")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert desk.units.editing == desk.coding.units[1].id == desk.coding.current.id
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert desk.units.editing is None
+    assert desk.units.hasFocus()
+    texts = annotations_of(open_record(session)).texts
+    assert texts[first].text == "okay so this one makes it taller now"
+    assert texts[first].by == "anna"
+    assert texts[first].reviewed
+    assert [word.text for word in texts[first].words] == SENTENCES[0].split()
+    assert not len(desk.coding.marks)
+
+
+def test_codes_are_found_by_name(open_desk: Desk) -> None:
+    desk = open_desk()
+    do(desk, "find_code")
+    line = desk.field.line
+    assert line.hasFocus()
+    QTest.keyClicks(line, "names")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert codes(desk.coding)[0] == ["Names a dial"]
+    assert desk.field.isHidden()
+    assert desk.units.hasFocus()
+    do(desk, "find_code")
+    QTest.keyClick(line, Qt.Key.Key_Escape)
+    assert desk.field.isHidden()
+    assert codes(desk.coding)[0] == ["Names a dial"]
+
+
+def test_words_and_memos_are_searched_and_the_future_is_not(open_desk: Desk) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    do(desk, "memo")
+    QTest.keyClicks(desk.field.line, "quite sideways")
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    assert desk.units.rows[0].chips[0].memo
+    do(desk, "find")
+    QTest.keyClicks(desk.field.line, "sideways")
+    shown = [desk.field.answers.item(i).text() for i in range(desk.field.answers.count())]
+    assert shown == ["0:02   quite sideways"]  # the unit with the word is still to come
+    do(desk, "leave")
+    desk.coding.heard(desk.coding.units[-1].t1_ns)
+    do(desk, "find")
+    QTest.keyClicks(desk.field.line, "sideways")
+    assert desk.field.answers.count() == 2
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Down)
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    assert desk.coding.current == desk.coding.units[2]
+
+
+def test_memos_stand_on_session_and_codes_too(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    do(desk, "memo_session")
+    QTest.keyClicks(desk.field.line, "a quiet one")
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    press(desk, "g")
+    do(desk, "memo_code")
+    QTest.keyClicks(desk.field.line, "too wide?")
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    desk.coding.close()
+    again = open_desk()
+    assert again.coding.memo_of("session") == "a quiet one"
+    assert again.coding.memo_of("code:goal") == "too wide?"
+
+
+def test_a_new_code_comes_to_the_next_version(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    before = desk.coding.codebook
+    do(desk, "new_code")
+    QTest.keyClicks(desk.field.line, "Compares dials")
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    codebook = read(session.parent / "codebook.yaml")
+    assert codebook.version == before.version + 1
+    assert codebook.sha256 != before.sha256
+    assert codebook.code("compares_dials") is not None
+    assert "  # Feelings" in (session.parent / "codebook.yaml").read_text()  # nothing else changed
+    press(desk, "c")
+    assert codes(desk.coding)[0] == ["Compares dials"]
+    assert len(list((session.parent / "annotations/codebooks").glob("*.yaml"))) == 2
+    do(desk, "new_code")
+    QTest.keyClicks(desk.field.line, "Compares dials")
+    failed: list[AnnotationError] = []
+    desk.failed.connect(failed.append)
+    QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
+    assert "already" in failed[0].what
+    assert not desk.field.isHidden()
+
+
+def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    do(desk, "next_unit")
+    press(desk, "g")
+    desk.coding.close()
+    new = CODEBOOK.replace("version: 3", "version: 4").replace("then moves.", "then moves there.")
+    add_codebook(session.parent, new)
+    again = open_desk()
+    do(again, "recode")
+    assert [row.unit.id for row in again.units.rows] == [again.coding.units[1].id]
+    assert again.units.rows[0].chips[0].old  # shown as it was given
+    press(again, "g")  # the same code by the definition of today: it stays
+    assert codes(again.coding)[0] == ["Has a goal"]
+    assert not again.coding.outdated()
+    do(again, "leave")
+    assert len(again.units.rows) == 7
+    told = notices(again)
+    do(again, "recode")
+    assert told == ["No unit was coded under an older definition."]
+
+
+def test_other_raters_are_seen_once_the_own_coding_is_done(open_desk: Desk, session: Path) -> None:
+    codebook = read(session.parent / "codebook.yaml")
+    units = annotations_of(open_record(session)).segmentation.units
+    with open_marks(session, "ben", codebook) as ben:
+        ben.give("explore", unit=units[0].id)
+        ben.give("random", unit=units[3].id)
+        ben.set_status("done")
+    with open_marks(session, "carl", codebook) as carl:
+        carl.give("names", unit=units[1].id)  # not done: nobody sees it
+    desk = open_desk()
+    told = notices(desk)
+    press(desk, "e")
+    do(desk, "next_disagreement")
+    assert told == ["Other raters are shown once your own coding is done."]
+    assert not desk.coding.others
+    assert codes(desk.coding)[3] == []
+    do(desk, "done")
+    assert desk.field.isVisible()
+    assert "no code of strategy" in desk.field.hint.text()
+    do(desk, "leave")
+    assert desk.coding.status == "draft"
+    do(desk, "done")
+    QTest.keyClick(desk.field.yes, Qt.Key.Key_Return)
+    assert desk.coding.status == "done"
+    assert set(desk.coding.others) == {"ben"}
+    assert [chip.foreign for chip in desk.units.rows[3].chips] == [True]
+    do(desk, "next_disagreement")
+    assert desk.coding.current == units[3]
+    press(desk, "g")
+    assert codes(desk.coding)[3] == ["Tries at random"]
+    assert "done" in told[-1]
+    do(desk, "done")  # go on with it: the others are hidden again
+    assert desk.coding.status == "draft"
+    assert not desk.coding.others
+
+
+def test_open_spans_are_not_done(open_desk: Desk) -> None:
+    desk = open_desk()
+    told = notices(desk)
+    press(desk, "u")
+    do(desk, "done")
+    assert "Still open: Uncertain." in told[-1]
+    assert desk.coding.status == "draft"
+
+
+def test_units_are_made_by_keys_and_coded_once_frozen(tmp_path: Path, qtbot: QtBot) -> None:
+    path = golden_session(tmp_path / "data")
+    add_codebook(path.parent)
+    coding = open_coding(path, CodingRequest("anna"))
+    player = Clock()
+    coding.set_transport(player)
+    desk = CodingDesk(coding, theme.LIGHT)
+    for widget in (desk.said, desk.palette, desk.bar):
+        qtbot.addWidget(widget)
+    told = notices(desk)
+    assert "no units yet" in desk.units.empty.text()
+    press(desk, "e")
+    assert "no units yet" in told[-1]
+    do(desk, "segmenting")
+    for begin, end in ((1, 2), (3, 5), (6, 7)):
+        player.playing = True
+        player.t_ns = begin * SECOND
+        do(desk, "repeat_unit")
+        player.t_ns = end * SECOND
+        do(desk, "repeat_unit")
+    player.playing = False
+    units = coding.units
+    times = [(u.t0_ns / SECOND, u.t1_ns / SECOND, u.reaction_ms) for u in units]
+    assert times == [(0.8, 1.8, 200), (2.8, 4.8, 200), (5.8, 6.8, 200)]
+    press(desk, "m")
+    assert coding.units[2].speaker == "moderator"
+    do(desk, "speaker", "speaker")
+    assert coding.units[2].speaker == "participant"
+    coding.choose(units[1].id)
+    player.t_ns = 4 * SECOND
+    do(desk, "split")
+    assert len(coding.units) == 4
+    coding.choose(coding.units[1].id)
+    do(desk, "merge")
+    assert [u.t1_ns / SECOND for u in coding.units] == [1.8, 4.8, 6.8]
+    coding.choose(coding.units[0].id)
+    do(desk, "begin_later", "end_later", "end_later", "end_earlier", "begin_later")
+    assert coding.units[0].t0_ns == 900_000_000
+    assert coding.units[0].t1_ns == 1_850_000_000
+    player.t_ns = 1_500_000_000
+    do(desk, "end_here")
+    player.t_ns = 1_000_000_000
+    do(desk, "begin_here")
+    assert (coding.units[0].t0_ns, coding.units[0].t1_ns) == (SECOND, 1_500_000_000)
+    do(desk, "take_last")  # while segmenting: the unit
+    assert len(coding.units) == 2
+    do(desk, "undo")
+    assert len(coding.units) == 3
+    do(desk, "freeze")
+    assert coding.mode == "code"
+    assert coding.files.frozen
+    coding.choose(coding.units[0].id)
+    press(desk, "e")
+    assert codes(coding)[0] == ["Exploring"]
+    coding.close()
+
+
+def test_two_windows_cannot_code_for_one_rater(open_desk: Desk, session: Path) -> None:
+    open_desk()
+    with pytest.raises(AnnotationError, match="open"):
+        open_coding(session, CodingRequest("anna"))
+    with open_units(session, "ben"):  # but units are free as long as nobody changes them
+        pass
+
+
+def test_thousands_of_units_scroll(open_desk: Desk, tmp_path: Path, qtbot: QtBot) -> None:
+    path = golden_session(tmp_path / "many")
+    add_codebook(path.parent)
+    add_units(path, 3000, every_s=0.2)
+    coding = open_coding(path, CodingRequest("anna", blind=()))
+    desk = CodingDesk(coding, theme.LIGHT)
+    for widget in (desk.said, desk.palette, desk.bar):
+        qtbot.addWidget(widget)
+    desk.said.resize(420, 600)
+    desk.said.show()
+    coding.choose(coding.units[2999].id)
+    bar = desk.units.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 60_000
+    QApplication.processEvents()
+    coding.close()
+
+
+def test_rater_file_is_whole(open_desk: Desk, session: Path) -> None:
+    desk = open_desk()
+    press(desk, "e", "g", "u")
+    desk.coding.close()
+    assert rater_file(session, "anna").read_bytes().endswith(b"\n")
