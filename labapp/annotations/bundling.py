@@ -206,7 +206,12 @@ class _Bundled:
                 mark = fold.marks.get(str(body["id"]))
                 if mark is None:
                     continue
-                silent = self.reduced or is_redacted(mark.t0_ns, mark.t1_ns, self.redactions)
+                unit = self.units.units.get(mark.unit or "")
+                begin, end = (unit or mark).t0_ns, (unit or mark).t1_ns
+                silent = self.reduced or any(
+                    is_redacted(*stretch, self.redactions)
+                    for stretch in ((mark.t0_ns, mark.t1_ns), (begin, end))
+                )
                 memo = "" if silent else mark.memo
                 body = body_of(replace(mark, rater=self.rename(mark.rater), memo=memo))
                 del body["utc"]

@@ -12,9 +12,21 @@ from labapp.errors import DataFolderError, SessionBusy
 from labapp.reading import files
 
 
-def refuse_open(session: Path) -> None:
+def refuse_open(
+    session: Path,
+    safe: str = "Nothing was deleted yet.",
+    todo: str = "Close the coding window, and withdraw the session again.",
+) -> None:
     """Raises SessionBusy where a window has annotations of a session open: it would go on writing
-    to what is deleted. session: its folder, which need not exist any more."""
+    to what is deleted or written anew.
+
+    Parameters
+    ----------
+    session : Path
+        Its folder, which need not exist any more.
+    safe, todo : str
+        What is safe then, and what to do.
+    """
     folder = annotations_folder(session)
     if not files.is_folder(folder):
         return
@@ -25,8 +37,8 @@ def refuse_open(session: Path) -> None:
         except Timeout as error:
             raise SessionBusy(
                 f"The annotations of {session.name} are open in a window just now.",
-                safe="Nothing was deleted yet.",
-                todo="Close the coding window, and withdraw the session again.",
+                safe=safe,
+                todo=todo,
             ) from error
         except OSError:
             continue  # what cannot be locked is told when it is deleted

@@ -82,7 +82,7 @@ def is_redacted(t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> bool
 def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redaction]) -> Text:
     """A text without the words that were said in redacted stretches of its unit.
 
-    Words whose times are known go one by one, each run of them for the replacement. Where the text
+    Words whose times are known go one by one, and the replacement stands there. Where the text
     has no times for its words, or they do not make up the text, nobody can tell which of them were
     said in the stretch: the whole text goes.
 
@@ -98,21 +98,19 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
     within = [r for r in redactions if is_redacted(t0_ns, t1_ns, (r,))]
     if not within or not text.text:
         return text
-    whole = within[0].replacement
-    if not text.words or _squeezed("".join(w.text for w in text.words)) != _squeezed(text.text):
-        return replace(text, text=whole, words=())
-    parts: list[str] = []
-    left = []
-    inside: Redaction | None = None
-    for word in text.words:
-        hit = next((r for r in within if is_redacted(word.t0_ns, word.t1_ns, (r,))), None)
-        if hit is None:
-            left.append(word)
-            parts.append(word.text.strip())
-        elif inside is None or hit.id != inside.id:
-            parts.append(hit.replacement)
-        inside = hit
-    return replace(text, text=" ".join(filter(None, parts)), words=tuple(left))
+    spoken = text.text
+    for redaction in within:
+        spoken = spoken.replace(redaction.replacement, "")
+    if not text.words or _squeezed("".join(w.text for w in text.words)) != _squeezed(spoken):
+        return replace(text, text=within[0].replacement, words=())
+    left = tuple(w for w in text.words if not is_redacted(w.t0_ns, w.t1_ns, within))
+    parts = [(word.t0_ns, 1, word.text.strip()) for word in left]
+    for redaction in within:
+        hit = any(is_redacted(w.t0_ns, w.t1_ns, (redaction,)) for w in text.words)
+        # A word that was taken out before is not among the words any more, and its place is known.
+        if hit or redaction.replacement in text.text:
+            parts.append((redaction.t0_ns, 0, redaction.replacement))
+    return replace(text, text=" ".join(part for *_, part in sorted(parts) if part), words=left)
 
 
 def _squeezed(text: str) -> str:

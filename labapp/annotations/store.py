@@ -110,6 +110,11 @@ def annotations_tree(record: Record) -> Tree:
     return FolderTree(annotations_folder(Path(record.source)))
 
 
+def is_annotated(record: Record) -> bool:
+    """Whether anything was said about a session after its end: units, texts, marks, redactions."""
+    return any(name.endswith(LINES) for name in annotations_tree(record).names())
+
+
 def rater_files(tree: Tree) -> list[str]:
     """The raters who have a file among the annotations of a session, by name."""
     paths = (PurePosixPath(name) for name in tree.names())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from labapp.analysis.rows import SessionRecords
+from labapp.annotations.bundling import bundled_annotations
 from labapp.audio.alignment import fit_segment
 from labapp.bids.folder import BundleFolder
 from labapp.bids.model_cards import add_model_cards
@@ -22,6 +23,7 @@ from labapp.events import Event
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.journal.arrow import parquet_bytes
 from labapp.journal.layout import (
+    ANNOTATIONS,
     AUDIO,
     BUNDLE_VERSION,
     CLOCK_FIT,
@@ -150,7 +152,8 @@ def _instructions(record: Record) -> str:
 
 
 def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
-    """The session itself: journal, study, environment, pictures; audio: with its sound."""
+    """The session itself: journal, study, environment, pictures, annotations; audio: with its
+    sound."""
     place = f"{SOURCEDATA}/{record.name.bids}"
     redacted = record.redacted
     # Only what the journal names (of the study its hash, which was compared before): nothing that
@@ -165,6 +168,9 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
         environment = [{"segment": e.get("segment"), **redact_environment(e)} for e in environment]
     bundle.add_text(f"{place}/{ENVIRONMENT}", json_text(environment))
     bundle.add_bytes(f"{place}/{JOURNAL_PARQUET}", parquet_bytes(record.rows))
+    annotations = bundled_annotations(record)
+    for name, content in annotations.items():
+        bundle.add_bytes(f"{place}/{ANNOTATIONS}/{name}", content)
     facts = {
         "bundle_version": BUNDLE_VERSION,
         "folder": str(record.name),
@@ -178,6 +184,7 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),
         "head": record.rows[-1].hash,
+        **({"annotations": sorted(annotations)} if annotations else {}),
         "model_cards": add_model_cards(bundle, record),
     }
     bundle.add_text(f"{place}/{SESSION}", json_text(facts))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from labapp.analysis.items import instruments_of
+from labapp.annotations.redacted_sound import redacted_tree
+from labapp.annotations.store import annotations_of, is_annotated
 from labapp.bids.contents import deidentified, has_sound
 from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
@@ -60,6 +63,7 @@ def export(
         are of different studies; the disk is full or cannot be written.
     DataFolderError : others could read the private folder.
     RecordError : a session cannot be read.
+    AnnotationError : its annotations cannot be read, or redacted sound has no place in time.
     UsageError : nobody knows the format.
     """
     how = exporter(format)
@@ -111,6 +115,10 @@ def _given(
                 )
             instruments = instruments_of(record)
             before.append((record.study, record.participant, record.session))
+            # Read before anything is reduced: what is damaged, or of another session, is refused.
+            redactions = annotations_of(record).redactions if is_annotated(record) else ()
+            if audio and redactions and has_sound(record) and record.may("share_audio"):
+                record = replace(record, tree=redacted_tree(record, redactions))
             if private is not None:
                 record = deidentified(record, instruments, private)
             # A session took place before its export: the day of that says something of its own.

@@ -17,6 +17,7 @@ from typing import Any
 from labapp.bids.model_cards import ABSENT, classifiers_of, decoders_of, stated_hashes
 from labapp.explanations import card as classifier_card
 from labapp.journal.layout import (
+    ANNOTATIONS,
     AUDIO,
     BUNDLE_VERSION,
     CLOCK_FIT,
@@ -74,11 +75,15 @@ def check_session_facts(facts: Mapping[str, Any], record: Record) -> list[str]:
 
 
 def check_session_files(facts: Mapping[str, Any], record: Record) -> list[str]:
-    """Files in the session's folder that no export puts there."""
+    """Files in the session's folder that no export puts there, and annotations that are missing."""
     own = {SESSION, JOURNAL_PARQUET, ENVIRONMENT}
+    annotations = facts.get("annotations")
+    stated = {f"{ANNOTATIONS}/{name}" for name in annotations or ()}
+    own |= stated
     if facts.get("sound"):
         own |= {CLOCK_FIT, *(sound.file for sound in record.audio)}
-    return [
+    lost = [f"{name}: missing" for name in sorted(stated - set(record.tree.names()))]
+    return lost + [
         f"{name}: the journal does not name it" if name.startswith(f"{AUDIO}/") else
         f"{name}: not part of a session"
         for name in record.tree.names()

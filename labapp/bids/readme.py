@@ -24,7 +24,12 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
   column; `manifest.json` has the SHA-256 and size of every file; `models/` has the model cards.
   `sub-*/ses-*/` has, for each session, the journal (`journal.parquet`: every event, verbatim, with
   its hash chain), the study as it was used (`study/`), `environment.json`, the sound, and the
-  pictures of the stimulus sets as they were shown, each named by its SHA-256 (`stimuli/`).
+  pictures of the stimulus sets as they were shown, each named by its SHA-256 (`stimuli/`). Where
+  somebody coded what was said, `annotations/` has the units (`units.jsonl`), their text
+  (`transcript.jsonl`), a file of marks a rater (`raters/`), what was settled between raters
+  (`settlements.jsonl`), who coded what (`assignments.jsonl`) and the codebooks: lines of JSON,
+  times in nanoseconds. Redacted stretches are in `transcript.jsonl`; their words are nowhere, and
+  their sound is silent.
 
 A cell of text in a table that begins with = + - or @ stands behind an apostrophe, so that no
 spreadsheet program carries it out; the journal has every text verbatim.

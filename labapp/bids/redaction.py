@@ -233,5 +233,8 @@ AGREED_LIST = f"""\
   such a one; what was written beside an option is always withheld;
 * moved: every date, by a number of days that is the same for all sessions of a participant and is
   not in this bundle. Times of day and intervals are true; the years are not. The sound card's own
-  clock, in the time marks of the sound (`anchors`), begins at 0 in each file."""
+  clock, in the time marks of the sound (`anchors`), begins at 0 in each file;
+* of what was said about a session after its end: units, codes and values are kept, and texts only
+  where a person has read them against the sound; remarks on codes and reasons of what was settled
+  are dropped, and raters are numbered."""
 """The rule for people, in the README of the bundle."""

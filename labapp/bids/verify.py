@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from labapp.annotations.redacted_sound import Ranges, silent_frames
+from labapp.annotations.store import annotations_of, annotations_tree, is_annotated
 from labapp.bids.archive import archive_problem, beside_top
 from labapp.bids.facts_check import (
     check_cards,
@@ -21,7 +23,7 @@ from labapp.bids.rebuild_check import check_rebuild, not_compared
 from labapp.bids.sound_check import check_sound
 from labapp.bids.stimuli_check import check_stimuli, split_manifests
 from labapp.bids.tables_check import check_known, check_people, check_tables
-from labapp.errors import BundleError, RecordError
+from labapp.errors import AnnotationError, BundleError, RecordError
 from labapp.events.lifecycle import EnvironmentRecorded
 from labapp.journal.integrity import check_database, check_journal, check_rows
 from labapp.journal.layout import ENVIRONMENT, JOURNAL, JOURNAL_PARQUET, MANIFEST, SOURCEDATA, STUDY
@@ -174,13 +176,31 @@ def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: 
     if pictures:
         report.count("pictures", pictures)
     report.problems += [f"{place}{problem}" for problem in problems]
+    silent = _check_annotations(report, record, place)
     if not sound:
         return
     for file in record.audio:
         report.count("sound files")
-        problems, notes = check_sound(record, file)
+        problems, notes = check_sound(record, file, silent.get(file.file, ()))
         report.problems += [f"{place}{file.file}: {problem}" for problem in problems]
         report.notes += [f"{place}{file.file}: {note}" for note in notes]
+
+
+def _check_annotations(report: VerifyReport, record: Record, place: str) -> dict[str, Ranges]:
+    """Whether the units, texts and marks are as they were written, and of this session; which
+    frames of the sound of a bundle are redacted."""
+    if not is_annotated(record):
+        return {}
+    try:
+        names = [name for name in annotations_tree(record).names() if name.endswith(".jsonl")]
+        report.count("files of annotations", len(names))
+        annotations = annotations_of(record)
+        report.notes += [f"{place}{remark}" for remark in annotations.remarks]
+        if record.kind == "bundle":
+            return silent_frames(record, annotations.redactions)
+    except AnnotationError as error:
+        report.problems.append(error.what)
+    return {}
 
 
 def _check_environment(report: VerifyReport, record: Record, place: str) -> None:

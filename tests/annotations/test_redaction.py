@@ -83,3 +83,15 @@ def test_a_text_without_times_goes_as_a_whole() -> None:
 def test_a_text_of_another_time_stays() -> None:
     text = spoken("I", "met")
     assert without_words(text, 0, 2 * S, [Redaction("r", 2 * S, 3 * S)]) == text
+
+
+def test_what_was_redacted_before_stays_as_it_was_put() -> None:
+    """The text as it is stored after a redaction, read once more, and redacted further."""
+    first = Redaction("a", S, 2 * S, "[name]")
+    once = without_words(spoken("I", "Jane", "met", "Doe"), 0, 4 * S, [first])
+    assert once.text == "I [name] met Doe"
+    assert without_words(once, 0, 4 * S, [first]) == once
+    second = Redaction("b", 3 * S, 4 * S, "[family]")
+    twice = without_words(once, 0, 4 * S, [first, second])
+    assert twice.text == "I [name] met [family]"
+    assert without_words(twice, 0, 4 * S, [first, second]) == twice

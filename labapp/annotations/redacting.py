@@ -1,0 +1,200 @@
+"""Redacting a stretch of a session: its words leave the lab's own files, too.
+
+The transcript is written anew without any text that was replaced before, and remarks on marks in
+the stretch are taken out of the raters' files; each file ends with a line that says so. The sound
+as it was recorded stays in the session's folder, which is never touched; whatever is made of it is
+silent there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations import marks as marks_file
+from labapp.annotations import settlements as settlements_file
+from labapp.annotations import texts as texts_file
+from labapp.annotations.editing import body_of, new_id
+from labapp.annotations.forgetting import refuse_open
+from labapp.annotations.handed_out import HandedOut, holders
+from labapp.annotations.ledger import read, rewrite
+from labapp.annotations.lines import Line
+from labapp.annotations.marks import TOMBSTONE
+from labapp.annotations.model import Redaction
+from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, annotations_folder
+from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.settlements import SETTLEMENTS
+from labapp.annotations.store import annotations_of, open_texts
+from labapp.annotations.texts import TextsFold
+from labapp.journal.opening import open_record
+from labapp.journal.sessions import exports_of
+
+Times = Mapping[str, tuple[int, int]]
+"""Session time of units, by their ids."""
+
+
+@dataclass(frozen=True)
+class RedactionReport:
+    """What a redaction did.
+
+    Attributes
+    ----------
+    redaction : Redaction
+        The stretch.
+    texts : int
+        How many texts have fewer words now.
+    memos : int
+        How many remarks and reasons were taken away.
+    notes : int
+        Notes that the moderator wrote down in that time: they stay in the journal.
+    exported : tuple of str
+        Bundles made before, which still hold what is redacted.
+    handed_out : tuple of HandedOut
+        Packs, quotes and clips made before, likewise.
+    """
+
+    redaction: Redaction
+    texts: int
+    memos: int
+    notes: int
+    exported: tuple[str, ...]
+    handed_out: tuple[HandedOut, ...]
+
+    def lines(self) -> list[str]:
+        """The report for people."""
+        begin, end = self.redaction.t0_ns / 1e9, self.redaction.t1_ns / 1e9
+        gone = f"words of {_count(self.texts, 'text')}, {_count(self.memos, 'remark')}"
+        lines = [
+            f"Redacted from {begin:.3f} to {end:.3f} s: silent in every sound that is let out.",
+            f"Taken out of the files of annotations: {gone}.",
+        ]
+        if self.notes:
+            lines.append(
+                f"{_count(self.notes, 'note')} of the moderator from that time stay in the "
+                "journal, which is never changed; a de-identified copy withholds them."
+            )
+        if made := [*self.exported, *(f"{made.kind} {made.file}" for made in self.handed_out)]:
+            lines.append(f"Made before, and not changed: {', '.join(made)}")
+        return lines
+
+
+def redact(
+    session: Path, t0_ns: int, t1_ns: int, by: str, replacement: str = ""
+) -> RedactionReport:
+    """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
+
+    Parameters
+    ----------
+    session : Path
+        The session's folder.
+    t0_ns, t1_ns : int
+        Session time.
+    by : str
+        Who redacts; a rater's name.
+    replacement : str, optional
+        What stands for the words.
+
+    Raises
+    ------
+    SessionBusy
+        A window has annotations of the session open.
+    AnnotationError
+        The stretch has no length, or a file cannot be read or written. What was begun goes on when
+        it is called again with the same stretch.
+    """
+    session = session.absolute()
+    refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
+    record = open_record(session)
+    name = new_id()
+    same = [r for r in annotations_of(record).redactions if (r.t0_ns, r.t1_ns) == (t0_ns, t1_ns)]
+    if same:
+        name = same[0].id
+    redaction = Redaction(name, t0_ns, t1_ns, replacement or Redaction("", 0, 0).replacement)
+    with open_texts(session, by, record=record) as texts:
+        texts.redact(redaction)
+    count = _compact_texts(session, by, name)
+    folder = annotations_folder(session)
+    times = {u.id: (u.t0_ns, u.t1_ns) for u in annotations_of(record).segmentation.units}
+    memos = 0
+    for path in sorted((folder / RATERS).glob(f"*{LINES}")):
+        if not path.name.startswith("."):
+            memos += _take_out(path, "memo", marks_file.PUT, redaction, by, times)
+    settled = folder / SETTLEMENTS
+    memos += _take_out(settled, "reason", settlements_file.PUT, redaction, by, times)
+    moderator = annotations_of(record).raters["moderator"]
+    notes = sum(
+        mark.tier in ("note", "deviation") and is_redacted(mark.t0_ns, mark.t1_ns, (redaction,))
+        for mark in moderator.marks
+    )
+    made = tuple(holders(session.parent, session.name))
+    return RedactionReport(redaction, count, memos, notes, exports_of(session), made)
+
+
+def _compact_texts(session: Path, by: str, redaction: str) -> int:
+    """Write the transcript anew with what holds now; how many texts lost words."""
+    path = annotations_folder(session) / TRANSCRIPT
+    units = annotations_of(open_record(session)).segmentation.units
+    fold = TextsFold()
+    last: dict[tuple[str, str], Line] = {}
+    for line in read(path).lines:
+        fold.apply(line)
+        if line.kind == texts_file.PUT:
+            last[(line.kind, str(line.body["unit"]))] = line
+        elif line.kind == texts_file.REDACTED:
+            last[(line.kind, str(line.body["id"]))] = line
+        elif line.kind in (texts_file.OPENED, TOMBSTONE):
+            last[(line.kind, str(line.seq))] = line
+    shown = shown_texts(fold.texts, {u.id: u for u in units}, fold.ordered_redactions())
+    kept: list[Line] = []
+    changed = 0
+    for line in sorted(last.values(), key=lambda line: line.seq):
+        if line.kind == texts_file.PUT:
+            unit = str(line.body["unit"])
+            if unit not in shown:
+                continue
+            changed += shown[unit] != fold.texts[unit]
+            line = line._replace(body=body_of(shown[unit]))
+        elif line.kind == texts_file.REDACTED and line.body["id"] not in fold.redactions:
+            continue
+        kept.append(line)
+    rewrite(path, kept, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed}))
+    return changed
+
+
+def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, times: Times) -> int:
+    """Empty a remark in all lines of what was ever in the stretch; how many things had one."""
+    lines = read(path).lines
+    within = {
+        str(line.body["id"])
+        for line in lines
+        if line.kind == kind and _is_within(line.body, redaction, times)
+    }
+    remarked = {
+        str(line.body["id"])
+        for line in lines
+        if line.kind == kind and str(line.body["id"]) in within and line.body.get(key)
+    }
+    if not remarked:
+        return 0
+    kept = [
+        line._replace(body={**line.body, key: ""})
+        if line.kind == kind and str(line.body["id"]) in remarked
+        else line
+        for line in lines
+    ]
+    tombstone: Mapping[str, Any] = {"by": by, "redaction": redaction.id, key: len(remarked)}
+    rewrite(path, kept, (TOMBSTONE, tombstone))
+    return len(remarked)
+
+
+def _is_within(body: Mapping[str, Any], redaction: Redaction, times: Times) -> bool:
+    """Whether a mark lies in the stretch, as it was given or as its unit lies now."""
+    own = (int(body["t0_ns"]), int(body["t1_ns"]))
+    stretches = {own, times.get(str(body.get("unit")), own)}
+    return any(is_redacted(*stretch, (redaction,)) for stretch in stretches)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

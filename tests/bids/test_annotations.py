@@ -1,0 +1,241 @@
+"""Units, texts and marks in bundles: given back equal, and without a redacted word or sample."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp import resources
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.assigning import draw_assignments
+from labapp.annotations.assignments import assignments_of, codable, save_draw
+from labapp.annotations.final import final_marks
+from labapp.annotations.model import Redaction, Text, Unit, Word
+from labapp.annotations.places import annotations_folder
+from labapp.annotations.redacting import redact
+from labapp.annotations.settlements import disagreements
+from labapp.annotations.store import (
+    annotations_of,
+    codebooks_in,
+    open_marks,
+    open_settlements,
+    open_texts,
+    open_units,
+)
+from labapp.bids.export import export
+from labapp.bids.manifest import hash_stream, manifest_text, read_manifest
+from labapp.bids.verify import verify
+from labapp.clock import NS
+from labapp.errors import AnnotationError, SessionBusy
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.replay.sound import SessionSound
+from tests.helpers.journals import GOLDEN, golden_session
+
+SECRET = "Xanthippe"
+"""The name that is redacted: as a word, in a text that was corrected, and in remarks."""
+OTHER = "Brunhilde"
+"""A name in a text that nobody has read against the sound."""
+UNITS = (
+    Unit("a", 20 * NS, 24 * NS),
+    Unit("b", 24 * NS, 28 * NS),
+    Unit("c", 110 * NS, 112 * NS, "moderator"),
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A session that two raters coded, of which something is to be redacted."""
+    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
+    session = golden_session(tmp_path / "data")
+    book = codebooks.read(resources.assets() / "codebooks" / "think-aloud.yaml")
+    with open_units(session, "anna") as units:
+        units.put_all(UNITS)
+        units.freeze()
+    words = ("I", "am", SECRET, "and", "turn", "it")
+    times = tuple(Word(20 * NS + n * NS // 2, 20 * NS + (n + 1) * NS // 2, w)
+                  for n, w in enumerate(words))  # fmt: skip
+    with open_texts(session, "anna") as texts:
+        texts.put(Text("a", f"I am {SECRET}, and turn it, {SECRET} says"))
+        texts.put(Text("a", " ".join(words), times))
+        texts.review("a")
+        texts.put(Text("b", f"{OTHER} told me so"))
+    with open_marks(session, "anna", book) as marks:
+        first = marks.give("explore", unit="a", memo=f"{SECRET} again")
+        marks.put(replace(first, memo="a name is said"))
+        marks.give("explore", unit="b", memo="sure")
+        marks.give("insight", t0_ns=21 * NS, memo=SECRET)
+        marks.set_status("done")
+    with open_marks(session, "ben", book) as marks:
+        marks.give("explore", unit="a")
+        marks.give("goal", unit="b")
+    record = open_record(session)
+    save_draw(
+        session.parent,
+        draw_assignments(
+            [codable(record, annotations_of(record).segmentation)], ("anna", "ben"), 1, 1
+        ),
+    )
+    differ = disagreements(annotations_of(record), assignments_of(record))
+    with open_settlements(session, "cleo") as settled:
+        settled.settle(differ[-1], differ[-1].marks["ben"], "an aim is named")
+    return session
+
+
+def redacted(session: Path) -> None:
+    redact(session, 21 * NS, 21 * NS + NS // 2, "anna", "[name]")
+
+
+def contents(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Every file below a folder, or in an archive."""
+    if root.is_file():
+        with zipfile.ZipFile(root) as archive:
+            yield from ((name, archive.read(name)) for name in archive.namelist())
+        return
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
+def holding(root: Path, word: str) -> list[str]:
+    """The files that have a word, in UTF-8 or UTF-16."""
+    codes = (word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be"))
+    return [name for name, content in contents(root) if any(code in content for code in codes)]
+
+
+def test_a_bundle_gives_the_annotations_back_equal(session: Path, tmp_path: Path) -> None:
+    for zipped in (False, True):
+        out = export([session], tmp_path / f"bundle-{zipped}", zip=zipped)
+        before, after = open_record(session), open_record(out)
+        assert annotations_of(after) == annotations_of(before)
+        assert assignments_of(after) == assignments_of(before)
+        assert codebooks_in(after) == codebooks_in(before)
+        final = final_marks(annotations_of(after), assignments_of(after))
+        assert final == final_marks(annotations_of(before), assignments_of(before))
+        report = verify(out)
+        assert report.ok, report.lines()
+        assert report.checked["files of annotations"] == 6
+    again = export([tmp_path / "bundle-False"], tmp_path / "again")
+    assert annotations_of(open_record(again)) == annotations_of(open_record(session))
+
+
+def test_what_was_corrected_is_in_no_bundle(session: Path, tmp_path: Path) -> None:
+    """Without a redaction the word itself may go out, and what it replaced may not."""
+    text = f"{SECRET} says"
+    assert holding(session.parent / "annotations", text)
+    bundle = export([session], tmp_path / "bundle")
+    assert holding(bundle, SECRET)
+    assert not holding(bundle, text)
+
+
+def test_a_redacted_word_is_in_no_exported_byte(session: Path, tmp_path: Path) -> None:
+    redacted(session)
+    assert not holding(session.parent, SECRET), "nor in the files of the lab"
+    for name, how in (("plain", {}), ("zip", {"zip": True}), ("reduced", {"deidentify": True}),
+                      ("heard", {"deidentify": True, "audio": True})):  # fmt: skip
+        out = export([session], tmp_path / name, private=tmp_path / "private", **how)  # type: ignore[arg-type]
+        assert not holding(out, SECRET), name
+        assert verify(out).ok, verify(out).lines()
+    annotations = annotations_of(open_record(tmp_path / "plain"))
+    assert annotations == annotations_of(open_record(session))
+    assert annotations.texts["a"].text == "I am [name] and turn it"
+
+
+def test_redacted_sound_is_silent_and_only_there(session: Path, tmp_path: Path) -> None:
+    def heard(record: Record) -> np.ndarray:
+        sound = SessionSound(record)
+        return sound.read(20 * NS, 3 * sound.rate)
+
+    before = heard(open_record(session))
+    redacted(session)
+    after = heard(open_record(export([session], tmp_path / "bundle")))
+    assert before[1000:1500].any()
+    assert not after[1000:1500].any()
+    assert np.array_equal(after[:990], before[:990])
+    assert np.array_equal(after[1510:], before[1510:])
+    assert np.array_equal(heard(open_record(session)), before), "the recording is as it was"
+    report = verify(tmp_path / "bundle")
+    assert any("1 of its 71 blocks hold redacted sound" in note for note in report.notes)
+    again = export([tmp_path / "bundle"], tmp_path / "again")
+    assert verify(again).ok, verify(again).lines()
+
+
+def test_sound_that_ought_to_be_silent_is_found(session: Path, tmp_path: Path) -> None:
+    """The recording put back in the place of the redacted sound, and the manifest made anew."""
+    redacted(session)
+    bundle = export([session], tmp_path / "bundle")
+    (sound,) = bundle.rglob("segment-01.wav")
+    sound.write_bytes((session / "audio" / "segment-01.wav").read_bytes())
+    manifest = bundle / "sourcedata" / "labapp" / "manifest.json"
+    facts, files = read_manifest(manifest.read_bytes())
+    with sound.open("rb") as stream:
+        files[sound.relative_to(bundle).as_posix()] = hash_stream(stream)
+    manifest.write_text(manifest_text(facts, files))
+    problems = verify(bundle).problems
+    assert any("is redacted, and not silent" in problem for problem in problems), problems
+
+
+def test_a_de_identified_copy_has_reviewed_texts_no_remarks_and_no_raters(
+    session: Path, tmp_path: Path
+) -> None:
+    bundle = export([session], tmp_path / "b", deidentify=True, private=tmp_path / "private")
+    annotations = annotations_of(open_record(bundle))
+    assert list(annotations.texts) == ["a"], "b was not read against the sound"
+    assert not holding(bundle, OTHER)
+    assert not holding(bundle, "a name is said")
+    assert not holding(bundle, "an aim is named")
+    for person in ("anna", "ben", "cleo"):
+        assert not holding(bundle / "sourcedata" / "labapp" / "sub-P01", person)
+    people = {name for name, rater in annotations.raters.items() if not rater.machine}
+    assert people == {"rater-1", "rater-2"}
+    assert {len(annotations.raters[name].marks) for name in people} == {3, 2}
+    assert assignments_of(open_record(bundle))[0].session == annotations.session
+    year = json.dumps(str(open_record(session).name.started.year))[1:-1]
+    for name, content in contents(bundle):
+        if "/annotations/" in name and name.endswith(".jsonl"):
+            assert f'"utc":"{year}'.encode() not in content, name
+    assert final_marks(annotations, assignments_of(open_record(bundle)))
+
+
+def test_marks_of_another_session_are_not_exported(session: Path, tmp_path: Path) -> None:
+    path = annotations_folder(session) / "raters" / "ben.jsonl"
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"explore", b"exploxe"))
+    with pytest.raises(AnnotationError, match="line"):
+        export([session], tmp_path / "bundle")
+    assert not (tmp_path / "bundle").exists()
+    assert not verify(session).ok
+
+
+def test_nothing_is_redacted_while_a_window_is_open(session: Path) -> None:
+    with open_texts(session, "ben"), pytest.raises(SessionBusy, match="open in a window"):
+        redacted(session)
+    assert annotations_of(open_record(session)).redactions == ()
+
+
+def test_redacting_twice_is_redacting_once(session: Path) -> None:
+    redacted(session)
+    first = annotations_of(open_record(session))
+    redacted(session)
+    assert annotations_of(open_record(session)) == first
+    assert first.redactions[0] == Redaction(
+        first.redactions[0].id, 21 * NS, 21 * NS + NS // 2, "[name]"
+    )
+
+
+def test_a_participant_who_refused_a_transcript_has_no_text(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Record, "may", lambda self, use: use != "transcript")
+    assert not annotations_of(open_record(session)).texts
+    with open_texts(session, "anna") as texts, pytest.raises(AnnotationError, match="not agree"):
+        texts.put(Text("a", "once more"))
+    bundle = export([session], tmp_path / "bundle")
+    assert not holding(bundle, f"am {SECRET}")
+    assert not holding(bundle, OTHER)
