@@ -18,6 +18,11 @@ FORMS: Mapping[str, str] = {
     "sound_library": "The sound library PortAudio could not be loaded: {error}.",
     "sound_system": "The sound system could not be started: {error}.",
     "sound_devices": "The sound devices could not be listed: {error}.",
+    "replay_without_sound": "Replay without sound",
+    "speaker_not_opened": "The sound output could not be opened: {problem}",
+    "speaker_no_answer": "The sound output did not answer.",
+    "speaker_lost": "The sound output is gone: the replay goes on without sound",
+    "speaker_stalled": "The sound output takes no sound: the replay goes on without it",
     "sound_file_missing": "The sound file {file} is not there",
     "sound_file_unreadable": "The sound file {file} cannot be read: {why}",
     "sound_file_other": (

@@ -1,0 +1,370 @@
+"""Plays the sound of a session, at any speed, and knows what of it is heard now.
+
+A window asks `heard_ns` for every picture that it draws: so picture and sound cannot drift apart.
+Sound is made a tenth of a second ahead, in hops of 20 ms (`wsola`), and sent to the loudspeaker
+(`output`). Without a loudspeaker, or until it is open, the same playhead moves by the machine's
+clock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.audio.output import OpenOutput, OutputStream, open_output
+from labapp.audio.playhead import HeardSamples, SessionTimes
+from labapp.audio.wall_clock import WallClock
+from labapp.audio.wsola import FASTEST, SLOWEST, Stretcher
+from labapp.clock import NS
+from labapp.errors import AudioError
+from labapp.messages import Message
+
+DEFAULT = ""
+"""The loudspeaker that the system chose."""
+AHEAD_S = 0.1
+"""So much sound is made before it is heard, so that a busy moment of the program is not."""
+GRAIN_S = 0.06
+GRAIN_EVERY_S = 0.04
+SHORTEST_LOOP_NS = NS // 10
+LATE_S = 0.5
+STALL_S = 1.5
+_FADE_S = 0.01
+
+
+class Source(Protocol):
+    """What is played: `SessionSound`, for one."""
+
+    @property
+    def rate(self) -> int:
+        """Frames a second."""
+        ...
+
+    @property
+    def begin_ns(self) -> int: ...
+    @property
+    def end_ns(self) -> int: ...
+    def read(self, t0_ns: int, frames: int) -> NDArray[np.int16]: ...
+
+
+class Player:
+    """Plays a session.
+
+    All times are session time in ns. Every method may be called from any thread, and none waits for
+    the device: it is opened in the background, and until then the playhead moves without sound.
+
+    Parameters
+    ----------
+    source : Source
+        What is played.
+    device : str or None
+        Name of the loudspeaker, `DEFAULT` for the system's choice; None to replay without sound.
+    open_output : callable
+        How it is opened.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        device: str | None = DEFAULT,
+        *,
+        open_output: OpenOutput = open_output,
+    ) -> None:
+        self._source = source
+        self._device = device
+        self._open_output = open_output
+        self._lock = threading.RLock()
+        self._wall = WallClock(source.begin_ns, source.end_ns)
+        self._output: OutputStream | None = None
+        self._opener: threading.Thread | None = None
+        self._closed = False
+        self._problem = "" if device is not None else Message("replay_without_sound")
+        self._target = float(source.begin_ns)
+        self._playing = False
+        self._speed = 1.0
+        self._loop: tuple[int, int] | None = None
+        self._times = SessionTimes()
+        self._heard = HeardSamples(source.rate)
+        self._latest = 0.0
+        self._sent = self._fresh = 0
+        self._made = 0.0
+        self._at_end = False
+        self._grain_ns: int | None = None
+        self._next_grain = 0
+        self._late_since: int | None = None
+        self._stretcher = Stretcher(self._frames, source.rate)
+        self._rate = source.rate
+        self._open()
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is heard, as a sentence; empty where sound is, or is being opened."""
+        return self._problem
+
+    @property
+    def sounding(self) -> bool:
+        """Whether a loudspeaker is open."""
+        return self._output is not None
+
+    @property
+    def playing(self) -> bool:
+        """False also once the end was heard."""
+        self.heard_ns()
+        with self._lock:
+            return self._playing
+
+    @property
+    def speed(self) -> float:
+        return self._speed
+
+    @property
+    def loop(self) -> tuple[int, int] | None:
+        return self._loop
+
+    def heard_ns(self) -> int:
+        """What is heard now; after a seek its aim until that is heard. While it plays it goes
+        forward alone, but for the jump of a loop."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            self._watch(now_ns)
+            return self._clipped(self._position(now_ns))
+
+    def play(self) -> None:
+        """Go on from what was heard last. At the end of the session nothing happens."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            t_ns = self._position(now_ns)
+            if self._playing or t_ns >= self._source.end_ns:
+                return
+            if self._output is not None:
+                # What the device took is heard, though it was paused meanwhile.
+                t_ns = self._times.at(self._heard.taken) or t_ns
+            self._playing = True
+            self._go_on_from(self._clipped(t_ns), now_ns)
+        self._open()
+
+    def pause(self) -> None:
+        """Stop after what the device took already."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            t_ns = self._position(now_ns)
+            self._playing = False
+            if self._output is not None:
+                self._output.flush()
+                self._fresh = self._sent
+            else:
+                self._set_wall(now_ns, t_ns)
+
+    def seek(self, t_ns: int) -> None:
+        """Go to another time, playing or not. A time outside the session is its nearest."""
+        with self._lock:
+            self._go_on_from(self._clipped(t_ns), time.perf_counter_ns())
+
+    def set_speed(self, speed: float) -> None:
+        """Play slower or faster, 0.25 to 3, at the same pitch. What is made already sounds first,
+        a tenth of a second."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            t_ns = self._position(now_ns)
+            self._speed = min(max(float(speed), SLOWEST), FASTEST)
+            if self._output is None:
+                self._set_wall(now_ns, t_ns)
+
+    def set_loop(self, t0_ns: int | None, t1_ns: int | None = None) -> None:
+        """Play a stretch again and again: whenever its end is reached, go to its beginning. None:
+        no more. One of less than a tenth of a second is made as long."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            t_ns = self._position(now_ns)
+            self._loop = None
+            if t0_ns is not None and t1_ns is not None:
+                first = self._clipped(min(t0_ns, t1_ns))
+                last = min(max(t0_ns, t1_ns, first + SHORTEST_LOOP_NS), self._source.end_ns)
+                self._loop = (first, last) if last > first else None
+            if self._output is None:
+                self._set_wall(now_ns, t_ns)
+
+    def scrub(self, t_ns: int) -> None:
+        """Stop there, and let 60 ms of what is there be heard; of many in a row 25 a second."""
+        with self._lock:
+            now_ns = time.perf_counter_ns()
+            self._playing = False
+            self._go_on_from(self._clipped(t_ns), now_ns)
+            self._grain_ns = self._clipped(t_ns)
+            self._send_grain(now_ns)
+
+    def close(self) -> None:
+        """Give the loudspeaker back. Harmless when closed before."""
+        with self._lock:
+            self._closed, self._playing = True, False
+            output, self._output = self._output, None
+        if output is not None:
+            output.close()
+
+    def _clipped(self, t_ns: float) -> int:
+        return min(max(round(t_ns), self._source.begin_ns), self._source.end_ns)
+
+    def _position(self, now_ns: int) -> float:
+        if self._output is None:
+            t_ns = self._wall.at(now_ns)
+            self._playing = self._wall.playing
+            return t_ns
+        self._latest = max(self._latest, self._heard.at(now_ns))
+        t_ns_or_none = self._times.at(self._latest)
+        if self._at_end and self._latest >= self._sent:
+            self._playing = self._at_end = False
+            self._target = float(self._source.end_ns)
+            self._times.clear()
+            return self._target
+        return self._target if t_ns_or_none is None else t_ns_or_none
+
+    def _go_on_from(self, t_ns: int, now_ns: int) -> None:
+        """Forget what was to come, and continue there."""
+        self._target, self._at_end, self._grain_ns = float(t_ns), False, None
+        if self._output is None:
+            self._set_wall(now_ns, t_ns)
+            return
+        self._output.flush()
+        self._fresh = self._sent
+        self._times.clear()
+        self._stretcher.seek((t_ns - self._source.begin_ns) * self._rate / NS)
+        self._made = float(t_ns)
+        self._make()
+
+    def _set_wall(self, now_ns: int, t_ns: float) -> None:
+        self._wall.set(now_ns, t_ns, playing=self._playing, speed=self._speed, loop=self._loop)
+
+    def _make(self) -> None:
+        """Make sound as far ahead as it should be, and send it."""
+        ahead = round(AHEAD_S * self._rate)
+        output, stretcher, begin_ns = self._output, self._stretcher, self._source.begin_ns
+        # Nor is more sent to one that takes nothing: it would not take that either.
+        while (
+            output is not None
+            and self._playing
+            and not self._at_end
+            and not self._late(time.perf_counter_ns())
+            and self._sent - max(self._heard.taken, self._fresh) < ahead
+        ):
+            due_ns = begin_ns + stretcher.at * NS / self._rate
+            if self._loop is not None and due_ns >= self._loop[1]:
+                stretcher.jump((self._loop[0] - begin_ns) * self._rate / NS)
+                self._made = float(self._loop[0])
+            elif due_ns >= self._source.end_ns:
+                self._at_end = True
+                return
+            hop = stretcher.hop(self._speed)
+            # The playhead does not go back with slow sound that says something again.
+            first, last = (
+                max(self._made, begin_ns + frame * NS / self._rate)
+                for frame in (hop.first, hop.last)
+            )
+            self._times.add(self._sent, first, (last - first) / hop.samples.size)
+            self._made = last
+            self._send(output, hop.samples)
+
+    def _send(self, output: OutputStream, samples: NDArray[np.int16]) -> None:
+        output.write(samples.astype(np.int16).tobytes())
+        self._sent += samples.size
+
+    def _send_grain(self, now_ns: int) -> None:
+        """Send the last grain that was asked for, if its time has come."""
+        if self._grain_ns is None or self._output is None or now_ns < self._next_grain:
+            return
+        first = round((self._grain_ns - self._source.begin_ns) * self._rate / NS)
+        grain = self._frames(first, round(GRAIN_S * self._rate)).astype(np.float32)
+        fade = round(_FADE_S * self._rate)
+        rise = np.linspace(0.0, 1.0, fade, dtype=np.float32)
+        grain[:fade] *= rise
+        grain[-fade:] *= rise[::-1]
+        self._output.flush()
+        self._fresh = self._sent
+        self._send(self._output, np.rint(grain).astype(np.int16))
+        self._grain_ns = None
+        self._next_grain = now_ns + round(GRAIN_EVERY_S * NS)
+
+    def _frames(self, first: int, frames: int) -> NDArray[np.int16]:
+        """The source's sound at the rate of the loudspeaker, counted from the beginning."""
+        source = self._source
+        t0_ns = source.begin_ns + round(first * NS / self._rate)
+        if source.rate == self._rate:
+            return source.read(t0_ns, frames)
+        step = source.rate / self._rate
+        heard = source.read(t0_ns, int(frames * step) + 2)
+        places = np.arange(frames) * step
+        return np.asarray(np.rint(np.interp(places, np.arange(heard.size), heard)), np.int16)
+
+    def _late(self, now_ns: int) -> bool:
+        """Whether the loudspeaker should have taken something since it last did."""
+        return now_ns - self._heard.last_ns > LATE_S * NS
+
+    def _watch(self, now_ns: int) -> None:
+        """Give the loudspeaker up that takes nothing for long. It is looked at twice: after a long
+        moment in which nothing of the program ran, its reports are only waiting to be read."""
+        if self._output is None or not self._late(now_ns):
+            self._late_since = None
+        elif self._late_since is None:
+            self._late_since = now_ns
+        elif now_ns - self._late_since > STALL_S * NS:
+            self._lose(self._output, Message("speaker_stalled"))
+
+    def _open(self) -> None:
+        """Begin to open the loudspeaker, if there is to be one and none is."""
+        with self._lock:
+            if self._device is None or self._output is not None or self._closed:
+                return
+            if self._opener is not None and self._opener.is_alive():
+                return
+            self._opener = threading.Thread(
+                target=self._follow, args=(self._device,), name="labapp-sound-output", daemon=True
+            )
+            self._opener.start()
+
+    def _follow(self, device: str) -> None:
+        """Open the loudspeaker, then follow what it takes until it is gone."""
+        try:
+            output = self._open_output(device, self._source.rate)
+        except AudioError as error:
+            self._problem = error.what
+            return
+        if not self._take_over(output):
+            output.close()
+            return
+        for report in output.reports():
+            with self._lock:
+                if self._output is not output:
+                    return
+                self._heard.add(report)
+                self._send_grain(report.perf_ns)
+                self._make()
+        with self._lock:
+            if self._output is output:
+                self._lose(output, Message("speaker_lost"))
+
+    def _take_over(self, output: OutputStream) -> bool:
+        """From the machine's clock to the loudspeaker, where the playhead is now. False where the
+        player was closed meanwhile."""
+        with self._lock:
+            if self._closed:
+                return False
+            now_ns = time.perf_counter_ns()
+            t_ns = self._clipped(self._position(now_ns))
+            self._rate = output.rate
+            self._stretcher = Stretcher(self._frames, output.rate)
+            self._heard = HeardSamples(output.rate)
+            self._heard.last_ns = now_ns
+            self._latest, self._sent, self._fresh = 0.0, 0, 0
+            self._output, self._problem = output, ""
+            self._go_on_from(t_ns, now_ns)
+            return True
+
+    def _lose(self, output: OutputStream, problem: Message) -> None:
+        """The loudspeaker is gone: go on without it. The next `play` looks for it again."""
+        now_ns = time.perf_counter_ns()
+        t_ns = self._position(now_ns)
+        self._output, self._problem = None, problem
+        self._set_wall(now_ns, t_ns)
+        threading.Thread(target=output.close, name="labapp-sound-close", daemon=True).start()
