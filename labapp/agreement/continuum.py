@@ -17,7 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.agreement.measure import Coefficient, Interval, Sums, cluster_interval, ratio
+from labapp.agreement.measure import (
+    Coefficient,
+    Interval,
+    Sums,
+    by_cluster,
+    cluster_interval,
+    ratio,
+)
 from labapp.agreement.ratings import Ratings
 
 ATOM_NS = 1_000_000
@@ -89,14 +96,20 @@ class UnitAlpha:
 
 
 def unit_alpha(
-    sessions: Sequence[Continuum], *, binary: bool = False, interval: bool = False
+    stretches: Sequence[Continuum],
+    *,
+    binary: bool = False,
+    interval: bool = False,
+    clusters: Sequence[int] | None = None,
 ) -> Coefficient:
-    """u-alpha of sessions that the same number of raters coded.
+    """u-alpha of stretches of time that two raters or more coded, not always the same number.
 
     Parameters
     ----------
-    sessions : sequence of Continuum
-        Each is a cluster of the bootstrap.
+    stretches : sequence of Continuum
+        What was coded; whether it is cut into several makes no difference.
+    clusters : sequence of int, optional
+        By stretch the number of its session, from 0, for the bootstrap. By default each is one.
     binary : bool
         See `UnitAlpha`.
     interval : bool
@@ -105,16 +118,14 @@ def unit_alpha(
     Raises
     ------
     ValueError
-        Stretches of a rater overlap, lie outside of the session or have no length; or sessions were
-        coded by different numbers of raters.
+        Codings of a rater overlap, lie outside of the stretch or have no length.
     """
     measure = UnitAlpha(binary)
-    numbers = {len(session.raters) for session in sessions}
-    if len(numbers) > 1:
-        raise ValueError("sessions of different numbers of raters")
-    n_raters = numbers.pop() if numbers else 0
-    codes = sorted({span.code for s in sessions for spans in s.raters for span in spans})
-    n_spans = sum(len(spans) for session in sessions for spans in session.raters)
+    numbers = [len(stretch.raters) for stretch in stretches]
+    n_raters = max(numbers, default=0)
+    spans = [span for stretch in stretches for rater in stretch.raters for span in rater]
+    codes = sorted({span.code for span in spans})
+    n_spans = len(spans)
 
     def result(value: float | None, reason: str, drawn: Interval) -> Coefficient:
         return Coefficient(
@@ -122,11 +133,15 @@ def unit_alpha(
         )
 
     nothing = Interval(reason="there is no value")
-    if n_raters < 2:
-        return result(None, "there is one rater only" if n_raters else "there is none", nothing)
+    if not stretches:
+        return result(None, "no time was coded by two raters", nothing)
+    if min(numbers) < 2:
+        return result(None, "there is one rater only", nothing)
     position = dict.fromkeys(codes, 1) if binary else {c: at for at, c in enumerate(codes, 1)}
     size = max(position.values(), default=0) + 1
-    sums = np.stack([_meeting(session, position, size) for session in sessions])
+    parts = np.stack([_meeting(stretch, position, size) for stretch in stretches])
+    of = np.arange(len(stretches)) if clusters is None else np.asarray(clusters, np.int64)
+    sums = by_cluster(parts, of, int(of.max()) + 1)
     if not codes:
         return result(None, "nobody coded anything", nothing)
     value = float(measure.value(sums.sum(axis=0)))

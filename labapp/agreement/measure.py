@@ -149,10 +149,10 @@ def cluster_interval(
     """The interval from as many clusters as there are, drawn with replacement."""
     n = len(sums)
     if n < fewest:
-        few = f"{n} session" + "s" * (n != 1)
+        few = "1 session is" if n == 1 else f"{n} sessions are"
         return Interval(
             clusters=n,
-            reason=f"units of one session hang together, and {few} are too few to draw from "
+            reason=f"what is of one session hangs together, and {few} too few to draw from "
             f"({fewest} are needed)",
         )
     drawn = resample(measure, sums, np.full(n, 1 / n), n, draws, seed)
@@ -232,7 +232,7 @@ def _too_little(ratings: Ratings) -> str:
     if ratings.n_raters < 2:
         return "there is one rater only"
     if not ratings.n_units:
-        return "there is no unit"
+        return "there is no unit that two raters coded"
     if not ratings.n_comparable:
-        return "no unit was coded by two raters"
+        return "there is no unit that two raters coded"
     return ""

@@ -69,6 +69,12 @@ class Ratings:
         codes = np.where(self.codes == MISSING, MISSING, self.codes == at).astype(np.int64)
         return Ratings(codes, (0, 1), self.clusters)
 
+    def comparable(self) -> Ratings:
+        """The units alone that two raters or more coded, their clusters numbered anew."""
+        several = np.sum(self.codes != MISSING, axis=1) > 1
+        _, clusters = np.unique(self.clusters[several], return_inverse=True)
+        return Ratings(self.codes[several], self.categories, clusters.astype(np.int64))
+
     def of_raters(self, columns: Sequence[int]) -> Ratings:
         """The same units by some of the raters."""
         return Ratings(self.codes[:, list(columns)], self.categories, self.clusters)

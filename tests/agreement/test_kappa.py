@@ -118,7 +118,7 @@ def test_a_unit_that_only_one_rater_coded_is_not_compared() -> None:
     [
         ([], "there is one rater only"),
         ([["a"]], "there is one rater only"),
-        ([["a", None]], "no unit was coded by two raters"),
+        ([["a", None]], "there is no unit that two raters coded"),
         ([["a", "b", "a"]], "it compares two raters, and there are 3"),
     ],
 )

@@ -1,0 +1,268 @@
+"""What of a study may be compared: by codebook, tier and round, the marks of each rater."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations
+
+Phase = Literal["independent", "training"]
+"""Of a round that is compared: what is reported, and what the raters learnt on."""
+
+Stretch = tuple[int, int]
+"""Session time from and to in nanoseconds; the end does not belong to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodedSession:
+    """A session with its annotations.
+
+    Attributes
+    ----------
+    study : str
+        The name of the study's folder.
+    annotations : SessionAnnotations
+        Its units, and the marks of its raters.
+    begin_ns, end_ns : int
+        Session time in which marks may lie.
+    assignments : tuple of Assignment
+        Who codes what of it.
+    """
+
+    study: str
+    annotations: SessionAnnotations
+    begin_ns: int
+    end_ns: int
+    assignments: tuple[Assignment, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.annotations.session
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """The coding of a tier in a session.
+
+    Attributes
+    ----------
+    session : CodedSession
+        Of which.
+    marks : mapping of str to tuple of Mark
+        By rater, those of the tier; a rater who coded and gave none has an empty tuple.
+    stretches : mapping of str to tuple of Stretch
+        By rater what he or she was to code, in order of time.
+    """
+
+    session: CodedSession
+    marks: Mapping[str, tuple[Mark, ...]]
+    stretches: Mapping[str, tuple[Stretch, ...]]
+
+    def covers(self, rater: str, t_ns: int) -> bool:
+        """Whether a rater was to code that time."""
+        return any(t0 <= t_ns < t1 for t0, t1 in self.stretches.get(rater, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class TierCoding:
+    """Everything that is compared together: a tier by one version of a codebook, in one round.
+
+    Attributes
+    ----------
+    codebook : Codebook
+        The version.
+    tier : Tier
+        The tier.
+    phase : str
+        See `Phase`.
+    codings : tuple of Coding
+        By session.
+    """
+
+    codebook: Codebook
+    tier: Tier
+    phase: Phase
+    codings: tuple[Coding, ...]
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Everybody who coded it, by name."""
+        return tuple(sorted({rater for coding in self.codings for rater in coding.marks}))
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What is compared, and what is not.
+
+    Attributes
+    ----------
+    tiers : tuple of TierCoding
+        By codebook, version, tier and round.
+    left_out : tuple of str
+        What is not compared and why, a sentence each.
+    """
+
+    tiers: tuple[TierCoding, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Gathering:
+    tiers: dict[tuple[str, str, Phase], dict[int, dict[str, list[Mark]]]] = field(
+        default_factory=dict
+    )
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
+    """Sort the marks of sessions into what may be compared.
+
+    Parameters
+    ----------
+    sessions : sequence of CodedSession
+        Of one study or several.
+    codebooks : mapping of str to Codebook
+        The versions by their SHA-256.
+    """
+    work = _Gathering()
+    for number, session in enumerate(sessions):
+        for rater in session.annotations.raters.values():
+            _sort(work, sessions, number, rater, codebooks)
+    tiers = []
+    for (sha, tier, phase), of_session in work.tiers.items():
+        if any(marks for raters in of_session.values() for marks in raters.values()):
+            tiers.append(_tier_coding(codebooks[sha], tier, phase, sessions, of_session))
+            continue
+        book = codebooks[sha]
+        name = f"{tier} of {book.id}, version {book.version}"
+        work.left_out[f"{name}: nobody gave a code of this tier ({phase})"] += len(of_session)
+    order = {"independent": 0, "training": 1}
+    tiers.sort(
+        key=lambda each: (
+            each.codebook.id,
+            each.codebook.version,
+            each.codebook.sha256,
+            order[each.phase],
+            each.codebook.tiers.index(each.tier),
+        )
+    )
+    left_out = tuple(
+        f"{text} ({times} session{'s' * (times != 1)})." for text, times in work.left_out.items()
+    )
+    return Gathered(tuple(tiers), left_out)
+
+
+def _sort(
+    work: _Gathering,
+    sessions: Sequence[CodedSession],
+    number: int,
+    rater: RaterMarks,
+    codebooks: Mapping[str, Codebook],
+) -> None:
+    """Put the marks of a rater in a session where they belong."""
+    if rater.machine:
+        if rater.marks:
+            work.left_out[f"{rater.rater}: no person gave these marks"] += 1
+        return
+    for sha, round_ in _kinds(rater):
+        own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
+        if round_ == "reconciled":
+            work.left_out[
+                f"{rater.rater}: what was settled after talking about it is no agreement"
+            ] += 1
+            continue
+        if round_ == "independent" and rater.status != "locked":
+            work.left_out[
+                f"{rater.rater}: independent coding that is not locked yet ({rater.status}); it is "
+                "compared once nothing of it can change any more"
+            ] += 1
+            continue
+        codebook = codebooks.get(sha)
+        if codebook is None:
+            work.left_out[
+                f"{rater.rater}: marks by a version of a codebook that is not in the study "
+                f"({sha[:12] or 'none named'})"
+            ] += 1
+            continue
+        phase: Phase = "training" if round_ == "training" else "independent"
+        session = sessions[number]
+        assigned = tuple(_stretches(session, rater.rater, phase))
+        within = [mark for mark in own if any(_meets(mark, stretch) for stretch in assigned)]
+        if outside := len(own) - len(within):
+            work.left_out[
+                f"{rater.rater}, {session.name}: {outside} marks outside of what was to be coded"
+            ] += 1
+        known = {tier.name for tier in codebook.tiers}
+        if strange := sorted({mark.tier for mark in own} - known):
+            work.left_out[
+                f"{rater.rater}: marks of {', '.join(strange)}, which the codebook {codebook.id} "
+                "does not have"
+            ] += 1
+        for tier in codebook.tiers:
+            of_session = work.tiers.setdefault((sha, tier.name, phase), {})
+            of_session.setdefault(number, {})[rater.rater] = [
+                mark for mark in within if mark.tier == tier.name
+            ]
+
+
+def _kinds(rater: RaterMarks) -> list[tuple[str, Round]]:
+    """By which versions and in which rounds a rater coded a session; a rater who opened it and gave
+    nothing has coded it, too."""
+    kinds = {(mark.codebook, mark.round) for mark in rater.marks}
+    if rater.codebook:
+        kinds.add((rater.codebook, rater.round))
+    return sorted(kinds)
+
+
+def _tier_coding(
+    codebook: Codebook,
+    name: str,
+    phase: Phase,
+    sessions: Sequence[CodedSession],
+    of_session: Mapping[int, Mapping[str, Sequence[Mark]]],
+) -> TierCoding:
+    tier = next(tier for tier in codebook.tiers if tier.name == name)
+    codings = []
+    for number in sorted(of_session):
+        session = sessions[number]
+        raters = of_session[number]
+        codings.append(
+            Coding(
+                session,
+                {rater: tuple(marks) for rater, marks in sorted(raters.items())},
+                {rater: tuple(_stretches(session, rater, phase)) for rater in raters},
+            )
+        )
+    return TierCoding(codebook, tier, phase, tuple(codings))
+
+
+def _meets(mark: Mark, stretch: Stretch) -> bool:
+    """Whether a mark is of a stretch: a mark on a unit by its beginning, others by any part."""
+    begin, end = stretch
+    if mark.unit is not None or mark.t0_ns == mark.t1_ns:
+        return begin <= mark.t0_ns < end
+    return mark.t0_ns < end and begin < mark.t1_ns
+
+
+def _stretches(session: CodedSession, rater: str, phase: Phase) -> Iterator[Stretch]:
+    """What a rater was to code, joined where it touches: the whole session where nothing was
+    assigned."""
+    assigned = sorted(
+        (entry.t0_ns, entry.t1_ns)
+        for entry in session.assignments
+        if (entry.session, entry.rater, entry.round) == (session.name, rater, phase)
+    )
+    if not assigned:
+        yield session.begin_ns, session.end_ns
+        return
+    begin, end = assigned[0]
+    for t0, t1 in assigned[1:]:
+        if t0 > end:
+            yield begin, end
+            begin, end = t0, t1
+        end = max(end, t1)
+    yield begin, end

@@ -1,0 +1,213 @@
+"""`labapp code agree`: how far raters agree, in studies or in any table of ratings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import Data, Json, data_folder
+from labapp.console import say, say_json, say_line
+from labapp.errors import UsageError
+
+
+def code_agree(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STUDY]…", help="Studies by name or folder; sessions or bundles by path."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Of studies: the folder to write; it must not exist."),
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option("--grid", metavar="TIME", help="Of time-unit kappa: 1s (default), 100ms."),
+    ] = None,
+    repeat: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--repeat",
+            metavar="RATER=RATER",
+            help="Of studies: two codings by one person, as in anna=anna2; several times.",
+        ),
+    ] = None,
+    all_speakers: Annotated[
+        bool,
+        typer.Option("--all-speakers", help="Of studies: not the participant's units alone."),
+    ] = False,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE.csv",
+            help="Any ratings: the first column the unit, a column a rater, empty = missing.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", metavar="NAME", help="Of a table: alpha, kappa or fleiss."),
+    ] = None,
+    level: Annotated[
+        str | None,
+        typer.Option("--level", help="Of a table: nominal, ordinal, interval or ratio."),
+    ] = None,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """How far raters agree: in the sessions of studies, or in any table of ratings.
+
+    Example: labapp code agree my-study --out agreement
+    """
+    of_studies: dict[str, object] = {
+        "--out": out, "--grid": grid, "--repeat": repeat, "--all-speakers": all_speakers
+    }  # fmt: skip
+    of_table: dict[str, object] = {"--measure": measure, "--level": level}
+    if table is not None:
+        _refuse_options("not beside --table", {"STUDY": studies} | of_studies)
+        _agree_in_table(table, measure or "alpha", level or "nominal", json_)
+        return
+    _refuse_options("only with --table", of_table)
+    if not studies or out is None:
+        raise UsageError(
+            "Nothing to compare was given." if not studies else "There is no --out.",
+            todo="Name a study and a folder: labapp code agree my-study --out agreement; or a "
+            "table: labapp code agree --table ratings.csv",
+        )
+    step = _atoms(grid or "1s")
+    again = [_pair(text) for text in repeat or []]
+    _agree_in_studies(
+        [_study_path(name, data) for name in studies], out, step, again, all_speakers, json_
+    )
+
+
+def _agree_in_studies(
+    paths: list[Path],
+    out: Path,
+    step: int,
+    again: list[tuple[str, str]],
+    everybody: bool,
+    json_: bool,
+) -> None:
+    from labapp.annotations.reliability.gathering import gather
+    from labapp.annotations.reliability.reading import read_studies
+    from labapp.annotations.reliability.results import results_of
+    from labapp.annotations.reliability.writing import figure_rows, write
+
+    coded = read_studies(paths)
+    names = {rater for session in coded.sessions for rater in session.annotations.raters}
+    if unknown := sorted({rater for pair in again for rater in pair} - names):
+        raise UsageError(
+            f"--repeat {unknown[0]}: nobody of that name has marks here.",
+            todo=f"Raters here: {', '.join(sorted(names)) or 'none'}.",
+        )
+    gathered = gather(coded.sessions, coded.codebooks)
+    results = [
+        results_of(tier, step=step, again=again, everybody=everybody) for tier in gathered.tiers
+    ]
+    left_out = (*coded.remarks, *gathered.left_out)
+    page = write(results, left_out, out, everybody=everybody)
+    if json_:
+        say_json({"page": str(page), "figures": list(figure_rows(results)), "left_out": left_out})
+        return
+    for result in results:
+        for figure in result.figures[:1]:
+            value = figure.result.value
+            shown = f"none ({figure.result.reason})" if value is None else f"{value:.3f}"
+            say_line(
+                f"{result.tier.tier.name}, {result.tier.phase}: {figure.result.measure} {shown}, "
+                f"{figure.result.n_comparable} {figure.basis}, {', '.join(figure.raters)}"
+            )
+    if not results:
+        say("There is nothing to compare.")
+    for line in left_out:
+        say_line(f"Left out: {line}", err=True)
+    say(f"agreement: {page}")
+
+
+def _study_path(name: str, data: Path | None) -> Path:
+    """A path as it is, or a study's folder under the data root."""
+    path = Path(name)
+    if path.exists():
+        return path
+    folder = data_folder(data) / name
+    if path.name == name and folder.is_dir():
+        return folder
+    raise UsageError(
+        f"There is no study, session or bundle {name!r}, here or in {data_folder(data)}.",
+        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
+    )
+
+
+def _atoms(text: str) -> int:
+    """A length of time as 1s or 100ms, in whole milliseconds."""
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)\s*(ms|s)", text.strip(), re.ASCII)
+    length = float(match[1]) * (1000 if match[2] == "s" else 1) if match else 0
+    if length < 1 or length != int(length):
+        raise UsageError(
+            f"--grid {text}: that is no length of time in whole milliseconds.",
+            todo="Give it as 1s, 0.5s or 100ms.",
+        )
+    return int(length)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    first, _, second = text.partition("=")
+    if not first or not second or first == second:
+        raise UsageError(
+            f"--repeat {text}: two names of one person's codings are needed.",
+            todo="Give the first and the second coding, as in --repeat anna=anna2.",
+        )
+    return first, second
+
+
+def _refuse_options(where: str, options: Mapping[str, object]) -> None:
+    if given := [name for name, value in options.items() if value]:
+        raise UsageError(
+            f"{' and '.join(given)}: {where}.",
+            todo="Compare the sessions of studies or a table of ratings, one after the other.",
+        )
+
+
+def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
+    from labapp.agreement.alpha import LEVELS
+    from labapp.agreement.table import MEASURES, agree, read_table
+
+    _among("--measure", measure, MEASURES)
+    _among("--level", level, LEVELS)
+    table = read_table(path)
+    result = agree(table, measure, level)  # type: ignore[arg-type]
+    for cell, times in table.doubtful.items():
+        if level == "nominal":
+            say_line(
+                f"Note: {cell!r} stands in {times} cells and counts as a code; a missing rating is "
+                "an empty cell.",
+                err=True,
+            )
+    if result.n_comparable < result.n_units:
+        say(
+            f"Note: {result.n_comparable} of {result.n_units} units have two ratings or more; the "
+            "others cannot be compared.",
+            err=True,
+        )
+    if json_:
+        say_json({**result.to_json(), "measure": measure})
+        return
+    value = "undefined" if result.value is None else f"{result.value:.6g}"
+    say(f"{result.measure}, {level}: {value}")
+    if result.reason:
+        say(f"Why: {result.reason}.")
+    say(f"{result.n_units} units, {result.n_raters} raters")
+
+
+def _among(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(
+            f"{option} {value}: there is no such choice.",
+            todo=f"Give one of {', '.join(allowed)}.",
+        )
