@@ -1,0 +1,330 @@
+"""What the rows of a timeline draw with: columns of sound, bars, hatching and signs.
+
+Whatever is thinner than a pixel or two is first brought together by numpy and drawn as one picture
+of its row, so that ten thousand marks cost no more than the pixels they lie on.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPen, QPolygonF
+
+from labapp.ui import theme
+from labapp.ui.widgets.painting import brush, color, font, metrics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from labapp.ui.replay.time_scale import TimeScale
+
+SMALL_PX = theme.SECONDARY_PX - 1
+"""Of words within rows."""
+THIN_PX = 6
+"""Bars that are narrower are drawn together."""
+TEXT_PX = 6
+"""Left of words in a bar."""
+QUIET = 0.7
+"""Exponent of the height of sound: quiet words are seen beside loud ones."""
+
+
+class PeakSource(Protocol):
+    """The heights of a session's sound; see `labapp.replay.peaks.Peaks`."""
+
+    def between(
+        self, t0_ns: int, t1_ns: int, columns: int
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """The lowest and highest sample of each of some columns of equal length."""
+        ...
+
+
+class WaveColumns:
+    """The columns of sound that were drawn last: while a view moves, only new ones are asked for.
+
+    Columns lie on a grid from session time 0, so that a moved view finds its own again.
+    """
+
+    def __init__(self, peaks: PeakSource) -> None:
+        self._peaks = peaks
+        self._per_column = 0.0
+        self._first = 0
+        self._low = self._high = np.empty(0, dtype=np.int16)
+
+    def between(
+        self, first: int, count: int, ns_per_column: float
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """Lowest and highest sample of `count` columns from the column `first` on."""
+        last, known = first + count, self._first + self._low.size
+        same = ns_per_column == self._per_column
+        if not same or first >= known or last <= self._first:
+            self._low, self._high = self._ask(first, count, ns_per_column)
+        else:
+            lows, highs = [self._low], [self._high]
+            if first < self._first:
+                low, high = self._ask(first, self._first - first, ns_per_column)
+                lows, highs = [low, *lows], [high, *highs]
+            if last > known:
+                low, high = self._ask(known, last - known, ns_per_column)
+                lows, highs = [*lows, low], [*highs, high]
+            begin = max(0, first - self._first)
+            self._low = np.concatenate(lows)[begin : begin + count]
+            self._high = np.concatenate(highs)[begin : begin + count]
+        self._first, self._per_column = first, ns_per_column
+        return self._low, self._high
+
+    def _ask(
+        self, first: int, count: int, ns_per_column: float
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        t0_ns, t1_ns = round(first * ns_per_column), round((first + count) * ns_per_column)
+        return self._peaks.between(t0_ns, max(t1_ns, t0_ns + 1), count)
+
+
+def gain_of(low: NDArray[np.int16], high: NDArray[np.int16]) -> float:
+    """How much louder a recording is drawn, so that a quiet microphone is seen: 1 to 16."""
+    tall = np.maximum(high.astype(np.int32), -low.astype(np.int32))
+    tall = tall[tall > 0]
+    if not tall.size:
+        return 1.0
+    return float(np.clip(0.9 * 32767 / max(1.0, float(np.quantile(tall, 0.995))), 1.0, 16.0))
+
+
+def wave_image(
+    low: NDArray[np.int16], high: NDArray[np.int16], height: int, ink: QColor, gain: float
+) -> QImage:
+    """Columns of sound as a picture, transparent around them; all in device pixels."""
+    middle = (height - 1) / 2
+    tops = middle - _tall(high, gain) * middle
+    bottoms = middle - _tall(low, gain) * middle
+    rows = np.arange(height, dtype=np.float32)[:, None]
+    inside = (rows >= np.floor(tops)) & (rows <= np.ceil(bottoms))
+    return image_of(np.where(inside, np.uint32(ink.rgba()), np.uint32(0)))
+
+
+def _tall(samples: NDArray[np.int16], gain: float) -> NDArray[np.float32]:
+    share = np.clip(samples.astype(np.float32) * (gain / 32767), -1, 1)
+    tall: NDArray[np.float32] = np.sign(share) * np.abs(share) ** QUIET
+    return tall
+
+
+def image_of(pixels: NDArray[np.uint32]) -> QImage:
+    """A picture of ARGB pixels, shape (height, width), that owns its memory."""
+    height, width = pixels.shape
+    lines = np.ascontiguousarray(pixels)
+    shared = QImage(lines.data, width, height, 4 * width, QImage.Format.Format_ARGB32)
+    return shared.copy()
+
+
+def draw_bars(
+    painter: QPainter,
+    scale: TimeScale,
+    band: tuple[float, float],
+    t0: NDArray[np.int64],
+    t1: NDArray[np.int64],
+    colours: NDArray[np.uint32],
+    radius: float = 2.0,
+) -> NDArray[np.intp]:
+    """Bars of a row, which do not overlap, in order; band: top and height.
+
+    Returns the places of those that are wide enough to be told apart.
+    """
+    first = int(np.searchsorted(t1, scale.left_ns, "right"))
+    last = int(np.searchsorted(t0, scale.right_ns, "left"))
+    if first >= last:
+        return np.empty(0, dtype=np.intp)
+    left, right = scale.places(t0[first:last]), scale.places(t1[first:last])
+    wide = right - left >= THIN_PX
+    top, height = band
+    if not wide.all():
+        _draw_thin(painter, scale, band, left[~wide], right[~wide], colours[first:last][~wide])
+    edge = scale.width + radius + 1
+    for place in np.flatnonzero(wide).tolist():
+        begin, end = max(left[place], -radius - 1), min(right[place], edge)
+        painter.setBrush(argb_brush(int(colours[first + place])))
+        rect = QRectF(scale.x0 + begin, top, max(1.0, end - begin - 1), height)
+        painter.drawRoundedRect(rect, radius, radius)
+    return np.flatnonzero(wide) + first
+
+
+def _draw_thin(
+    painter: QPainter,
+    scale: TimeScale,
+    band: tuple[float, float],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    colours: NDArray[np.uint32],
+) -> None:
+    """Bars of a few pixels as one line of pixels, drawn as high as the row."""
+    width = int(scale.width)
+    line = np.zeros(width, dtype=np.uint32)
+    begin = np.floor(left).astype(np.int64)
+    end = np.maximum(np.ceil(right).astype(np.int64) - 1, begin + 1)  # a pixel of ground between
+    for offset in range(THIN_PX):
+        at = begin + offset
+        drawn = (at < end) & (at >= 0) & (at < width)
+        line[at[drawn]] = colours[drawn]
+    painter.drawImage(QRectF(scale.x0, band[0], width, band[1]), image_of(line[None, :]))
+
+
+def draw_dots(
+    painter: QPainter,
+    scale: TimeScale,
+    band: tuple[float, float],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    ink: QColor,
+    ratio: float,
+) -> None:
+    """Dots of two pixels; x and y: logical pixels from the row's left and top."""
+    width, height = max(1, int(scale.width * ratio)), max(1, int(band[1] * ratio))
+    pixels = np.zeros((height, width), dtype=np.uint32)
+    size = max(2, round(2 * ratio))
+    columns, rows = (x * ratio).astype(np.int64), (y * ratio).astype(np.int64)
+    value = np.uint32(ink.rgba())
+    for down in range(size):
+        for across in range(size):
+            at_x, at_y = columns + across, rows + down
+            inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+            pixels[at_y[inside], at_x[inside]] = value
+    painter.drawImage(QRectF(scale.x0, band[0], width / ratio, height / ratio), image_of(pixels))
+
+
+def draw_curve(
+    painter: QPainter,
+    scale: TimeScale,
+    band: tuple[float, float],
+    times: NDArray[np.int64],
+    values: NDArray[np.float32],
+    pen: QPen,
+) -> None:
+    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel its lowest and highest
+    value at most."""
+    first = max(0, int(np.searchsorted(times, scale.left_ns, "right")) - 1)
+    last = int(np.searchsorted(times, scale.right_ns, "left")) + 1
+    t, v = times[first:last], values[first:last].astype(np.float64)
+    if not t.size:
+        return
+    x = np.clip(scale.places(t), -1.0, scale.width + 1.0)
+    if x.size > 2 * scale.width:
+        x, v = _thinned(x, v)
+    top, height = band
+    y = top + (1.0 - np.clip(v, 0.0, 1.0)) * height
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    broken = np.flatnonzero(np.isnan(v)).tolist()
+    for begin, end in zip([-1, *broken], [*broken, x.size], strict=True):
+        if end - begin < 2:
+            continue
+        run_x, run_y = x[begin + 1 : end], y[begin + 1 : end]
+        until = x[end] if end < x.size else run_x[-1]
+        step_x = np.repeat(np.append(run_x, until), 2)[1:-1] + scale.x0
+        step_y = np.repeat(run_y, 2)
+        painter.drawPolyline(_polygon(step_x, step_y))
+
+
+def _thinned(
+    x: NDArray[np.float64], v: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each pixel the first, the lowest, the highest and a break where there is one."""
+    column = np.floor(x).astype(np.int64)
+    begins = np.flatnonzero(np.r_[True, np.diff(column) != 0])
+    low = np.fmin.reduceat(v, begins)
+    high = np.fmax.reduceat(v, begins)
+    broken = np.add.reduceat(np.isnan(v).astype(np.int64), begins) > 0
+    at = x[begins]
+    xs = np.repeat(at, 4)
+    vs = np.empty(xs.size)
+    vs[0::4], vs[1::4], vs[2::4] = v[begins], low, high
+    vs[3::4] = np.where(broken, np.nan, high)
+    lone = ~np.isnan(vs) | (np.arange(vs.size) % 4 == 3)
+    return xs[lone], vs[lone]
+
+
+def _polygon(x: NDArray[np.float64], y: NDArray[np.float64]) -> QPolygonF:
+    return QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
+
+
+@cache
+def argb_brush(argb: int) -> QBrush:
+    """A brush of one colour as numpy holds it."""
+    return QBrush(QColor.fromRgba(argb))
+
+
+@cache
+def hatch(value: str, alpha: int = 150) -> QBrush:
+    """Slanted lines on nothing."""
+    ink = QColor(color(value))
+    ink.setAlpha(alpha)
+    tile = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
+    tile.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(ink, 2.0))
+    for shift in (-8, 0, 8):
+        painter.drawLine(QPointF(shift - 1, 9), QPointF(shift + 9, -1))
+    painter.end()
+    return QBrush(tile)
+
+
+def translucent(value: str, alpha: int) -> QColor:
+    """A colour that lets through what is below it."""
+    made = QColor(color(value))
+    made.setAlpha(alpha)
+    return made
+
+
+@lru_cache(maxsize=4096)
+def elided(text: str, width: int, px: int = SMALL_PX) -> str:
+    """A text as far as there is room for it; empty where no word would be read."""
+    if width < 2 * px:
+        return ""
+    return metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+
+
+def draw_label(painter: QPainter, rect: QRectF, text: str, ink: QColor) -> None:
+    """Words in a bar, as far as there is room."""
+    shown = elided(text, int(rect.width()))
+    if len(shown) > 1:
+        painter.setFont(font(SMALL_PX))
+        painter.setPen(ink)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+def ink_on(ground: int) -> QColor:
+    """Black or white, whichever is read better on a colour."""
+    red, green, blue = (ground >> 16) & 255, (ground >> 8) & 255, ground & 255
+    linear = [(part / 255) ** 2.2 for part in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    dark = luminance > 0.18
+    return color(theme.LIGHT.ink if dark else theme.LIGHT.card)
+
+
+@cache
+def sign(shape: str) -> QPainterPath:
+    """The sign of a mark, 9 px wide about its middle: shape tells as well as colour."""
+    path, r = QPainterPath(), 4.5
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "square": [(-4, -4), (4, -4), (4, 4), (-4, 4)],
+        "flag": [(-3.5, -r), (r, 0), (-3.5, r)],
+        "diamond": [(0, -5), (5, 0), (0, 5), (-5, 0)],
+        "triangle": [(0, -r), (5, 4), (-5, 4)],
+        "hexagon": [(-2.5, -r), (2.5, -r), (5, 0), (2.5, r), (-2.5, r), (-5, 0)],
+    }
+    corners = shapes.get(shape)
+    if corners is None:
+        path.addEllipse(QPointF(0, 0), 4.0, 4.0)
+    else:
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        path.closeSubpath()
+    return path
+
+
+def fill(painter: QPainter, path: QPainterPath, x: float, y: float, value: str) -> None:
+    """A sign at a place."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(brush(value))
+    painter.translate(x, y)
+    painter.drawPath(path)
+    painter.translate(-x, -y)
