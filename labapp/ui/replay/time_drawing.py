@@ -27,7 +27,9 @@ THIN_PX = 6
 """Bars that are narrower are drawn together."""
 TEXT_PX = 6
 """Left of words in a bar."""
-QUIET = 0.7
+LEAST_LETTERS = 5
+"""Of words that are cut off, with the dots."""
+QUIET = 0.8
 """Exponent of the height of sound: quiet words are seen beside loud ones."""
 
 
@@ -88,7 +90,7 @@ def gain_of(low: NDArray[np.int16], high: NDArray[np.int16]) -> float:
     tall = tall[tall > 0]
     if not tall.size:
         return 1.0
-    return float(np.clip(0.9 * 32767 / max(1.0, float(np.quantile(tall, 0.995))), 1.0, 16.0))
+    return float(np.clip(0.8 * 32767 / max(1.0, float(np.quantile(tall, 0.995))), 1.0, 16.0))
 
 
 def wave_image(
@@ -197,53 +199,42 @@ def draw_curve(
     band: tuple[float, float],
     times: NDArray[np.int64],
     values: NDArray[np.float32],
-    pen: QPen,
+    ink: QColor,
+    ratio: float,
 ) -> None:
-    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel its lowest and highest
-    value at most."""
-    first = max(0, int(np.searchsorted(times, scale.left_ns, "right")) - 1)
-    last = int(np.searchsorted(times, scale.right_ns, "left")) + 1
-    t, v = times[first:last], values[first:last].astype(np.float64)
-    if not t.size:
-        return
-    x = np.clip(scale.places(t), -1.0, scale.width + 1.0)
-    if x.size > 2 * scale.width:
-        x, v = _thinned(x, v)
-    top, height = band
-    y = top + (1.0 - np.clip(v, 0.0, 1.0)) * height
-    painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    broken = np.flatnonzero(np.isnan(v)).tolist()
-    for begin, end in zip([-1, *broken], [*broken, x.size], strict=True):
-        if end - begin < 2:
-            continue
-        run_x, run_y = x[begin + 1 : end], y[begin + 1 : end]
-        until = x[end] if end < x.size else run_x[-1]
-        step_x = np.repeat(np.append(run_x, until), 2)[1:-1] + scale.x0
-        step_y = np.repeat(run_y, 2)
-        painter.drawPolyline(_polygon(step_x, step_y))
+    """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel from its lowest to its
+    highest value."""
+    width, height = max(1, int(scale.width * ratio)), max(1, round(band[1] * ratio))
+    low, high = step_columns(scale, times, values, width)
+    thick = max(1.0, 1.25 * ratio)
+    tops = (1.0 - high) * (height - 1 - thick)
+    bottoms = (1.0 - low) * (height - 1 - thick) + thick
+    rows = np.arange(height, dtype=np.float32)[:, None]
+    inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
+    pixels = np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
+    room = QRectF(scale.x0, band[0], width / ratio, height / ratio)
+    painter.drawImage(room, image_of(pixels))
 
 
-def _thinned(
-    x: NDArray[np.float64], v: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each pixel the first, the lowest, the highest and a break where there is one."""
-    column = np.floor(x).astype(np.int64)
-    begins = np.flatnonzero(np.r_[True, np.diff(column) != 0])
-    low = np.fmin.reduceat(v, begins)
-    high = np.fmax.reduceat(v, begins)
-    broken = np.add.reduceat(np.isnan(v).astype(np.int64), begins) > 0
-    at = x[begins]
-    xs = np.repeat(at, 4)
-    vs = np.empty(xs.size)
-    vs[0::4], vs[1::4], vs[2::4] = v[begins], low, high
-    vs[3::4] = np.where(broken, np.nan, high)
-    lone = ~np.isnan(vs) | (np.arange(vs.size) % 4 == 3)
-    return xs[lone], vs[lone]
-
-
-def _polygon(x: NDArray[np.float64], y: NDArray[np.float64]) -> QPolygonF:
-    return QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
+def step_columns(
+    scale: TimeScale, times: NDArray[np.int64], values: NDArray[np.float32], columns: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The lowest and highest value in each column of a view of what stays until it changes; NaN
+    where there is none."""
+    edges = scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)
+    places = np.searchsorted(times, edges, "right")
+    carried = np.full(columns, np.nan, dtype=np.float32)
+    known = places[:-1] > 0
+    carried[known] = values[places[:-1][known] - 1]
+    low, high = carried.copy(), carried.copy()
+    first, last = int(places[0]), int(places[-1])
+    if last > first:
+        column = np.repeat(np.arange(columns), np.diff(places))
+        begins = np.flatnonzero(np.r_[True, np.diff(column) != 0])
+        at = column[begins]
+        low[at] = np.fmin(low[at], np.fmin.reduceat(values[first:last], begins))
+        high[at] = np.fmax(high[at], np.fmax.reduceat(values[first:last], begins))
+    return low, high
 
 
 @cache
@@ -268,6 +259,13 @@ def hatch(value: str, alpha: int = 150) -> QBrush:
     return QBrush(tile)
 
 
+def mixed(ink: str, ground: str, share: float) -> QColor:
+    """An opaque colour between two; share: of the first."""
+    a, b = color(ink), color(ground)
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return QColor(*(round(share * first + (1 - share) * second) for first, second in pairs))
+
+
 def translucent(value: str, alpha: int) -> QColor:
     """A colour that lets through what is below it."""
     made = QColor(color(value))
@@ -278,20 +276,22 @@ def translucent(value: str, alpha: int) -> QColor:
 @lru_cache(maxsize=4096)
 def elided(text: str, width: int, px: int = SMALL_PX) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
-    if width < 2 * px:
+    if width < px:
         return ""
-    return metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    shown = metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
+    return shown if shown == text or len(shown) >= LEAST_LETTERS else ""
 
 
 def draw_label(painter: QPainter, rect: QRectF, text: str, ink: QColor) -> None:
     """Words in a bar, as far as there is room."""
     shown = elided(text, int(rect.width()))
-    if len(shown) > 1:
+    if shown:
         painter.setFont(font(SMALL_PX))
         painter.setPen(ink)
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
+@cache
 def ink_on(ground: int) -> QColor:
     """Black or white, whichever is read better on a colour."""
     red, green, blue = (ground >> 16) & 255, (ground >> 8) & 255, ground & 255

@@ -44,7 +44,7 @@ TALLEST_VOICE_PX = 150
 ROW_GAP_PX = 4
 GUTTER_PX = (64, 168)
 """Least and greatest width of the titles."""
-RIGHT_PX = 8
+LEFT_PX, RIGHT_PX = 6, 8
 KNOB_PX = 4.5
 HANDLE_PX = (4, 24)
 ZOOM_STEP = 1.25
@@ -156,7 +156,7 @@ class Timeline(QWidget):
     def set_future_hidden(self, hidden: bool) -> None:
         """Whether rows tell nothing of what comes after the playhead; voice and units stay."""
         self.future_hidden = hidden
-        self.update()
+        self._set_rows()
 
     # Where it looks
 
@@ -228,7 +228,8 @@ class Timeline(QWidget):
         return QSize(360, 4 + STRIP_PX + 8 + VOICE_PX + AXIS_PX + 2 * (ROW_GAP_PX + 18))
 
     def _set_rows(self) -> None:
-        self._rows = rows_of(self._lanes, self.parts, self._codes)
+        outcomes = not self.future_hidden  # the bar of a trial begins before it ended
+        self._rows = rows_of(self._lanes, self.parts, self._codes, outcomes=outcomes)
         self.updateGeometry()
         self._arrange()
 
@@ -236,7 +237,7 @@ class Timeline(QWidget):
         small = metrics(drawing.SMALL_PX)
         titles = [tr("Session"), title("sound"), *(f"{r.title}   {r.total}" for r in self._rows)]
         least, most = GUTTER_PX
-        wanted = max(small.horizontalAdvance(text) for text in titles) + 14
+        wanted = max(small.horizontalAdvance(text) for text in titles) + LEFT_PX + 14
         gutter = -(-int(min(max(wanted, least), most, self.width() / 3)) // 4) * 4
         missing = int(self._rows_height() - self.rows_rect().height())
         self._bar.setVisible(missing > 0)
@@ -301,7 +302,7 @@ class Timeline(QWidget):
         self.voice.paint(painter, (voice.top(), voice.height()), view)
         for row, top in self.placed():
             painter.setClipRect(QRectF(0, rows.top(), scale.x0 - 6, rows.height()))
-            draw_title(painter, row, QRectF(0, top, scale.x0 - 10, row.height), p)
+            draw_title(painter, row, QRectF(LEFT_PX, top, scale.x0 - 10 - LEFT_PX, row.height), p)
             painter.setClipRect(rows)
             row.paint(painter, top, view)
         painter.end()
@@ -321,7 +322,7 @@ class Timeline(QWidget):
         painter.setClipping(False)
         painter.setFont(font(drawing.SMALL_PX))
         painter.setPen(self.palette_.color("secondary"))
-        room = QRectF(0, rect.top() - 2, self.scale.x0 - 10, rect.height() + 4)
+        room = QRectF(LEFT_PX, rect.top() - 2, self.scale.x0 - 10 - LEFT_PX, rect.height() + 4)
         words = drawing.elided(text, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 

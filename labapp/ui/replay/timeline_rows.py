@@ -114,15 +114,19 @@ class Row:
 class ScreenRow(Row):
     """Parts of the session, and the trials on them."""
 
-    def __init__(self, lane: Lane, parts: Parts) -> None:
+    def __init__(self, lane: Lane, parts: Parts, *, outcomes: bool) -> None:
         self.title = title("screen")
         items = joined_screen(lane, parts)
         trials = [item for item in items if item.kind == "trial"]
         with_trials = {item.part_id for item in trials}
         whole = [item for item in items if item.kind == "part"]
-        self._under = _Bars([item for item in whole if item.part_id in with_trials], parts)
-        self._alone = _Bars([item for item in whole if item.part_id not in with_trials], parts)
-        self._trials = _Bars(trials, parts)
+        self._under = _Bars(
+            [item for item in whole if item.part_id in with_trials], parts, outcomes
+        )
+        self._alone = _Bars(
+            [item for item in whole if item.part_id not in with_trials], parts, outcomes
+        )
+        self._trials = _Bars(trials, parts, outcomes)
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         p = view.palette
@@ -139,8 +143,8 @@ class ScreenRow(Row):
 class _Bars:
     """Items that do not overlap, all of one colour, with their labels."""
 
-    def __init__(self, items: Sequence[LaneItem], parts: Parts) -> None:
-        self._labels = [item_label(item, parts) for item in items]
+    def __init__(self, items: Sequence[LaneItem], parts: Parts, outcomes: bool) -> None:
+        self._labels = [item_label(item, parts, outcomes=outcomes) for item in items]
         self._t0 = np.array([item.t0_ns for item in items], dtype=np.int64)
         self._t1 = np.array([item.t1_ns for item in items], dtype=np.int64)
 
@@ -213,9 +217,8 @@ class CurveRow(Row):
         bottom = top + self.height - 1
         painter.setPen(pen(p.hairline))
         painter.drawLine(QPointF(scale.x0, bottom), QPointF(scale.x0 + scale.width, bottom))
-        line = pen(p.accent, 1.5)
-        band = (top + 2, self.height - 4.0)
-        drawing.draw_curve(painter, scale, band, self._times, self._values, line)
+        band, ink = (top + 2, self.height - 4.0), p.color("accent")
+        drawing.draw_curve(painter, scale, band, self._times, self._values, ink, view.ratio)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         place = int(np.searchsorted(self._times, t_ns, "right")) - 1
@@ -387,13 +390,18 @@ def _levels(spans: Sequence[CodeItem]) -> list[list[CodeItem]]:
     return levels
 
 
-def rows_of(lanes: Sequence[Lane], parts: Parts, codes: Sequence[CodeLane]) -> list[Row]:
+def rows_of(
+    lanes: Sequence[Lane], parts: Parts, codes: Sequence[CodeLane], *, outcomes: bool
+) -> list[Row]:
     """The rows of lanes and codes, from top to bottom; lanes without a row of their own, such as
-    sound and pauses, are left out."""
+    sound and pauses, are left out.
+
+    outcomes: whether rows say how parts and trials ended.
+    """
     by_id = {lane.id: lane for lane in lanes}
     rows: list[Row] = []
     make: Mapping[str, Callable[[Lane], Row]] = {
-        "screen": lambda lane: ScreenRow(lane, parts),
+        "screen": lambda lane: ScreenRow(lane, parts, outcomes=outcomes),
         "dials": MoveRow,
         "alignment": CurveRow,
     }

@@ -21,6 +21,8 @@ from labapp.ui.widgets.painting import pen
 
 EDGE_PX = 5
 """How far from the edge of a unit it can be taken hold of."""
+STRIP_FINER = 16
+"""Columns of sound that a column of the strip is the mean of."""
 SPEAKERS = {
     "participant": N_("Participant"),
     "moderator": N_("Moderator"),
@@ -127,7 +129,8 @@ class Voice:
         per_column = scale.span_ns / count
         first = round(scale.left_ns / per_column)
         low, high = columns.between(first, count, per_column)
-        image = drawing.wave_image(low, high, height, view.palette.color("good"), self._gain)
+        ink = drawing.mixed(view.palette.good, view.palette.card, 0.8)
+        image = drawing.wave_image(low, high, height, ink, self._gain)
         painter.drawImage(QRectF(scale.x0, band[0], count / ratio, height / ratio), image)
 
     def _paint_units(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
@@ -192,11 +195,13 @@ class Voice:
         """The strip's picture; asked for once a width."""
         if self._level is None or self._level[0] != count:
             assert self._peaks is not None
-            low, high = self._peaks.between(scale.begin_ns, scale.end_ns, count)
+            low, high = self._peaks.between(scale.begin_ns, scale.end_ns, count * STRIP_FINER)
             tall = np.maximum(high.astype(np.float32), -low.astype(np.float32)) * self._gain / 32767
-            self._level = count, np.clip(tall, 0, 1) ** drawing.QUIET
+            # The mean: of a long session every column has some loud moment.
+            heard = np.clip(tall, 0, 1).reshape(count, STRIP_FINER).mean(axis=1)
+            self._level = count, heard / max(1e-6, float(heard.max(initial=0)))
         ink = view.palette.color("good").rgba() & 0xFFFFFF
-        alpha = (self._level[1] * 230).astype(np.uint32) << np.uint32(24)
+        alpha = (self._level[1] * 240).astype(np.uint32) << np.uint32(24)
         return drawing.image_of((alpha | np.uint32(ink))[None, :])
 
 

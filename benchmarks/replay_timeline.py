@@ -1,0 +1,133 @@
+"""How quickly the timeline of a recorded session is drawn while it is moved and zoomed.
+
+    python benchmarks/replay_timeline.py [--minutes 90] [--marks 10000] [--width 1366]
+        [--height 300] [--ratio 1] [--frames 300] [--json FILE]
+
+A made session with units, codes of two tiers and of another rater, 20,000 moves of dials and an
+alignment, in the offscreen platform. Five kinds of frames, each painted by itself; median, 95th and
+99th percentile of their times in milliseconds, and frames a second at the median:
+
+* pan: the view moves by 7 pixels, at a minute and at the whole session;
+* zoom: the view goes in and out by steps of the wheel;
+* jump: another stretch of a minute each time, of which nothing is known from the frame before;
+* play: only the playhead moves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+BOUND_MS = 20.0
+"""Fifty frames a second."""
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--minutes", type=int, default=90)
+    parser.add_argument("--marks", type=int, default=10_000)
+    parser.add_argument("--width", type=int, default=1366)
+    parser.add_argument("--height", type=int, default=300)
+    parser.add_argument("--ratio", type=float, default=1.0)
+    parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parsed()
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.environ["QT_SCALE_FACTOR"] = str(options.ratio)
+    from PySide6.QtWidgets import QApplication
+
+    from labapp.clock import NS
+    from labapp.ui import theme
+    from labapp.ui.replay.timeline import Timeline
+    from tests.helpers.timelines import (
+        MemoryPeaks,
+        made_codes,
+        made_lanes,
+        made_parts,
+        made_units,
+    )
+
+    app = QApplication([])
+    end_ns = options.minutes * 60 * NS
+    units = made_units(end_ns)
+    codes = made_codes(units, options.marks)
+    results: dict[str, dict[str, float]] = {}
+    for name, palette in (("light", theme.LIGHT), ("dark", theme.DARK)):
+        line = Timeline(palette)
+        line.set_session(0, end_ns, made_parts())
+        line.set_peaks(MemoryPeaks(end_ns, units))
+        line.set_lanes(made_lanes(end_ns))
+        line.set_units(units, editable=True)
+        line.set_marks(codes)
+        line.set_current_unit(units[len(units) // 2].id)
+        line.resize(options.width, options.height)
+        line.show()
+        app.processEvents()
+
+        def minute(line: Timeline = line) -> None:
+            line.show_stretch(end_ns / 2, end_ns / 2 + 60 * NS)
+
+        def ten_minutes(line: Timeline = line) -> None:
+            line.show_stretch(end_ns / 2, end_ns / 2 + 600 * NS)
+
+        def half(line: Timeline = line) -> None:
+            line.show_stretch(end_ns / 4, 3 * end_ns / 4)
+
+        def pan(number: int, line: Timeline = line) -> None:
+            line.pan(7 if number // 50 % 2 == 0 else -7)
+
+        def zoom(number: int, line: Timeline = line) -> None:
+            line.zoom(1.25 if number // 25 % 2 == 0 else 1 / 1.25, line.width() / 3)
+
+        def jump(number: int, line: Timeline = line) -> None:
+            left = (number * 7919) % options.minutes * 60 * NS
+            line.show_stretch(left, left + 60 * NS)
+
+        def play(number: int, line: Timeline = line) -> None:
+            line.set_playhead(end_ns // 2 + number * NS // 60)
+
+        cases: dict[str, tuple[Callable[[], None], Callable[[int], None]]] = {
+            "pan, a minute": (minute, pan),
+            "pan, ten minutes": (ten_minutes, pan),
+            "pan, half the session": (half, pan),
+            "zoom": (line.show_all, zoom),
+            "jump": (minute, jump),
+            "play": (minute, play),
+        }
+        for case, (begin, step) in cases.items():
+            begin()
+            app.processEvents()
+            times = []
+            for number in range(options.frames):
+                started = time.perf_counter()
+                step(number)
+                line.repaint()
+                times.append((time.perf_counter() - started) * 1e3)
+            median, p95, p99 = np.quantile(times, (0.5, 0.95, 0.99)).tolist()
+            results[f"{name}: {case}"] = {"median": median, "p95": p95, "p99": p99}
+            within = "" if p95 <= BOUND_MS else f"  ABOVE {BOUND_MS:g} ms"
+            print(
+                f"{name:5}  {case:22}  median {median:5.2f}  p95 {p95:5.2f}  p99 {p99:5.2f} ms"
+                f"  {1000 / median:5.0f} frames/s{within}"
+            )
+        line.close()
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
