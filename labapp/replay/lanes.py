@@ -54,9 +54,9 @@ class LaneItem:
     Attributes
     ----------
     kind : str
-        Of sound `recorded`, `lost`, `silent`, `zeros` or `clipping`; of pauses `pause`, `break`,
-        `gap`, `skip`, `leave` or `end`; of the screen `part` or `trial`; of all others the kind of
-        the event.
+        Of sound `recorded`, `lost`, `unrecorded`, `silent`, `zeros` or `clipping`; of pauses
+        `pause`, `break`, `gap`, `skip`, `leave` or `end`; of the screen `part` or `trial`; of all
+        others the kind of the event.
     t0_ns, t1_ns : int
         Session time; equal for a moment.
     text : str
@@ -188,10 +188,14 @@ def _with_sound(lanes: Iterable[Lane], sound: Spans) -> Lane:
     noticed = [item for lane in lanes if lane.id == "sound" for item in lane.items]
     items = [
         *(LaneItem("recorded", span.t0_ns, span.t1_ns) for span in sound.spans),
-        *(LaneItem("lost", t0_ns, t1_ns, cause) for t0_ns, t1_ns, cause in sound.gaps),
+        *(LaneItem(_absence(cause), t0_ns, t1_ns, cause) for t0_ns, t1_ns, cause in sound.gaps),
         *(item for item in noticed if item.kind != "lost"),
     ]
     return Lane("sound", "spans", tuple(sorted(items, key=lambda item: item.t0_ns)))
+
+
+def _absence(cause: str) -> str:
+    return "unrecorded" if cause == "not_recorded" else "lost"
 
 
 def next_after(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:

@@ -30,6 +30,13 @@ HEARD: Mapping[str, str] = {
     "zeros": N_("no signal at all"),
     "clipping": N_("too loud"),
 }
+ABSENT: Mapping[str, str] = {
+    "missing": N_("its file is missing"),
+    "unreadable": N_("its file cannot be read"),
+    "other_file": N_("its file is another than was recorded"),
+    "cut_off": N_("its file ends too early"),
+}
+"""Why there is no sound, besides what happened while it was recorded."""
 
 Parts = Mapping[str, PlannedPart]
 """The parts of a session's plan by their ids."""
@@ -49,6 +56,8 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
             return f"{label} · {tr(ended)}" if ended else label
         case "lost":
             return tr("sound lost")
+        case "unrecorded":
+            return tr("not recorded")
         case "flag.added":
             return tr("Flag {number} {meaning}", number=item.payload["number"], meaning=item.text)
         case "deviation.noted":
@@ -82,7 +91,8 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
 def item_tip(item: LaneItem, parts: Parts) -> str:
     """The same in full, where a pointer rests on it."""
     if item.kind == "lost":
-        return tr("Sound was lost: {cause}", cause=wording.gap(item.text))
+        cause = tr(ABSENT[item.text]) if item.text in ABSENT else wording.gap(item.text)
+        return tr("Sound was lost: {cause}", cause=cause)
     return item_label(item, parts)
 
 

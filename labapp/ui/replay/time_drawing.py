@@ -222,7 +222,7 @@ def step_columns(
     """The lowest and highest value in each column of a view of what stays until it changes; NaN
     where there is none."""
     edges = scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)
-    places = np.searchsorted(times, edges, "right")
+    places = np.searchsorted(times, edges, "left")
     carried = np.full(columns, np.nan, dtype=np.float32)
     known = places[:-1] > 0
     carried[known] = values[places[:-1][known] - 1]

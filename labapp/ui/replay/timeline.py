@@ -190,9 +190,9 @@ class Timeline(QWidget):
         self.scale.pan(px)
         self._changed()
 
-    def scroll_rows(self, px: int) -> None:
-        """Move the rows, where not all of them have room."""
-        self._bar.setValue(self._bar.value() + px)
+    def scroll_rows(self, count: int) -> None:
+        """Go so many rows down, where not all of them have room."""
+        self._bar.setValue(self._bar.value() + count)
 
     # How it is laid out
 
@@ -239,17 +239,27 @@ class Timeline(QWidget):
         least, most = GUTTER_PX
         wanted = max(small.horizontalAdvance(text) for text in titles) + LEFT_PX + 14
         gutter = -(-int(min(max(wanted, least), most, self.width() / 3)) // 4) * 4
-        missing = int(self._rows_height() - self.rows_rect().height())
-        self._bar.setVisible(missing > 0)
-        right = RIGHT_PX + (theme.SPACE_L if missing > 0 else 0)
+        for row in self._rows:
+            row.set_compact(compact=False)
+        if self._rows_height() > self.rows_rect().height():
+            for row in self._rows:
+                row.set_compact(compact=True)
+        rows, last = self.rows_rect(), self._last_first_row()
+        self._bar.setVisible(last > 0)
+        right = RIGHT_PX + (theme.SPACE_L if last else 0)
         self.scale.resize(gutter, self.width() - gutter - right)
-        rows = self.rows_rect()
-        self._bar.setRange(0, max(0, missing))
-        self._bar.setPageStep(max(1, int(rows.height())))
-        self._bar.setSingleStep(18)
+        self._bar.setRange(0, last)
+        self._bar.setPageStep(2)
         at = self.width() - theme.SPACE_L
         self._bar.setGeometry(at, int(rows.top()), theme.SPACE_L, int(rows.height()))
         self._changed()
+
+    def _last_first_row(self) -> int:
+        """The row that is on top when the last ones are in view; 0 where all have room."""
+        room, place = self.rows_rect().height(), len(self._rows)
+        while place and (room := room - self._rows[place - 1].height - ROW_GAP_PX) >= 0:
+            place -= 1
+        return min(place, max(0, len(self._rows) - 1))
 
     def _changed(self) -> None:
         self._back = None
@@ -309,12 +319,14 @@ class Timeline(QWidget):
         return back
 
     def placed(self) -> list[tuple[Row, float]]:
-        """The rows in view, and where each begins."""
+        """The rows in view, and where each begins: whole rows, from the one scrolled to."""
         rows = self.rows_rect()
-        top, placed = rows.top() - self._bar.value() + ROW_GAP_PX / 2, []
-        for row in self._rows:
-            if top + row.height > rows.top() and top < rows.bottom():
-                placed.append((row, top))
+        top = rows.top() + ROW_GAP_PX / 2
+        placed: list[tuple[Row, float]] = []
+        for row in self._rows[self._bar.value() :]:
+            if placed and top + row.height > rows.bottom():
+                break
+            placed.append((row, top))
             top += row.height + ROW_GAP_PX
         return placed
 

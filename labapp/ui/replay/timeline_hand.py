@@ -129,7 +129,7 @@ class Hand:
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         event.accept()
         if event.position().x() < line.scale.x0:
-            line.scroll_rows(round(-turned.y() / NOTCH * 36))
+            line.scroll_rows(round(-turned.y() / NOTCH))
         elif abs(turned.x()) > abs(turned.y()):
             line.pan(-turned.x())
         elif shift:

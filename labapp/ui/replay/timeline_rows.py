@@ -23,6 +23,8 @@ BAR_PX, GAP_PX = 16, 4
 """A bar of a row, and what lies between two."""
 CURVE_PX = 26
 SIGN_PX, SIGN_APART = 12, 3
+LEVEL_PX, COMPACT_PX = 13, 7
+"""Of codes that overlap: from one bar to the next, with and without room for words."""
 LEVELS = 4
 """Codes that overlap lie below each other, at most so many; the others lie on the last."""
 
@@ -105,6 +107,9 @@ class Row:
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         """Draw what is in view."""
         raise NotImplementedError
+
+    def set_compact(self, *, compact: bool) -> None:
+        """Whether it is to take less room, where it can."""
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         """What is at a time and a height of the row; near_ns: how far off a mark may be."""
@@ -317,23 +322,25 @@ class CodeRow(Row):
             _Point(i.t0_ns, "diamond", i.colour, i.label, _tip(i)) for i in points
         )
         self._levels = [_Level(items) for items in _levels(spans)]
-        self._pitch = BAR_PX + 1 if len(self._levels) == 1 else 13
-        rows = max(1, len(self._levels) + (bool(points) and bool(spans)))
-        self.height = rows * self._pitch - 1
+        self.set_compact(compact=False)
+
+    def set_compact(self, *, compact: bool) -> None:
+        depth, flat = len(self._levels), BAR_PX + 1
+        self._pitch = (COMPACT_PX if compact else LEVEL_PX) if depth > 1 else flat
+        self._bars = depth * self._pitch
+        self.height = max(flat, self._bars + (LEVEL_PX + 1 if self._points else 0)) - 1
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         bar = self._pitch - 1.0
         for depth, level in enumerate(self._levels):
             level.paint(painter, (top + depth * self._pitch, bar), view)
         if self._points:
-            depth = len(self._levels)
-            middle = top + depth * self._pitch + bar / 2
+            middle = top + (self._bars + self.height) / 2
             self._points.paint(painter, middle, view)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
-        depth = int(y // self._pitch)
-        if depth < len(self._levels):
-            return self._levels[depth].tip(t_ns)
+        if y < self._bars:
+            return self._levels[int(y // self._pitch)].tip(t_ns)
         return self._points.tip(t_ns, near_ns)
 
 

@@ -21,6 +21,8 @@ from labapp.ui.widgets.painting import pen
 
 EDGE_PX = 5
 """How far from the edge of a unit it can be taken hold of."""
+ABSENT = {"lost": "alarm", "unrecorded": "secondary"}
+"""Stretches without sound, and the colours they are hatched in."""
 STRIP_FINER = 16
 """Columns of sound that a column of the strip is the mean of."""
 SPEAKERS = {
@@ -101,8 +103,8 @@ class Voice:
         self._paint_units(painter, band, view)
         for item in self._seen(scale):
             rect = _rect(scale, band, item)
-            if item.kind == "lost":
-                painter.fillRect(rect, drawing.hatch(p.alarm))
+            if item.kind in ABSENT:
+                painter.fillRect(rect, drawing.hatch(getattr(p, ABSENT[item.kind])))
             elif item.kind in ("silent", "zeros", "clipping"):
                 token = "warn" if item.kind == "silent" else "alarm"
                 painter.fillRect(
@@ -114,8 +116,8 @@ class Voice:
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
         for item in self._seen(scale):
-            if item.kind == "lost":
-                self._paint_lost(painter, band, view, item)
+            if item.kind in ABSENT:
+                self._paint_absence(painter, band, view, item)
 
     def _paint_wave(
         self,
@@ -150,7 +152,7 @@ class Voice:
                     for y in (band[0], band[0] + band[1] - 6):
                         painter.drawLine(QPointF(x, y), QPointF(x, y + 6))
 
-    def _paint_lost(
+    def _paint_absence(
         self, painter: QPainter, band: tuple[float, float], view: View, item: LaneItem
     ) -> None:
         rect = _rect(view.scale, band, item)
