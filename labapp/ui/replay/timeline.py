@@ -34,7 +34,15 @@ from labapp.ui.replay.lane_words import item_label, title
 from labapp.ui.replay.time_scale import TimeScale, exact_time
 from labapp.ui.replay.timeline_front import paint_front
 from labapp.ui.replay.timeline_hand import Hand
-from labapp.ui.replay.timeline_rows import CodeLane, Row, View, draw_title, rows_of
+from labapp.ui.replay.timeline_rows import (
+    CodeLane,
+    CodeRow,
+    Row,
+    View,
+    code_rows,
+    draw_title,
+    recorded_rows,
+)
 from labapp.ui.replay.timeline_voice import Voice
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import font, metrics, pen
@@ -81,10 +89,10 @@ class Timeline(QWidget):
         self.moved_edge: tuple[str, str, int] | None = None
         self.editable = False
         self._lanes: Sequence[Lane] = ()
-        self._codes: Sequence[CodeLane] = ()
+        self._recorded: list[Row] = []
+        self._codes: list[CodeRow] = []
         self.parts: Mapping[str, PlannedPart] = {}
         self.pauses: Sequence[LaneItem] = ()
-        self._rows: list[Row] = []
         self.future_hidden = False
         self._back: QPixmap | None = None
         self._bar = QScrollBar(Qt.Orientation.Vertical, self)
@@ -131,8 +139,9 @@ class Timeline(QWidget):
 
     def set_marks(self, lanes: Sequence[CodeLane]) -> None:
         """The codes: a lane a tier, one's own first."""
-        self._codes = lanes
-        self._set_rows()
+        self._codes = code_rows(lanes, self._codes)
+        self._arrange()
+        self.updateGeometry()
 
     def set_playhead(self, t_ns: int, *, follow: bool = True) -> None:
         """Where the replay is; follow: a view that it leaves at its right edge goes on with it."""
@@ -227,9 +236,13 @@ class Timeline(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(360, 4 + STRIP_PX + 8 + VOICE_PX + AXIS_PX + 2 * (ROW_GAP_PX + 18))
 
+    @property
+    def _rows(self) -> list[Row]:
+        return [*self._recorded, *self._codes]
+
     def _set_rows(self) -> None:
         outcomes = not self.future_hidden  # the bar of a trial begins before it ended
-        self._rows = rows_of(self._lanes, self.parts, self._codes, outcomes=outcomes)
+        self._recorded = recorded_rows(self._lanes, self.parts, outcomes=outcomes)
         self.updateGeometry()
         self._arrange()
 

@@ -314,6 +314,7 @@ class CodeRow(Row):
     recorded = False
 
     def __init__(self, lane: CodeLane) -> None:
+        self.lane = lane
         self.title = f"{lane.rater} · {lane.title}" if lane.rater else lane.title
         self.total = number(f"{len(lane.items):,}") if lane.items else ""
         spans = sorted((i for i in lane.items if i.t1_ns > i.t0_ns), key=lambda i: i.t0_ns)
@@ -397,26 +398,31 @@ def _levels(spans: Sequence[CodeItem]) -> list[list[CodeItem]]:
     return levels
 
 
-def rows_of(
-    lanes: Sequence[Lane], parts: Parts, codes: Sequence[CodeLane], *, outcomes: bool
-) -> list[Row]:
-    """The rows of lanes and codes, from top to bottom; lanes without a row of their own, such as
+def recorded_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> list[Row]:
+    """The rows of what was recorded, from top to bottom; lanes without a row of their own, such as
     sound and pauses, are left out.
 
     outcomes: whether rows say how parts and trials ended.
     """
-    by_id = {lane.id: lane for lane in lanes}
-    rows: list[Row] = []
+    by_id: dict[str, Lane] = {lane.id: lane for lane in lanes}
     make: Mapping[str, Callable[[Lane], Row]] = {
         "screen": lambda lane: ScreenRow(lane, parts, outcomes=outcomes),
         "dials": MoveRow,
         "alignment": CurveRow,
     }
-    rows += [made(by_id[name]) for name, made in make.items() if name in by_id]
+    rows = [made(by_id[name]) for name, made in make.items() if name in by_id]
     points = [lane for lane in lanes if lane.id in SIGNS_OF_LANE]
-    if points:
-        rows.append(PointRow(points, parts))
-    return rows + [CodeRow(lane) for lane in codes]
+    return [*rows, PointRow(points, parts)] if points else rows
+
+
+def code_rows(lanes: Sequence[CodeLane], known: Sequence[CodeRow]) -> list[CodeRow]:
+    """The rows of codes; known: those of before, of which what did not change is taken."""
+    before = {(row.lane.title, row.lane.rater): row for row in known}
+    rows = []
+    for lane in lanes:
+        row = before.get((lane.title, lane.rater))
+        rows.append(row if row is not None and row.lane == lane else CodeRow(lane))
+    return rows
 
 
 def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> None:
