@@ -191,8 +191,11 @@ class Player:
         """Stop there, and let 60 ms of what is there be heard; of many in a row 25 a second."""
         with self._lock:
             now_ns = time.perf_counter_ns()
+            # The grain before sounds until there is another.
+            if self._playing and self._output is not None:
+                self._output.flush()
             self._playing = False
-            self._go_on_from(self._clipped(t_ns), now_ns)
+            self._aim(self._clipped(t_ns), now_ns)
             self._grain_ns = self._clipped(t_ns)
             self._send_grain(now_ns)
 
@@ -214,7 +217,7 @@ class Player:
             return t_ns
         self._latest = max(self._latest, self._heard.at(now_ns))
         t_ns_or_none = self._times.at(self._latest)
-        if self._at_end and self._latest >= self._sent:
+        if self._at_end and (self._latest >= self._sent or self._sent == self._fresh):
             self._playing = self._at_end = False
             self._target = float(self._source.end_ns)
             self._times.clear()
@@ -223,16 +226,21 @@ class Player:
 
     def _go_on_from(self, t_ns: int, now_ns: int) -> None:
         """Forget what was to come, and continue there."""
+        if self._output is not None:
+            self._output.flush()
+        self._aim(t_ns, now_ns)
+        self._make()
+
+    def _aim(self, t_ns: int, now_ns: int) -> None:
+        """What is made from now on begins there."""
         self._target, self._at_end, self._grain_ns = float(t_ns), False, None
         if self._output is None:
             self._set_wall(now_ns, t_ns)
             return
-        self._output.flush()
         self._fresh = self._sent
         self._times.clear()
         self._stretcher.seek((t_ns - self._source.begin_ns) * self._rate / NS)
         self._made = float(t_ns)
-        self._make()
 
     def _set_wall(self, now_ns: int, t_ns: float) -> None:
         self._wall.set(now_ns, t_ns, playing=self._playing, speed=self._speed, loop=self._loop)
