@@ -56,11 +56,15 @@ class Coding:
         By rater, those of the tier; a rater who coded and gave none has an empty tuple.
     stretches : mapping of str to tuple of Stretch
         By rater what he or she was to code, in order of time.
+    partial : frozenset of str
+        Raters who coded the session by several versions of the codebook, so that what has no code
+        by this one may have one by another.
     """
 
     session: CodedSession
     marks: Mapping[str, tuple[Mark, ...]]
     stretches: Mapping[str, tuple[Stretch, ...]]
+    partial: frozenset[str] = frozenset()
 
     def covers(self, rater: str, t_ns: int) -> bool:
         """Whether a rater was to code that time."""
@@ -116,6 +120,7 @@ class _Gathering:
         default_factory=dict
     )
     left_out: Counter[str] = field(default_factory=Counter)
+    partial: set[tuple[str, Phase, int, str]] = field(default_factory=set)
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
@@ -135,7 +140,7 @@ def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) 
     tiers = []
     for (sha, tier, phase), of_session in work.tiers.items():
         if any(marks for raters in of_session.values() for marks in raters.values()):
-            tiers.append(_tier_coding(codebooks[sha], tier, phase, sessions, of_session))
+            tiers.append(_tier_coding(work, codebooks[sha], tier, phase, sessions, of_session))
             continue
         book = codebooks[sha]
         name = f"{tier} of {book.id}, version {book.version}"
@@ -168,7 +173,7 @@ def _sort(
         if rater.marks:
             work.left_out[f"{rater.rater}: no person gave these marks"] += 1
         return
-    for sha, round_ in _kinds(rater):
+    for sha, round_ in _kinds(rater, codebooks):
         own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
         if round_ == "reconciled":
             work.left_out[
@@ -196,6 +201,12 @@ def _sort(
             work.left_out[
                 f"{rater.rater}, {session.name}: {outside} marks outside of what was to be coded"
             ] += 1
+        if len(_versions(rater, round_, codebook, codebooks)) > 1:
+            work.partial.add((sha, phase, number, rater.rater))
+            work.left_out[
+                f"{rater.rater}, {session.name}: coded by several versions of {codebook.id}; what "
+                "has no code by one of them is taken as not coded by it, and spans are not compared"
+            ] += 1
         known = {tier.name for tier in codebook.tiers}
         if strange := sorted({mark.tier for mark in own} - known):
             work.left_out[
@@ -209,16 +220,26 @@ def _sort(
             ]
 
 
-def _kinds(rater: RaterMarks) -> list[tuple[str, Round]]:
+def _kinds(rater: RaterMarks, codebooks: Mapping[str, Codebook]) -> list[tuple[str, Round]]:
     """By which versions and in which rounds a rater coded a session; a rater who opened it and gave
-    nothing has coded it, too."""
+    nothing by any version of a codebook has coded it, too."""
     kinds = {(mark.codebook, mark.round) for mark in rater.marks}
-    if rater.codebook:
+    opened = codebooks.get(rater.codebook)
+    if rater.codebook and not (opened and _versions(rater, rater.round, opened, codebooks)):
         kinds.add((rater.codebook, rater.round))
     return sorted(kinds)
 
 
+def _versions(
+    rater: RaterMarks, round_: Round, codebook: Codebook, codebooks: Mapping[str, Codebook]
+) -> set[str]:
+    """The versions of a codebook by which a rater gave marks in a round."""
+    used = {mark.codebook for mark in rater.marks if mark.round == round_}
+    return {sha for sha in used if (book := codebooks.get(sha)) and book.id == codebook.id}
+
+
 def _tier_coding(
+    work: _Gathering,
     codebook: Codebook,
     name: str,
     phase: Phase,
@@ -235,6 +256,11 @@ def _tier_coding(
                 session,
                 {rater: tuple(marks) for rater, marks in sorted(raters.items())},
                 {rater: tuple(_stretches(session, rater, phase)) for rater in raters},
+                frozenset(
+                    rater
+                    for rater in raters
+                    if (codebook.sha256, phase, number, rater) in work.partial
+                ),
             )
         )
     return TierCoding(codebook, tier, phase, tuple(codings))

@@ -233,9 +233,11 @@ def _of_spans(
         own = tuple(stretch.of_code(code.id) for stretch in stretches)
         if code.kind == "point":
             ratings = in_windows(own, step).comparable() if own else _empty(raters)
-            measure: Measure = CohenKappa() if len(raters) == 2 else alpha_for(ratings, "nominal")
-            figure = _figure(tier, code.id, raters, ratings, measure)
-            yield replace(figure, basis="windows", kappa_max=None, grid_s=step * ATOM_NS / 1e9)
+            first: Measure = CohenKappa() if len(raters) == 2 else alpha_for(ratings, "nominal")
+            for measure in (first, GwetAC1()):
+                figure = _figure(tier, code.id, raters, ratings, measure)
+                grid_s = step * ATOM_NS / 1e9
+                yield replace(figure, basis="windows", kappa_max=None, grid_s=grid_s)
             continue
         yield _time(tier, code.id, raters, own, True)
         if len(raters) == 2:

@@ -125,7 +125,7 @@ def differences(stretch: SharedStretch) -> Iterator[tuple[int, int, tuple[frozen
 
 
 def _shared(coding: Coding, raters: tuple[str, ...]) -> Iterator[SharedStretch]:
-    present = [rater for rater in raters if rater in coding.marks]
+    present = [r for r in raters if r in coding.marks and r not in coding.partial]
     edges = sorted({edge for rater in present for pair in coding.stretches[rater] for edge in pair})
     for t0, t1 in pairwise(edges):
         here = tuple(rater for rater in present if coding.covers(rater, t0))

@@ -177,7 +177,8 @@ def _coded(
         if tier.tier.exclusive and len(marks) > 1:  # of files that were joined: the last one holds
             marks = [max(marks, key=lambda mark: (mark.utc, mark.id))]
         none: frozenset[str] | None = None
-        if tier.tier.optional and rater in coding.marks and coding.covers(rater, unit.t0_ns):
+        whole = rater in coding.marks and rater not in coding.partial
+        if tier.tier.optional and whole and coding.covers(rater, unit.t0_ns):
             none = frozenset()
         codes.append(frozenset(mark.code for mark in marks) or none)
         values.append({mark.code: mark.value for mark in marks if mark.value is not None})

@@ -221,6 +221,7 @@ def test_codes_that_may_overlap_are_compared_each_by_itself() -> None:
     assert figure(results, "binary u-alpha", "uncertain").result.value == pytest.approx(1)
     assert figure(results, "binary u-alpha", "bored").result.value == pytest.approx(1)
     moments = figure(results, "Cohen's kappa", "insight")
+    assert figure(results, "Gwet's AC1", "insight").result.value == 1
     assert (moments.basis, moments.grid_s, moments.result.value) == ("windows", 1.0, 1)
 
 
@@ -271,6 +272,40 @@ def test_versions_of_a_codebook_are_never_pooled() -> None:
     values = [results_of(tier, step=1000).figures[0].result.value for tier in strategy]
     assert values[0] == 1
     assert values[1] == pytest.approx(cohen_kappa_score(ANNA, BEN))
+
+
+def test_a_rater_who_began_to_recode_has_left_nothing_without_a_code() -> None:
+    second = codebook(2)
+    glad = ["glad", None, None, None]
+    half = unit_marks("ben", glad[:1]) + unit_marks("ben", [None, None, "glad"], second)
+    spans_ = span_marks("ben", SPANS_B)
+    coded = session(
+        [
+            rater("anna", unit_marks("anna", glad) + span_marks("anna", SPANS_A)),
+            rater("ben", half + spans_, book=second),
+        ],
+        n_units=4,
+    )
+    result = gather([coded], {BOOK.sha256: BOOK, second.sha256: second})
+    first = {t.tier.name: t for t in result.tiers if t.codebook.version == 1}
+    # Of four units ben has coded one by the first version, and one by the second.
+    assert results_of(first["mood"], step=1000).figures[0].result.n_comparable == 1
+    spans_result = results_of(first["doing"], step=1000).figures[0].result
+    assert spans_result.reason == "no time was coded by two raters"
+    assert any("coded by several versions of small" in line for line in result.left_out)
+
+
+def test_opening_a_new_version_is_no_coding_by_it() -> None:
+    second = codebook(2)
+    coded = session(
+        [
+            rater("anna", unit_marks("anna", ANNA), book=second),
+            rater("ben", unit_marks("ben", BEN), book=second),
+        ]
+    )
+    result = gather([coded], {BOOK.sha256: BOOK, second.sha256: second})
+    assert {tier.codebook.version for tier in result.tiers} == {1}
+    assert not any("several versions" in line for line in result.left_out)
 
 
 def test_training_is_apart_and_drafts_and_programs_are_left_out() -> None:
