@@ -50,6 +50,7 @@ from labapp.cli.options import (
 )
 from labapp.cli.planning import plan
 from labapp.cli.plugins import plugins_app
+from labapp.cli.replay import replay
 from labapp.cli.sessions import sessions_app
 from labapp.cli.stimuli import stimuli_app
 from labapp.cli.studies import studies_app
@@ -74,6 +75,7 @@ app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")
 app.command("metrics")(metrics)
 app.command("plan")(plan)
+app.command("replay")(replay)
 
 
 @app.command()

@@ -1,0 +1,66 @@
+"""The command that shows and plays a recorded session."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import Data, session_path
+from labapp.console import say
+from labapp.errors import UsageError
+
+
+def replay(
+    session: Annotated[str, typer.Argument(help="A session or bundle: its name or path.")],
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds."),
+    ] = None,
+    still: Annotated[
+        Path | None,
+        typer.Option(
+            "--still",
+            metavar="FILE.png",
+            help="Write the participant’s screen at that time, without a window.",
+        ),
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="WxH", help="Of --still, in pixels. Default: 1366x768."),
+    ] = None,
+    trails: Annotated[
+        bool,
+        typer.Option("--trails", help="With --still: the dials’ movements of the last 5 seconds."),
+    ] = False,
+    data: Data = None,
+) -> None:
+    """See and hear a recorded session: the participant's screen at any time.
+
+    Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5 --still screen.png
+    """
+    from labapp.journal.opening import open_record
+    from labapp.replay.times import time_ns
+
+    t_ns = None if at is None else time_ns(at)
+    if still is None:
+        raise UsageError("--still is missing.", todo="Name the picture: --still screen.png")
+    if t_ns is None:
+        raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
+    record = open_record(session_path(session, data))
+    width, height = _pixels(size)
+    from labapp.ui.replay.stills import write_still
+
+    for problem in write_still(record, t_ns, still, width, height, trails=trails):
+        say(problem, err=True)
+    say(f"picture: {still}")
+
+
+def _pixels(size: str | None) -> tuple[int, int]:
+    """Width and height as in 1366x768. Raises UsageError."""
+    match = re.fullmatch(r"(\d{3,4})[x×](\d{3,4})", size or "1366x768")
+    if match is None:
+        raise UsageError(f"{size!r} is no size.", todo="Write width and height, as in 1366x768.")
+    return int(match[1]), int(match[2])
