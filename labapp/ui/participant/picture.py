@@ -99,6 +99,19 @@ class WindowPicture:
             self._settled = self.stack.currentWidget()
             self._settle()
 
+    def follow_at_once(self) -> None:
+        """Bring it in step with the session, and its layout to rest: nobody looks again later. What
+        is scrolled can only be so far as what is laid out is long."""
+        for _ in range(LOOKS):
+            self.follow()
+            self.lay_out()
+
+    @staticmethod
+    def lay_out() -> None:
+        """Lay out what asks for it, now."""
+        for _ in range(LOOKS):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+
     def _resize(self, size: QSize) -> None:
         """Be as large as the window of the participant is."""
         if size != self.window.size():
@@ -109,8 +122,7 @@ class WindowPicture:
         """Lay out what has just come up. Pictures take the room that others leave them, which those
         know after a first look."""
         self.looks_left = LOOKS
-        for _ in range(LOOKS):
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        self.lay_out()
 
     def renew(self) -> None:
         """Make the screen anew when it is shown next: screens follow a session in the order of

@@ -145,7 +145,7 @@ class PastWindow:
         try:
             if self._past.error is not None:
                 raise self._past.error
-            self.picture.follow()
+            self.picture.follow_at_once()
         except LabappError as error:
             self.problem = error.what
             self.picture.renew()
@@ -160,6 +160,8 @@ class PastWindow:
             pixmap = self.picture.draw(room, ratio)
             if not self.picture.looks_left:
                 break
+            # What is drawn first may find out what room it needs.
+            self.picture.lay_out()
         if trails:
             self._draw_trails(pixmap, ratio)
         return pixmap
