@@ -1,0 +1,59 @@
+"""`labapp replay --still`: a screen of a recorded session as a picture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+
+from labapp.simulation.at_scale import simulate_at_scale
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simulated")
+    return simulate_at_scale("quickstart", 1, "understanding", folder / "data", 1)[0]
+
+
+def replay(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "labapp", "replay", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_still_is_the_same_picture_every_time(session: Path, tmp_path: Path) -> None:
+    first, second, wide = (tmp_path / f"{name}.png" for name in ("first", "second", "wide"))
+    for path in (first, second):
+        done = replay(session, "--at", "5:00", "--still", path, "--trails")
+        assert done.returncode == 0, done.stderr
+    assert first.read_bytes() == second.read_bytes()
+    image = QImage(str(first))
+    assert (image.width(), image.height()) == (1366, 768)
+    assert replay(session, "--at", "300", "--still", wide, "--size", "1920x1080").returncode == 0
+    assert QImage(str(wide)).width() == 1920
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--at", "5:70", "--still", "x.png"], "is no time"),
+        (["--at", "99:00", "--still", "x.png"], "is not in the session"),
+        (["--still", "x.png"], "needs a time"),
+        (["--at", "5:00", "--still", "x.png", "--size", "big"], "is no size"),
+        (["--at", "5:00", "--still", "x.tiff/y.png"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_told(session: Path, options: list[str], told: str) -> None:
+    done = replay(session, *options)
+    assert done.returncode == 1 or done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_picture_that_is_there_is_not_overwritten(session: Path, tmp_path: Path) -> None:
+    path = tmp_path / "there.png"
+    path.write_bytes(b"mine")
+    assert "exists already" in replay(session, "--at", "5:00", "--still", path).stderr
+    assert path.read_bytes() == b"mine"

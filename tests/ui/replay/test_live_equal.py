@@ -1,0 +1,135 @@
+"""The replayed screen is the one that was live: pixel for pixel, whatever the order of seeking.
+
+Masked are the focus ring, the caret and what lies under the pointer, which no journal holds.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from labapp.clock import FakeClock
+from labapp.journal.opening import open_record
+from labapp.replay.history import History
+from labapp.session import opening
+from labapp.session.scheduling import VirtualScheduler
+from labapp.simulation.decoders import Decoders
+from labapp.simulation.driver import Driver
+from labapp.simulation.pace import FAST
+from labapp.study.allocation import rule_of, variants
+from labapp.study.loading import load
+from labapp.ui.bridge import Bridge
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.replay.picture import PastWindow, still
+from labapp.ui.strings import strings_of
+from tests.helpers.sample import sample
+
+SHARES = {
+    "quickstart": 0.02,
+    "calibration": 0.01,
+    "synthetic-crowd": 0.003,
+    "mnist-think-aloud": 0.03,
+    "protopnet-distinction": 0.3,
+    "prototree-distinction": 0.3,
+    "gradcam-distinction-labels": 0.3,
+}
+"""How many of the moments of a session are looked at."""
+FEW = ("quickstart", "protopnet-distinction", "mnist-think-aloud")
+
+
+def pixels(image: QImage) -> NDArray[np.uint8]:
+    """Height x width x 3."""
+    image = image.convertToFormat(QImage.Format.Format_RGB32)
+    whole = np.frombuffer(image.constBits(), np.uint8)
+    return whole.reshape(image.height(), image.width(), 4)[..., :3].copy()
+
+
+@pytest.mark.parametrize("study", sample(list(SHARES), FEW))
+def test_the_replayed_screen_is_the_one_that_was_live(
+    study: str, tmp_path: Path, qapp: QApplication
+) -> None:
+    loaded = load(study)
+    label = loaded.study.participants.label(1)
+    cells = () if rule_of(loaded.study) is None else next(variants(loaded.study))[1]
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    dependencies = replace(
+        Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
+        make_scheduler=lambda of: scheduler,
+        fsync_on_commit=False,
+        commit_timeout_s=5.0,
+        decode_at_once=True,
+        keeps_pictures=True,
+    )
+    session = opening.create(
+        loaded,
+        label,
+        dependencies,
+        data=tmp_path / "data",
+        cells=cells,
+        make_clock=lambda start: clock,
+    )
+    runner = session.runner
+    bridge = Bridge(runner)
+    window = ParticipantWindow(
+        bridge,
+        loaded,
+        strings_of(loaded),
+        loaded.study.presentation,
+        session.give_consent,
+    )
+    window.resize(1366, 768)
+    window.show()
+    session.begin()
+    driver = Driver(
+        runner,
+        session.give_consent,
+        "understanding",
+        session.planned.seed,
+        label,
+        FAST,
+        paints=True,
+        language=session.planned.language,
+    )
+    driver.start()
+    rng = random.Random(study)
+    seen = []
+
+    def look() -> bool:
+        if rng.random() < SHARES[study] and not runner.finished:
+            for _ in range(4):
+                qapp.processEvents()
+                window.looks.look()
+            window.setFocus()
+            qapp.processEvents()
+            seen.append((clock.now_ns(), runner.state, pixels(window.grab().toImage())))
+        return runner.finished
+
+    scheduler.run(look)
+    driver.stop()
+    window.close_for_good()
+    window.deleteLater()
+    session.close("over")
+    assert len(seen) > 25
+    rng.shuffle(seen)
+    with History(open_record(session.folder.path)) as history:
+        past = PastWindow(history)
+        for t_ns, state, live in seen:
+            assert history.state_at(t_ns) == state
+            past.show_time(t_ns)
+            picture = pixels(past.draw(past.picture.window.size(), 1.0).toImage())
+            assert picture.shape == live.shape
+            differing = int(np.any(picture != live, axis=2).sum())
+            assert differing == 0, f"{differing} pixels at {t_ns / 1e9:.3f} s"
+        past.close()
+        assert history.problems == ()
+        # The same picture every time, of a window of any size.
+        middle = (history.begin_ns + history.end_ns) // 2
+        assert still(history, middle) == still(history, middle)
