@@ -106,10 +106,13 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
 
 
 def study_progress(study: Path) -> Iterator[SessionProgress]:
-    """How far each session of a study is, in the order of their names. study: its folder."""
+    """How far each session of a study is whose participant did not withdraw, in the order of their
+    names. study: its folder."""
     for path in places(study):
         try:
-            yield progress_of(annotations_of(open_record(path)))
+            record = open_record(path)
+            if not record.withdrawn:
+                yield progress_of(annotations_of(record))
         except LabappError as error:
             yield SessionProgress(path.name, problem=error.what)
 

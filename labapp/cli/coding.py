@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from labapp.cli import annotating
+from labapp.cli import annotating, governing
 from labapp.cli.agreeing import code_agree
 
-_ALL = "Codes of recorded sessions: segment, check, schema, diff, history, verify, status, agree."
+_ALL = (
+    "Codes of recorded sessions: segment, check, schema, diff, history, verify, status, assign, "
+    "lock, agree, adjudicate, redact, pack, receive."
+)
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",
     short_help=_ALL,
@@ -20,6 +23,6 @@ def code() -> None:
     """Codes of recorded sessions. Example: labapp code agree --table ratings.csv"""
 
 
-for _name, _command in annotating.COMMANDS.items():
+for _name, _command in (annotating.COMMANDS | governing.COMMANDS).items():
     code_app.command(_name)(_command)
 code_app.command("agree")(code_agree)

@@ -1,0 +1,346 @@
+"""Rounds of coding: who codes what is drawn, independent coding is locked before anybody talks
+about it, and what differs is settled afterwards.
+
+Agreement that is reported comes from locked, independent coding alone; see `reportable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.assigning import Draw, draw_assignments
+from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.ledger import Ledger
+from labapp.annotations.marks import STATUS
+from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations
+from labapp.annotations.places import check_rater, rater_file
+from labapp.annotations.settlements import Disagreement, disagreements
+from labapp.annotations.store import codebooks_in, open_settlements
+from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
+from labapp.errors import AnnotationError, UsageError
+
+
+@dataclass(frozen=True)
+class AssigningReport:
+    """What was assigned.
+
+    Attributes
+    ----------
+    draw : Draw
+        Who codes what of the sessions that nobody had yet.
+    before : tuple of Assignment
+        What was assigned earlier; it stays.
+    left_out : tuple of (str, str)
+        Sessions that cannot be assigned, and why.
+    """
+
+    draw: Draw
+    before: tuple[Assignment, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "draw": self.draw.id,
+            "seed": self.draw.seed,
+            "both": self.draw.both,
+            "stretches": self.draw.stretches,
+            "double": self.draw.double,
+            "assignments": [
+                {
+                    "session": a.session,
+                    "rater": a.rater,
+                    "role": a.role,
+                    "round": a.round,
+                    "t0_s": a.t0_ns / 1e9,
+                    "t1_s": a.t1_ns / 1e9,
+                }
+                for a in self.draw.assignments
+            ],
+            "assigned_before": len({a.session for a in self.before}),
+            "left_out": [{"session": name, "why": why} for name, why in self.left_out],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The report for people."""
+        for rater in self.draw.raters:
+            own = [a for a in self.draw.assignments if a.rater == rater]
+            primary = [a.session for a in own if a.role == "primary"]
+            second = [a for a in own if a.role == "second"]
+            minutes = sum(a.t1_ns - a.t0_ns for a in second) / 60e9
+            yield (
+                f"{rater}: {len(primary)} sessions first, {len(second)} stretches "
+                f"({minutes:.1f} min) of others second"
+            )
+            for session in primary:
+                yield f"  {session}"
+            for a in second:
+                yield f"  {a.session} {a.t0_ns / 1e9:.1f}–{a.t1_ns / 1e9:.1f} s, second"
+        share = self.draw.double / self.draw.stretches if self.draw.stretches else 0.0
+        yield (
+            f"{self.draw.double} of {self.draw.stretches} stretches are coded twice "
+            f"({share:.0%}; seed {self.draw.seed})"
+        )
+        for name, why in self.left_out:
+            yield f"Left out: {name}: {why}"
+
+
+def assign_study(
+    study: Path,
+    raters: Sequence[str],
+    both: float,
+    seed: int,
+    round: Round = "independent",  # noqa: A002 - the field's name
+) -> AssigningReport:
+    """Draw who codes what of a study's sessions that nobody was assigned to, and write it down.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of its sessions.
+    raters : sequence of str
+        Their names.
+    both : float
+        Share of the stretches that are coded twice, 0 to 1.
+    seed : int
+        Of the draw.
+    round : str
+        See `Round`.
+
+    Raises
+    ------
+    UsageError
+        There is nothing to assign, or the draw cannot be made.
+    AnnotationError
+        A name cannot be a rater's, or the draw cannot be written down.
+    """
+    for rater in raters:
+        check_rater(rater, study)
+    sessions = study_sessions(study)
+    before = assignments_of_study(study)
+    left_out = list(sessions.left_out)
+    ready = []
+    for session in sessions.usable:
+        segmentation = session.annotations.segmentation
+        if not segmentation.frozen:
+            what = "its units are not frozen" if segmentation.units else "it has no units"
+            left_out.append((session.name, what))
+        else:
+            ready.append(codable(session.record, segmentation))
+    new = undrawn(ready, before, round)
+    if not new:
+        why = "; ".join(f"{name}: {what}" for name, what in left_out)
+        raise UsageError(
+            f"All sessions of {study.name} that can be coded are assigned already."
+            if ready
+            else f"No session of {study.name} can be assigned ({why or 'there is none'}).",
+            todo="`labapp code segment NAME --freeze` makes and freezes units; what is assigned "
+            "stays.",
+        )
+    draw = draw_assignments(new, raters, both, seed, round)
+    save_draw(study, draw)
+    return AssigningReport(draw, before, tuple(left_out))
+
+
+def reportable(rater: RaterMarks) -> tuple[Mark, ...]:
+    """The marks of a rater that agreement may be reported from: given alone, and locked since."""
+    if rater.machine or rater.status != "locked":
+        return ()
+    return tuple(mark for mark in rater.marks if mark.round == "independent")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A rater's coding of a session that was locked.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    rater : str
+        Whose it is.
+    marks : int
+        How many.
+    uncoded : int
+        Assigned units without a code on a tier that is not optional.
+    """
+
+    session: str
+    rater: str
+    marks: int
+    uncoded: int
+
+
+def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
+    """Lock independent coding, so that nothing of it changes any more.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of its sessions.
+    raters : sequence of str
+        Whose; all raters' where none is named.
+
+    Raises
+    ------
+    AnnotationError
+        A coding is a draft still, or there is none. Nothing is locked then.
+    AnnotationsBusy
+        A window has a file open.
+    """
+    assignments = assignments_of_study(study)
+    due: list[tuple[AnnotatedSession, RaterMarks]] = []
+    drafts: list[str] = []
+    for session in study_sessions(study).usable:
+        for name, rater in sorted(session.annotations.raters.items()):
+            if rater.machine or (raters and name not in raters) or rater.round != "independent":
+                continue
+            if rater.status == "draft":
+                drafts.append(f"{name} in {session.name}")
+            elif rater.status == "done":
+                due.append((session, rater))
+    if drafts:
+        raise AnnotationError(
+            f"Not done yet: {', '.join(drafts)}.",
+            safe="Nothing was locked.",
+            todo="Whoever codes says *Done* in the window when all is coded; then lock it.",
+        )
+    if not due:
+        raise AnnotationError(
+            "There is no independent coding that could be locked.",
+            safe="What was locked before stays locked.",
+            todo="`labapp code status` shows how far everybody is.",
+        )
+    locked = []
+    for session, rater in due:
+        with Ledger(rater_file(session.path, rater.rater)) as file:
+            file.append(STATUS, {"status": "locked"})
+            file.flush()
+        books = codebooks_in(session.record)
+        uncoded = uncoded_units(session.annotations, rater, assignments, books)
+        locked.append(Locked(session.name, rater.rater, len(rater.marks), uncoded))
+    return locked
+
+
+def uncoded_units(
+    annotations: SessionAnnotations,
+    rater: RaterMarks,
+    assignments: Sequence[Assignment],
+    codebooks: Mapping[str, Codebook],
+) -> int:
+    """How many of a rater's units have no code on a tier that is not optional: of those assigned,
+    or of all the participant's where nothing is."""
+    book = codebooks.get(rater.codebook)
+    own = [a for a in assignments if (a.session, a.rater) == (annotations.session, rater.rater)]
+    units = [
+        unit.id
+        for unit in annotations.segmentation.units
+        if unit.speaker == "participant"
+        and (not own or any(entry.covers(unit.t0_ns) for entry in own))
+    ]
+    tiers = [t.name for t in book.tiers if t.on == "units" and not t.optional] if book else []
+    given = {(mark.tier, mark.unit) for mark in rater.marks}
+    return sum(any((tier, unit) not in given for tier in tiers) for unit in units)
+
+
+def study_disagreements(study: Path) -> list[Disagreement]:
+    """Where raters differ, over all sessions of a study. Raises AnnotationError."""
+    assignments = assignments_of_study(study)
+    return [
+        difference
+        for session in study_sessions(study).usable
+        for difference in disagreements(session.annotations, assignments)
+    ]
+
+
+def settle(
+    study: Path, difference: Disagreement, by: str, marks: Sequence[Mark], reason: str
+) -> None:
+    """Settle a disagreement between raters.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of the sessions.
+    difference : Disagreement
+        As `study_disagreements` gave it.
+    by : str
+        The adjudicator.
+    marks : sequence of Mark
+        What holds; see `adjudicated`.
+    reason : str
+        Why.
+
+    Raises
+    ------
+    AnnotationError
+        The coding is not locked, there is no reason, or it cannot be written.
+    """
+    session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
+    if session is None:
+        raise AnnotationError(f"{difference.session} is not there any more.")
+    raters = session.annotations.raters
+    if unlocked := [name for name in difference.marks if raters[name].status != "locked"]:
+        raise AnnotationError(
+            f"The coding of {' and '.join(unlocked)} in {session.name} is not locked: what is "
+            "settled before that would be no independent coding any more.",
+            safe="Nothing was settled.",
+            todo=f"`labapp code lock {study.name}` locks what is done.",
+        )
+    with open_settlements(session.path, by, record=session.record) as file:
+        file.settle(difference, marks, reason)
+        file.flush()
+
+
+def adjudicated(
+    difference: Disagreement, codes: Sequence[str], codebooks: Mapping[str, Codebook]
+) -> tuple[Mark, ...]:
+    """Marks with other codes than any rater gave, for what is settled.
+
+    Parameters
+    ----------
+    difference : Disagreement
+        What raters differ about.
+    codes : sequence of str
+        Ids of codes of its tier.
+    codebooks : mapping of str to Codebook
+        By their SHA-256, see `labapp.annotations.store.codebooks_in`.
+
+    Raises
+    ------
+    AnnotationError
+        The codebook that they coded by has no such code on that tier.
+    """
+    given = [mark for marks in difference.marks.values() for mark in marks]
+    book = codebooks.get(given[0].codebook) if given else None
+    result = []
+    for code_id in codes:
+        code = book.code(code_id) if book else None
+        if book is None or code is None or code.tier != difference.tier:
+            known = [] if book is None else [c.id for c in book.given(difference.tier)]
+            raise AnnotationError(
+                f"There is no code {code_id!r} on the tier {difference.tier!r}.",
+                safe="Nothing was settled.",
+                todo=f"Give one of: {', '.join(known)}." if known else "",
+            )
+        end = difference.t0_ns if code.kind == "point" else difference.t1_ns
+        t1_ns = difference.t1_ns if difference.unit is not None else end
+        result.append(
+            Mark(
+                "",
+                "",
+                code.tier,
+                code.id,
+                difference.t0_ns,
+                t1_ns,
+                difference.unit,
+                codebook=book.sha256,
+                round="reconciled",
+                blind=(),
+            )
+        )
+    return tuple(result)

@@ -1,0 +1,212 @@
+"""Commands of `labapp code` about who codes what, what is settled, and what may leave the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.console import say, say_json, say_line
+from labapp.errors import UsageError
+
+Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
+
+
+def code_assign(
+    study: Study,
+    raters: Annotated[
+        str, typer.Option("--raters", metavar="NAME,NAME", help="Who codes, parted by commas.")
+    ],
+    both: Annotated[
+        float, typer.Option("--both", metavar="SHARE", help="Share that is coded twice, 0 to 1.")
+    ] = 0.2,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same draw.")] = 1,
+    training: Annotated[
+        bool, typer.Option("--training", help="To learn the codebook; never counted.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Draw who codes which session, and which stretches a second rater codes, too.
+
+    Stretches are drawn over all sessions, in proportion to conditions. What is assigned stays;
+    sessions that come later are drawn by calling this again.
+
+    Example: labapp code assign my-study --raters anna,ben --both 0.2 --seed 1
+    """
+    from labapp.annotations.rounds import assign_study
+
+    names = [name.strip() for name in raters.split(",") if name.strip()]
+    round_ = "training" if training else "independent"
+    report = assign_study(study_folder(study, data), names, both, seed, round_)  # type: ignore[arg-type]
+    if json_:
+        say_json(report.to_json())
+        return
+    for line in report.lines():
+        say_line(line)
+
+
+def code_lock(
+    study: Study,
+    rater: Annotated[
+        list[str] | None,
+        typer.Option("--rater", help="Whose coding; all who are done if left out."),
+    ] = None,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Lock coding that is done, before raters talk about it: agreement is reported from it alone.
+
+    It cannot be unlocked. Example: labapp code lock my-study --rater anna --rater ben
+    """
+    from dataclasses import asdict
+
+    from labapp.annotations.rounds import lock
+
+    locked = lock(study_folder(study, data), rater or ())
+    if json_:
+        say_json([asdict(entry) for entry in locked])
+        return
+    for entry in locked:
+        units = "unit" if entry.uncoded == 1 else "units"
+        left = f"; {entry.uncoded} {units} without a code" if entry.uncoded else ""
+        say_line(f"{entry.session}: {entry.marks} marks of {entry.rater} are locked{left}")
+
+
+def code_adjudicate(
+    study: Study,
+    settle: Annotated[
+        int | None, typer.Option("--settle", metavar="NUMBER", help="The one to settle.")
+    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Who settles it.")] = None,
+    take: Annotated[
+        str | None, typer.Option("--take", metavar="RATER", help="This rater is right.")
+    ] = None,
+    code: Annotated[
+        list[str] | None, typer.Option("--code", help="Another code holds; give it again for more.")
+    ] = None,
+    nothing: Annotated[bool, typer.Option("--nothing", help="Nothing was to be coded.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Where raters differ; and settle one of these with a reason.
+
+    Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
+    """
+    from labapp.annotations.rounds import study_disagreements
+
+    folder = study_folder(study, data)
+    differences = study_disagreements(folder)
+    if settle is not None:
+        _settle(folder, differences, settle, by, take, code or [], nothing, reason)
+        say(f"{settle} is settled.")
+        return
+    rows = [
+        {
+            "number": number,
+            "session": d.session,
+            "t0_s": d.t0_ns / 1e9,
+            "t1_s": d.t1_ns / 1e9,
+            "tier": d.tier,
+            "unit": d.unit,
+            "codes": {rater: [mark.code for mark in marks] for rater, marks in d.marks.items()},
+            "settled": None
+            if d.settlement is None
+            else {
+                "codes": [mark.code for mark in d.settlement.marks],
+                "by": d.settlement.by,
+                "reason": d.settlement.reason,
+            },
+        }
+        for number, d in enumerate(differences, start=1)
+    ]
+    if json_:
+        say_json(rows)
+        return
+    for row, d in zip(rows, differences, strict=True):
+        codes = "; ".join(
+            f"{rater}: {', '.join(m.code for m in marks) or 'nothing'}"
+            for rater, marks in d.marks.items()
+        )
+        end = ""
+        if d.settlement is not None:
+            holds = ", ".join(mark.code for mark in d.settlement.marks) or "nothing"
+            end = f" → {holds} ({d.settlement.by}: {d.settlement.reason})"
+        begin = f"{d.t0_ns / 1e9:.1f}–{d.t1_ns / 1e9:.1f} s"
+        say_line(f"{row['number']}  {d.session}  {begin}  {d.tier}  {codes}{end}")
+    if not rows:
+        say("Raters differ nowhere, or nothing was coded twice.")
+
+
+def _settle(
+    folder: Path,
+    differences: list,  # type: ignore[type-arg]
+    number: int,
+    by: str | None,
+    take: str | None,
+    codes: list[str],
+    nothing: bool,
+    reason: str,
+) -> None:
+    from labapp.annotations.codebook import versions_of
+    from labapp.annotations.rounds import adjudicated, settle
+
+    if not 1 <= number <= len(differences):
+        raise UsageError(
+            f"There is no disagreement {number}: there are {len(differences)}.",
+            todo="`labapp code adjudicate STUDY` lists them.",
+        )
+    if by is None:
+        raise UsageError("Who settles it is missing.", todo="Say it with --by NAME.")
+    if (take is not None) + bool(codes) + nothing != 1:
+        raise UsageError(
+            "What holds is missing, or said twice.",
+            todo="Give one of --take RATER, --code CODE and --nothing.",
+        )
+    difference = differences[number - 1]
+    if take is not None and take not in difference.marks:
+        raise UsageError(
+            f"{take!r} did not code this.", todo=f"Take one of {', '.join(difference.marks)}."
+        )
+    marks = difference.marks[take] if take else ()
+    if codes:
+        marks = adjudicated(difference, codes, versions_of(folder))
+    settle(folder, difference, by, marks, reason)
+
+
+def code_redact(
+    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    begin: Annotated[str, typer.Argument(metavar="T0", help="Session time: 12:34.5, or seconds.")],
+    end: Annotated[str, typer.Argument(metavar="T1", help="Its end, likewise.")],
+    by: Annotated[str, typer.Option("--by", help="Who redacts: a rater's name.")],
+    replacement: Annotated[
+        str, typer.Option("--replacement", help="What stands for the words.")
+    ] = "[…]",
+    data: Data = None,
+) -> None:
+    """Let neither sound nor words of a stretch leave the lab.
+
+    The words go out of the files of annotations for good. The recording stays as it is; it is
+    silent there in every bundle, pack and clip.
+
+    Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
+    """
+    from labapp.annotations.redacting import redact
+    from labapp.replay.times import time_ns
+
+    report = redact(session_path(session, data), time_ns(begin), time_ns(end), by, replacement)
+    for line in report.lines():
+        say_line(line)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "assign": code_assign,
+    "lock": code_lock,
+    "adjudicate": code_adjudicate,
+    "redact": code_redact,
+}
+"""By the name behind `labapp code`."""
