@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -442,3 +442,17 @@ def test_units_of_the_moderator_look_otherwise(line: Timeline) -> None:
     mine = colours(image, line.scale.x(MIN), line.scale.x(2 * MIN), y, y + 2)
     theirs = colours(image, line.scale.x(7 * MIN), line.scale.x(8 * MIN), y, y + 2)
     assert mine.isdisjoint(theirs)
+
+
+def test_a_trial_without_room_for_its_name_has_its_number(qapp: QApplication) -> None:
+    room, ink = QRectF(0, 0, 20, 16), theme.LIGHT.color("ink")
+    image = QImage(40, 16, QImage.Format.Format_RGB32)
+    words = {}
+    for text, shorter in (("Question 2 of 5 · solved", ("Question 2 of 5", "2")), ("2", ())):
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
+        drawing.draw_label(painter, room, text, ink, shorter)
+        painter.end()
+        words[text] = image.copy()
+    first, second = words.values()
+    assert first == second

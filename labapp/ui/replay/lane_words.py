@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -104,6 +105,13 @@ def screen_label(item: LaneItem, parts: Parts) -> str:
     if item.kind == "part":
         return wording.part_title(part.title)
     return words_of(part).trial(part, item.trial or 1)
+
+
+def shorter_labels(item: LaneItem, parts: Parts) -> tuple[str, ...]:
+    """What a part or a trial is called where there is less room; of a trial also its number."""
+    label = screen_label(item, parts)
+    number = re.search(r"\d+", label) if item.kind == "trial" else None
+    return (label,) if number is None else (label, number[0])
 
 
 def joined_screen(lane: Lane, parts: Parts) -> Sequence[LaneItem]:

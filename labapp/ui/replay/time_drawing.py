@@ -6,6 +6,7 @@ of its row, so that ten thousand marks cost no more than the pixels they lie on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -276,15 +277,21 @@ def translucent(value: str, alpha: int) -> QColor:
 @lru_cache(maxsize=4096)
 def elided(text: str, width: int, px: int = SMALL_PX) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
-    if width < px:
+    if width < px / 2:
         return ""
     shown = metrics(px).elidedText(text, Qt.TextElideMode.ElideRight, width)
     return shown if shown == text or len(shown) >= LEAST_LETTERS else ""
 
 
-def draw_label(painter: QPainter, rect: QRectF, text: str, ink: QColor) -> None:
-    """Words in a bar, as far as there is room."""
-    shown = elided(text, int(rect.width()))
+def draw_label(
+    painter: QPainter, rect: QRectF, text: str, ink: QColor, shorter: Sequence[str] = ()
+) -> None:
+    """Words in a bar; where there is no room for all, the first of some shorter ones that fits,
+    else as far as there is room."""
+    room = int(rect.width())
+    shown = elided(text, room)
+    if shown != text:
+        shown = next((words for words in shorter if elided(words, room) == words), shown)
     if shown:
         painter.setFont(font(SMALL_PX))
         painter.setPen(ink)

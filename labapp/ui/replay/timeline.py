@@ -117,7 +117,7 @@ class Timeline(QWidget):
     def set_peaks(self, peaks: drawing.PeakSource | None) -> None:
         """The heights of its sound; None where there is none. Call `set_session` first."""
         self.voice.set_peaks(peaks, self.scale)
-        self._changed()
+        self._arrange()
 
     def set_lanes(self, lanes: Sequence[Lane]) -> None:
         """What happened when."""
@@ -213,7 +213,7 @@ class Timeline(QWidget):
         """Where the voice is: as high as the rows leave room, at least 64 px."""
         top = 4 + STRIP_PX + 8
         room = self.height() - top - AXIS_PX - self._rows_height() - 2 * ROW_GAP_PX
-        tall = min(max(VOICE_PX, room), TALLEST_VOICE_PX)
+        tall = VOICE_PX if self.voice.silent else min(max(VOICE_PX, room), TALLEST_VOICE_PX)
         return QRectF(self.scale.x0, top, self.scale.width, tall)
 
     def rows_rect(self) -> QRectF:
@@ -359,7 +359,7 @@ class Timeline(QWidget):
             painter.setPen(pen(self.palette_.hairline))
             painter.drawLine(QPointF(x, top), QPointF(x, axis.top() + 3))
             width = metrics(theme.SECONDARY_PX - 2).horizontalAdvance(words)
-            if x + width <= axis.right() + RIGHT_PX:
+            if x + width <= axis.right() + RIGHT_PX / 2:
                 painter.setPen(self.palette_.color("secondary"))
                 room = QRectF(x, axis.top() + 3, width + 2, AXIS_PX - 4)
                 painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)

@@ -14,7 +14,14 @@ from PySide6.QtGui import QPainter
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui.language import counted, number, tr
 from labapp.ui.replay import time_drawing as drawing
-from labapp.ui.replay.lane_words import Parts, item_label, item_tip, joined_screen, title
+from labapp.ui.replay.lane_words import (
+    Parts,
+    item_label,
+    item_tip,
+    joined_screen,
+    shorter_labels,
+    title,
+)
 from labapp.ui.replay.time_scale import TimeScale
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import color, font, metrics, pen
@@ -150,6 +157,7 @@ class _Bars:
 
     def __init__(self, items: Sequence[LaneItem], parts: Parts, outcomes: bool) -> None:
         self._labels = [item_label(item, parts, outcomes=outcomes) for item in items]
+        self._shorter = [shorter_labels(item, parts) for item in items]
         self._t0 = np.array([item.t0_ns for item in items], dtype=np.int64)
         self._t1 = np.array([item.t1_ns for item in items], dtype=np.int64)
 
@@ -162,7 +170,8 @@ class _Bars:
         if ink:
             for place in wide.tolist():
                 rect = _room(view.scale, band, int(self._t0[place]), int(self._t1[place]))
-                drawing.draw_label(painter, rect, self._labels[place], color(ink))
+                words, shorter = self._labels[place], self._shorter[place]
+                drawing.draw_label(painter, rect, words, color(ink), shorter)
 
     def tip(self, t_ns: int) -> str:
         place = int(np.searchsorted(self._t0, t_ns, "right")) - 1

@@ -53,6 +53,11 @@ class Voice:
         self._level: tuple[int, np.ndarray] | None = None
 
     @property
+    def silent(self) -> bool:
+        """Whether the session has no sound."""
+        return self._peaks is None
+
+    @property
     def units(self) -> tuple[Unit, ...]:
         """In order of their beginnings."""
         return self._units
@@ -115,6 +120,10 @@ class Voice:
         painter.drawLine(QPointF(scale.x0, middle), QPointF(scale.x0 + scale.width, middle))
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
+        else:
+            room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
+            words = tr("No sound was recorded.")
+            drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._seen(scale):
             if item.kind in ABSENT:
                 self._paint_absence(painter, band, view, item)
@@ -160,9 +169,8 @@ class Voice:
         if words == item_label(item, {}):
             low = QRectF(rect.left(), band[0] + band[1] - 18, rect.width(), 16)
             painter.fillRect(low, view.palette.color("card"))
-            drawing.draw_label(
-                painter, low.adjusted(3, 0, 0, 0), words, view.palette.color("alarm")
-            )
+            ink = view.palette.color(ABSENT[item.kind])
+            drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
 
     def _seen(self, scale: TimeScale) -> list[LaneItem]:
         return [i for i in self._items if i.t1_ns >= scale.left_ns and i.t0_ns <= scale.right_ns]
