@@ -35,6 +35,13 @@ def replay(
         bool,
         typer.Option("--trails", help="With --still: the dials’ movements of the last 5 seconds."),
     ] = False,
+    clip: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--clip", metavar="T0 T1", help="Write the sound between two times."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.wav", help="Of --clip: the file to write.")
+    ] = None,
     data: Data = None,
 ) -> None:
     """See and hear a recorded session: the participant's screen at any time.
@@ -44,6 +51,11 @@ def replay(
     from labapp.journal.opening import open_record
     from labapp.replay.times import time_ns
 
+    if clip is not None:
+        _clip(session_path(session, data), clip, out)
+        return
+    if out is not None:
+        raise UsageError("--out is for a clip.", todo="Say of what: --clip 12:34.5 12:50")
     t_ns = None if at is None else time_ns(at)
     if still is None:
         raise UsageError("--still is missing.", todo="Name the picture: --still screen.png")
@@ -56,6 +68,17 @@ def replay(
     for problem in write_still(record, t_ns, still, width, height, trails=trails):
         say(problem, err=True)
     say(f"picture: {still}")
+
+
+def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
+    from labapp.journal.opening import open_record
+    from labapp.replay.clips import write_clip
+    from labapp.replay.times import time_ns
+
+    if out is None:
+        raise UsageError("--clip needs a file.", todo="Name it: --out clip.wav")
+    for line in write_clip(open_record(path), time_ns(times[0]), time_ns(times[1]), out).lines():
+        say(line)
 
 
 def _pixels(size: str | None) -> tuple[int, int]:

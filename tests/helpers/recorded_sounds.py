@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from labapp.audio.writer import wav_header
 from labapp.clock import NS
-from labapp.events.lifecycle import SegmentEnded, SessionCompleted
+from labapp.events.event import Source
+from labapp.events.lifecycle import PartStarted, SegmentEnded, SessionCompleted
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
+from labapp.tasks.consent.events import ConsentGiven
 from tests.helpers.journals import SessionBuilder, golden_plan
 
 RATE = 8000
+PARTICIPANT = Source.PARTICIPANT
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,18 @@ def name_of(number: int) -> str:
     return f"audio/segment-{number:02d}.wav"
 
 
-def sounding_session(root: Path, *takes: Take, end_s: float) -> Path:
-    """A session folder below `root` with these sounds and nothing else in it."""
+def sounding_session(
+    root: Path, *takes: Take, end_s: float, uses: dict[str, bool] | None = None
+) -> Path:
+    """A session folder below `root` with these sounds and nothing else in it; uses: what the
+    participant agreed to one by one."""
     builder = SessionBuilder(study_files=None)
     frozen = golden_plan()
     builder.plan(frozen.pop("plan"), **frozen)
     builder.segment(0, 1)
+    if uses is not None:
+        builder.at(0.1, PartStarted(0), "consent")
+        builder.at(0.2, ConsentGiven("0" * 64, "name", uses), "consent", source=PARTICIPANT)
     for number, take in enumerate(takes, 1):
         _add(builder, name_of(number), take)
     builder.at(end_s, SessionCompleted())
