@@ -30,7 +30,7 @@ from labapp.annotations.lines import (
 from labapp.errors import AnnotationError, AnnotationsBusy
 from labapp.reading import files
 
-SYNC_S = 0.2
+SYNC_S = 0.15
 """Pause between two syncs; with the sync itself nothing waits longer than 250 ms."""
 LARGEST = 64 * files.MIB
 """Bytes of a file. A mark has some three hundred."""

@@ -33,7 +33,7 @@ class Line(NamedTuple):
     seq : int
         Number of the line in its file, from 1 without holes.
     utc : str
-        When it was written; later than that of every line before it.
+        When it was written; never before that of a line before it.
     kind : str
         What was done, such as `mark.put`.
     v : int
@@ -154,7 +154,7 @@ def parse(content: bytes) -> Lines:
         if line.seq != expected:
             what = f"it has the number {line.seq}, and {expected} was due"
             problems.append(Problem(number, what))
-        elif line.utc <= utc:
+        elif line.utc < utc:
             problems.append(Problem(number, "it was written before the line above it"))
         expected, utc = line.seq + 1, line.utc
         if not problems:
@@ -189,15 +189,12 @@ def checked(lines: Lines, place: str) -> Lines:
 def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
     """The lines of two files of one rater as those of one, whichever comes first.
 
-    What both have counts once; the rest stands in the order of time.
+    What both have counts once; the rest stands in the order of time, so that a third file may come
+    before or after them, too.
     """
     contents = {(line.utc, line.kind, line.v, _body(line)): line for line in (*first, *second)}
-    ordered = [contents[key] for key in sorted(contents)]
-    out: list[Line] = []
-    for number, line in enumerate(ordered, start=1):
-        utc = line.utc if not out or line.utc > out[-1].utc else _after(out[-1].utc)
-        out.append(line._replace(seq=number, utc=utc))
-    return tuple(out)
+    ordered = (contents[key] for key in sorted(contents))
+    return tuple(line._replace(seq=number) for number, line in enumerate(ordered, start=1))
 
 
 def as_bytes(lines: Iterable[Line]) -> bytes:

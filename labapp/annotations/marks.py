@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -47,8 +49,8 @@ class MarksFold:
     ----------
     marks : dict of str to Mark
         By their ids, those taken back left out.
-    status : str
-        See `labapp.annotations.model.Status`.
+    statuses : dict of str to str
+        How far each round is, see `labapp.annotations.model.Status`.
     memos : dict of str to str
         Remarks on the session (`session`) and on codes (`code:ID`), by what they are about.
     opened : mapping
@@ -57,17 +59,22 @@ class MarksFold:
 
     def __init__(self) -> None:
         self.marks: dict[str, Mark] = {}
-        self.status: Status = "draft"
+        self.statuses: dict[str, Status] = {}
         self.opened: Mapping[str, Any] = {}
         self.memos: dict[str, str] = {}
+        self._ordered: list[Mark] = []
+        self._together: dict[tuple[str, str | None], set[str]] = defaultdict(set)
 
     def apply(self, line: Line) -> None:
         """Take in the next line. Raises ValueError."""
         if line.kind == PUT:
             mark = replace(record_from(Mark, line.body), utc=line.utc)
+            self._take_out(mark.id)
             self.marks[mark.id] = mark
+            insort(self._ordered, mark, key=_place)
+            self._together[mark.tier, mark.unit].add(mark.id)
         elif line.kind == REMOVED:
-            self.marks.pop(text_in(line.body, "id"), None)
+            self._take_out(text_in(line.body, "id"))
         elif line.kind == MEMO:
             about, text = text_in(line.body, "about"), text_in(line.body, "text")
             self.memos[about] = text
@@ -77,7 +84,7 @@ class MarksFold:
             status = text_in(line.body, "status")
             if status not in STATUSES:
                 raise ValueError(f"its status is {status!r}")
-            self.status = cast(Status, status)
+            self.statuses[text_in(line.body, "round")] = cast(Status, status)
         elif line.kind == OPENED:
             text_in(line.body, "rater")
             text_in(line.body, "codebook")
@@ -88,9 +95,20 @@ class MarksFold:
         elif line.kind != TOMBSTONE:
             raise ValueError("a newer labapp wrote it")
 
+    def _take_out(self, mark_id: str) -> None:
+        mark = self.marks.pop(mark_id, None)
+        if mark is not None:
+            del self._ordered[bisect_left(self._ordered, _place(mark), key=_place)]
+            self._together[mark.tier, mark.unit].discard(mark_id)
+
     def ordered(self) -> tuple[Mark, ...]:
         """The marks in order of time."""
-        return tuple(sorted(self.marks.values(), key=lambda m: (m.t0_ns, m.t1_ns, m.id)))
+        return tuple(self._ordered)
+
+    def together(self, tier: str, unit: str | None) -> tuple[Mark, ...]:
+        """The marks of a tier on a unit, or all that are on none; in order of time."""
+        marks = (self.marks[name] for name in self._together.get((tier, unit), ()))
+        return tuple(sorted(marks, key=_place))
 
     def rater_marks(self, rater: str) -> RaterMarks:
         """Everything as a record. rater: the name of the file."""
@@ -98,7 +116,7 @@ class MarksFold:
         return RaterMarks(
             rater,
             self.ordered(),
-            self.status,
+            self.statuses.get(opened.get("round", ""), "draft"),
             bool(opened.get("machine", False)),
             str(opened.get("codebook", "")),
             opened.get("round", "independent"),
@@ -116,6 +134,8 @@ class MarksFile(EditedFile):
         By which marks are given.
     blind, round :
         What every mark says of how it was given.
+    foreign : iterable of str
+        SHA-256 of versions of other codebooks: marks by them stand beside those given here.
     """
 
     OPENED = OPENED
@@ -129,6 +149,7 @@ class MarksFile(EditedFile):
         blind: Sequence[Blinding],
         round: Round,  # noqa: A002  (the field's word)
         segmentation: Segmentation,
+        foreign: Iterable[str] = (),
         fold: MarksFold,
         checked: Callable[[], None] | None = None,
     ) -> None:
@@ -137,6 +158,7 @@ class MarksFile(EditedFile):
         self.blind = tuple(blind)
         self.round: Round = round
         self._units = {unit.id: unit for unit in segmentation.units}
+        self._foreign = frozenset(foreign)
         self._marks = fold
         self._ordered: tuple[Mark, ...] | None = None
         super().__init__(path, self._marks, checked)
@@ -150,8 +172,8 @@ class MarksFile(EditedFile):
 
     @property
     def status(self) -> Status:
-        """See `labapp.annotations.model.Status`."""
-        return self._marks.status
+        """Of the round that is open, see `labapp.annotations.model.Status`."""
+        return self._marks.statuses.get(self.round, "draft")
 
     def get(self, mark_id: str) -> Mark | None:
         """The mark of that id; None where there is none."""
@@ -219,6 +241,8 @@ class MarksFile(EditedFile):
         if (unit := self._units.get(mark.unit or "")) is not None:
             mark = replace(mark, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)
         before = self.get(mark.id)
+        if before is not None:
+            self._refuse_round(before.round)
         entries: list[Entry] = []
         inverse: list[Entry] = []
         if tier.exclusive:
@@ -236,6 +260,7 @@ class MarksFile(EditedFile):
         mark = self.get(mark_id)
         if mark is None:
             raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
+        self._refuse_round(mark.round)
         self._do([_removal(mark_id)], [_putting(mark)])
 
     @property
@@ -259,7 +284,7 @@ class MarksFile(EditedFile):
         if status == self.status:
             return
         self._refuse_locked()
-        self._append([(STATUS, {"status": status})])
+        self._append([(STATUS, {"status": status, "round": self.round})])
         self._undo.clear()
         self._redo.clear()
 
@@ -291,12 +316,13 @@ class MarksFile(EditedFile):
         """The marks of the same tier that cannot stand beside this one, and what is left of
         each."""
         point = mark.t0_ns == mark.t1_ns
-        for other in self.marks:
-            if other.id == mark.id or other.tier != mark.tier:
+        for other in self._marks.together(mark.tier, mark.unit):
+            if other.id == mark.id or other.round != mark.round:
                 continue
-            if mark.unit is not None or other.unit is not None:
-                if mark.unit == other.unit:
-                    yield other, []
+            if other.codebook in self._foreign:
+                continue
+            if mark.unit is not None:
+                yield other, []
                 continue
             if point or other.t0_ns == other.t1_ns:
                 if (mark.t0_ns, mark.t1_ns) == (other.t0_ns, other.t1_ns):
@@ -306,14 +332,22 @@ class MarksFile(EditedFile):
                 yield other, _outside(other, mark)
 
     def _refuse_locked(self) -> None:
-        if self.status == "locked":
+        self._refuse_round(self.round)
+
+    def _refuse_round(self, round_: str) -> None:
+        if self._marks.statuses.get(round_) == "locked":
             raise AnnotationError(
-                f"The marks of {self.rater} are locked: agreement was computed from them.",
-                todo="Go on in a round of its own: training or reconciled.",
+                f"The marks of {self.rater} in the round {round_} are locked: agreement was "
+                "computed from them.",
+                todo="What was settled afterwards is coded in the round reconciled.",
             )
 
     def _changed(self) -> None:
         self._ordered = None
+
+
+def _place(mark: Mark) -> tuple[int, int, str]:
+    return mark.t0_ns, mark.t1_ns, mark.id
 
 
 def _fits(mark: Mark, kind: str) -> bool:

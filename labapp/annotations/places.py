@@ -17,6 +17,13 @@ LINES = ".jsonl"
 
 MODERATOR = "moderator"
 """The rater whose marks are the flags, notes and prompts of the journal."""
+SIMULATED = "simulated"
+"""The rater whose marks are those of a simulated participant's words."""
+KEPT = {
+    MODERATOR: "what the moderator wrote down in the session",
+    SIMULATED: "the codes of what simulated participants say",
+}
+"""Names that no rater can have, and what they stand for."""
 RATER = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
@@ -62,9 +69,9 @@ def check_rater(name: str, study: Path | None = None) -> str:
             f"{name!r} is no name for a rater.",
             todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
-    if name.casefold() == MODERATOR:
+    if name.casefold() in KEPT:
         raise AnnotationError(
-            f"The name {name!r} is kept for what the moderator wrote down in the session.",
+            f"The name {name!r} is kept for {KEPT[name.casefold()]}.",
             todo="Take another name, such as anna or rater-2.",
         )
     if why := reserved(name):

@@ -14,12 +14,11 @@ from pathlib import Path
 
 from labapp import resources
 from labapp.annotations.model import Mark, RaterMarks, Text, Unit
+from labapp.annotations.places import SIMULATED as SIMULATED
 from labapp.events import Event, Payload
 from labapp.events.speech import SpeechSimulated
 from labapp.reading import files
 
-SIMULATED = "simulated"
-"""The origin of such units and texts, and the rater of such marks."""
 WITHHELD = "[withheld]"
 """What stands for the words in a de-identified copy."""
 

@@ -28,6 +28,7 @@ from labapp.annotations.places import (
     LINES,
     MODERATOR,
     RATERS,
+    SIMULATED,
     TRANSCRIPT,
     UNITS,
     annotations_folder,
@@ -36,7 +37,7 @@ from labapp.annotations.places import (
 )
 from labapp.annotations.redaction import shown_texts, without_memos
 from labapp.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
-from labapp.annotations.simulated import SIMULATED, simulated_speech
+from labapp.annotations.simulated import simulated_speech
 from labapp.annotations.texts import TextsFile, TextsFold
 from labapp.annotations.units import UnitsFile, UnitsFold
 from labapp.errors import AnnotationError
@@ -189,6 +190,7 @@ def open_marks(
             "freezes them; in the window they are looked through first.",
         )
     codebooks.store_version(session.parent, codebook)
+    versions = codebooks.versions_of(session.parent)
     fold = MarksFold()
     identity = identity_of(record, session)
     path = rater_file(session, rater)
@@ -208,6 +210,7 @@ def open_marks(
         blind=blind,
         round=round,
         segmentation=segmentation,
+        foreign=(sha for sha, other in versions.items() if other.id != codebook.id),
         fold=fold,
         checked=ours,
     )

@@ -114,12 +114,15 @@ class UnitsFile(EditedFile):
     ) -> None:
         self.by = by
         self._units = fold
+        self._segmentation: Segmentation | None = None
         super().__init__(path, fold, checked)
 
     @property
     def segmentation(self) -> Segmentation:
         """The units as they are now."""
-        return self._units.segmentation()
+        if self._segmentation is None:
+            self._segmentation = self._units.segmentation()
+        return self._segmentation
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -313,6 +316,9 @@ class UnitsFile(EditedFile):
         if unit is None:
             raise AnnotationError(f"There is no unit {unit_id!r} (any more).")
         return unit
+
+    def _changed(self) -> None:
+        self._segmentation = None
 
     def _refuse_others(self, what: str) -> None:
         if self.frozen and self.by != self._units.by:
