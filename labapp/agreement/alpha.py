@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.agreement.measure import Sums, one_category, ratio
+from labapp.agreement.measure import Sums, one_category, ratio, shrunk
 from labapp.agreement.ratings import MISSING, Ratings
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -57,7 +57,7 @@ class Alpha:
         if self.level == "ordinal":
             rank = np.cumsum(totals, axis=-1) - totals / 2
             return np.asarray((rank[..., :, None] - rank[..., None, :]) ** 2)
-        scale = np.array(self.scale, np.float64)
+        scale = shrunk(np.array(self.scale, np.float64))
         apart = scale[:, None] - scale[None, :]
         if self.level == "ratio":
             both = scale[:, None] + scale[None, :]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.agreement.measure import Sums, by_cluster, ratio
+from labapp.agreement.measure import Sums, by_cluster, ratio, shrunk
 from labapp.agreement.ratings import Ratings
 
 _ROUNDING = 1e-12
@@ -31,6 +31,7 @@ class Intraclass:
         """In order: units, squared totals of units, squared values, and totals of raters; of the
         distances to the middle of all values."""
         numbers, complete = _complete(ratings)
+        numbers = shrunk(numbers)
         centred = numbers - numbers.mean() if numbers.size else numbers
         totals = centred.sum(axis=1)
         rows = np.column_stack(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.agreement.measure import Sums, by_cluster, one_category, ratio
+from labapp.agreement.measure import Sums, by_cluster, one_category, ratio, shrunk
 from labapp.agreement.ratings import MISSING, Ratings
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -66,7 +66,7 @@ class CohenKappa:
     def _cost(self, size: int) -> NDArray[np.float64]:
         if self.weights == "none":
             return 1 - np.eye(size)
-        scale = np.array(self.scale or range(size), np.float64)
+        scale = shrunk(np.array(self.scale or range(size), np.float64))
         apart = np.abs(scale[:, None] - scale[None, :])
         return apart if self.weights == "linear" else apart**2
 

@@ -209,6 +209,13 @@ def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[np.floa
     return np.asarray(np.where(nothing, np.nan, quotient), np.float64)
 
 
+def shrunk(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers over the largest of them, whose squares are no longer too large for a float; what is
+    worked out from them does not change by it."""
+    largest = np.abs(numbers).max(initial=0.0)
+    return np.asarray(numbers / largest) if largest > 0 else numbers
+
+
 def one_category(ratings: Ratings) -> str:
     """The clause for ratings that are all the same; empty where they are not."""
     # Of units with a rating to compare alone: the others do not enter.

@@ -78,6 +78,15 @@ def test_a_ratio_has_no_numbers_below_zero() -> None:
         alpha([[-1, 2], [1, 1]], "ratio")
 
 
+@pytest.mark.parametrize("level", ["interval", "ratio"])
+@pytest.mark.parametrize("factor", [1e-300, 1e-5, 1e307])
+def test_the_unit_of_measurement_plays_no_part(level: Level, factor: float) -> None:
+    rows = from_lines(KRIPPENDORFF)
+    larger = ratings_of([[cell and cell * factor for cell in row] for row in rows])
+    value = coefficient(alpha_for(larger, level), larger).value
+    assert value == pytest.approx(alpha(rows, level), abs=1e-12)
+
+
 def test_zero_is_a_ratio() -> None:
     assert alpha([[0, 0], [1, 1], [2, 2]], "ratio") == 1
 

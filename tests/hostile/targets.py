@@ -219,6 +219,17 @@ def _(data: bytes) -> None:
         list(ratings._rows(path))
 
 
+@target("rating table", b"unit,a,b\nu1,1,2\nu2,2,2\n", b"unit;a;b\nu1;1,5;2\n")
+def _(data: bytes) -> None:
+    from labapp.agreement.table import agree, read_table
+
+    with placed("a.csv", data) as path:
+        table = read_table(path)
+        for level in ("nominal", "ordinal", "interval", "ratio"):
+            with suppress(LabappError):
+                agree(table, "alpha", level)  # type: ignore[arg-type]
+
+
 @cache
 def _session() -> Path:
     root = Path(tempfile.mkdtemp(prefix="labapp-fuzz-", dir=_quick()))
