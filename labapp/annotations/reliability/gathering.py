@@ -183,7 +183,7 @@ def _sort(
         if round_ == "independent" and rater.status != "locked":
             work.left_out[
                 f"{rater.rater}: independent coding that is not locked yet ({rater.status}); it is "
-                "compared once nothing of it can change any more"
+                "compared once nothing of it can change any more (labapp code lock)"
             ] += 1
             continue
         codebook = codebooks.get(sha)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import SessionAnnotations
 from labapp.annotations.reliability.gathering import CodedSession
 from labapp.annotations.store import annotations_of, codebooks_in
+from labapp.annotations.study_sessions import study_sessions
 from labapp.errors import UsageError
 from labapp.journal.opening import iter_records
 from labapp.journal.record import Record
@@ -49,32 +50,37 @@ def read_studies(paths: Sequence[Path]) -> CodedStudies:
     LabappError
         Something is none of these, a session is given twice, or a file of it is damaged.
     """
-    sessions: list[CodedSession] = []
+    sessions: dict[tuple[str, str], CodedSession] = {}
     codebooks: dict[str, Codebook] = {}
     remarks: list[str] = []
-    seen: set[tuple[str, str]] = set()
     for path in paths:
-        folders = sessions_in(path) or [path]
-        for folder in folders:
-            for record in iter_records(folder):
-                name = str(record.name)
-                study = record.study
-                if (study, name) in seen:
-                    raise UsageError(
-                        f"{name} is given twice.", todo="Name each study, session or bundle once."
-                    )
-                seen.add((study, name))
-                if record.withdrawn:
-                    remarks.append(f"{name}: left out, the participant withdrew.")
-                    continue
-                annotations = annotations_of(record)
-                remarks += [f"{name}: {remark}" for remark in annotations.remarks]
-                codebooks.update(codebooks_in(record))
-                sessions.append(_coded(record, study, annotations))
-    return CodedStudies(tuple(sessions), codebooks, tuple(remarks))
+        for record, coded in _records(path, remarks):
+            key = record.study, str(record.name)
+            if key in sessions:
+                raise UsageError(
+                    f"{key[1]} is given twice.", todo="Name each study, session or bundle once."
+                )
+            remarks += [f"{key[1]}: {remark}" for remark in coded.remarks]
+            codebooks.update(codebooks_in(record))
+            sessions[key] = _coded(record, coded)
+    return CodedStudies(tuple(sessions.values()), codebooks, tuple(remarks))
 
 
-def _coded(record: Record, study: str, annotations: SessionAnnotations) -> CodedSession:
+def _records(path: Path, remarks: list[str]) -> Iterator[tuple[Record, SessionAnnotations]]:
+    """The sessions that may be used; the others are told of in `remarks`."""
+    if sessions_in(path):
+        study = study_sessions(path)
+        remarks += [f"{name}: {why.rstrip('.')}." for name, why in study.left_out]
+        yield from ((session.record, session.annotations) for session in study.usable)
+        return
+    for record in iter_records(path):
+        if record.withdrawn:
+            remarks.append(f"{record.name}: its participant withdrew.")
+        else:
+            yield record, annotations_of(record)
+
+
+def _coded(record: Record, annotations: SessionAnnotations) -> CodedSession:
     units = annotations.segmentation.units
     end = max(record.rows[-1].t_ns, *(unit.t1_ns for unit in units), 0) + 1
-    return CodedSession(study, annotations, 0, end, assignments_of(record))
+    return CodedSession(record.study, annotations, 0, end, assignments_of(record))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from labapp.annotations import store
+from labapp.annotations import rounds, store
 from labapp.annotations.assigning import Draw
 from labapp.annotations.assignments import save_draw
 from labapp.annotations.model import Assignment, Unit
@@ -143,9 +143,7 @@ def coded(tmp_path: Path) -> Path:
 
 
 def lock(folder: Path) -> None:
-    for name in ("anna", "ben"):
-        with store.open_marks(folder, name, BOOK) as marks:
-            marks.set_status("locked")
+    assert len(rounds.lock(folder.parent)) == 2
 
 
 def test_from_the_files_of_two_raters_to_their_kappa(
@@ -179,6 +177,19 @@ def test_a_study_goes_by_its_name_too(agree: Run, coded: Path, tmp_path: Path) -
     assert status == 0, err
     assert "strategy, independent: Cohen's kappa 0.742, 12 units, anna, ben" in out
     assert agree(str(coded), "--out", str(tmp_path / "session"))[0] == 0
+
+
+def test_a_session_that_cannot_be_read_is_told_and_the_others_are_compared(
+    agree: Run, coded: Path, tmp_path: Path
+) -> None:
+    lock(coded)
+    broken = coded.with_name("sub-P09_ses-1_20260102T030405Z")
+    broken.mkdir()
+    (broken / "journal.sqlite").write_bytes(b"none")
+    status, out, err = agree(str(coded.parent), "--out", str(tmp_path / "out"))
+    assert status == 0, err
+    assert "12 units" in out
+    assert f"Left out: {broken.name}:" in err
 
 
 def test_a_second_rater_is_compared_on_what_was_drawn(
