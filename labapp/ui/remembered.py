@@ -1,18 +1,20 @@
-"""What the home remembers from one start to the next: own studies and the last choices."""
+"""What windows remember from one start to the next, a small file of plain values each."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from labapp import resources
 from labapp.errors import DataFolderError
 from labapp.reading import files
 from labapp.reading.values import json_value
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 FILE = "home.json"
 MOST_STUDIES = 30
@@ -55,40 +57,84 @@ class Remembered:
         return replace(self, study=study, own=dict(known))
 
 
+Choices = TypeVar("Choices", bound="DataclassInstance")
+
+
 def read() -> Remembered:
-    """What the last start left; the usual choices where there is nothing.
+    """What the last start of the home left; the usual choices where there is nothing.
 
     Raises DataFolderError where the file is there and is no such file: nothing of it is used.
     """
-    path = _path()
+    return read_choices(FILE, Remembered(), "home", _check_own)
+
+
+def _check_own(choices: Remembered) -> None:
+    if not all(isinstance(title, str) for title in choices.own.values()):
+        raise ValueError("'own' is not as expected")
+
+
+def read_choices(
+    name: str, usual: Choices, window: str, check: Callable[[Choices], None] = lambda choices: None
+) -> Choices:
+    """The last choices in a window; the usual ones where nothing was left.
+
+    Parameters
+    ----------
+    name : str
+        Of the file in the settings folder.
+    usual : dataclass
+        The usual choices; what is in the file has the types of their fields.
+    window : str
+        What the window is called, in English.
+    check : callable
+        Raises ValueError for values that cannot be.
+
+    Raises
+    ------
+    DataFolderError
+        The file is there and is no such file: nothing of it is used.
+    """
+    path = resources.settings_root() / name
     if not files.exists(path):
-        return Remembered()
+        return usual
     try:
-        return _checked(json_value(files.content(path, LARGEST)))
+        choices = _checked(json_value(files.content(path, LARGEST)), usual)
+        check(choices)
     except (OSError, ValueError) as error:
         raise DataFolderError(
-            f"The home's last choices in {path} cannot be read ({error}).",
-            safe="Sessions and studies are not affected; the home starts with the usual choices.",
+            f"The {window}'s last choices in {path} cannot be read ({error}).",
+            safe=f"Sessions and studies are not affected; the {window} starts with the usual "
+            "choices.",
             todo="Choose again: the file is then written anew.",
         ) from error
+    return choices
 
 
-def _checked(value: Any) -> Remembered:
-    usual = asdict(Remembered())
+def _checked(value: Any, usual: Choices) -> Choices:
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
-    known = {name: value.get(name, default) for name, default in usual.items()}
-    for name, default in usual.items():
+    defaults = asdict(usual)
+    known = {name: value.get(name, default) for name, default in defaults.items()}
+    for name, default in defaults.items():
         if type(known[name]) is not type(default):
             raise ValueError(f"{name!r} is not as expected")
-    if not all(isinstance(title, str) for title in known["own"].values()):
-        raise ValueError("'own' is not as expected")
-    return Remembered(**known)
+    return replace(usual, **known)
 
 
 def write(choices: Remembered) -> None:
-    """Keep the choices for the next start. Raises DataFolderError."""
-    path = _path()
+    """Keep the home's choices for the next start. Raises DataFolderError."""
+    write_choices(FILE, choices, "home")
+
+
+def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
+    """Keep the choices in a window for the next start, see `read_choices`.
+
+    Raises
+    ------
+    DataFolderError
+        They cannot be written.
+    """
+    path = resources.settings_root() / name
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,11 +143,7 @@ def write(choices: Remembered) -> None:
         partial.replace(path)
     except OSError as error:
         raise DataFolderError(
-            f"The home's choices could not be kept in {path} ({error.strerror}).",
+            f"The {window}'s choices could not be kept in {path} ({error.strerror}).",
             safe="Sessions and studies are not affected.",
             todo="Make the folder writable, or name another one in $LABAPP_SETTINGS.",
         ) from error
-
-
-def _path() -> Path:
-    return resources.settings_root() / FILE

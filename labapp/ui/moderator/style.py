@@ -72,6 +72,24 @@ def stylesheet(p: Palette) -> str:
     }}
     QPushButton[role="chip"]:hover {{ color: {p.ink}; }}
     QPushButton[role="chip"]:focus {{ border: 1px solid {p.accent}; padding: 2px 8px; }}
+    QPushButton[role="pill"] {{
+        background: transparent; border: 1px solid {p.hairline}; border-radius: 6px;
+        padding: 2px {theme.SPACE_S}px; min-height: 22px; color: {p.secondary};
+        font-size: {theme.SECONDARY_PX}px;
+    }}
+    QPushButton[role="pill"]:hover {{ color: {p.ink}; border-color: {p.accent}; }}
+    QPushButton[role="pill"]:checked {{ color: {p.accent}; border-color: {p.accent};
+        background: {p.accent_soft}; }}
+    QPushButton[role="pill"]:focus {{ border: 1px solid {p.accent}; padding: 2px 8px; }}
+    QLabel[role="pill"] {{ color: {p.secondary}; border: 1px solid {p.hairline};
+        border-radius: 6px; padding: 2px {theme.SPACE_S}px; font-size: {theme.SECONDARY_PX}px; }}
+    QLabel[role="pill"][tone="warn"] {{ color: {p.warn}; border-color: {p.warn}; }}
+    QLabel[role="key"] {{ font-size: {theme.SECONDARY_PX}px; font-weight: 600; }}
+    QFrame[role="sheet"] {{ background: {p.card}; border: 1px solid {p.secondary};
+        border-radius: {theme.RADIUS}px; }}
+    QFrame[role="foot"] {{ background: {p.card}; border: none;
+        border-top: 1px solid {p.hairline}; }}
+    QSplitter::handle {{ background: transparent; }}
     QPushButton[role="flag"] {{
         text-align: left; padding: 2px {theme.SPACE_S}px; min-height: 26px;
         font-size: {theme.SECONDARY_PX}px; border-radius: 6px;

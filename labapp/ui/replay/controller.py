@@ -1,0 +1,440 @@
+"""The clock of the replay: what is heard says what is seen, never the reverse.
+
+A timer asks the player for the session time that is heard now, and moves playhead and picture after
+it. A picture that takes long to draw is drawn less often, always for the newest time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from labapp.annotations.model import Unit
+from labapp.ui.language import N_, number, tr
+
+TICK_MS = 16
+"""Between two looks at the player's clock while it plays."""
+SECOND_NS = 1_000_000_000
+SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
+USUAL_SPEED = 1.0
+BACK_S = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+"""What may be gone back when playing is resumed, in seconds."""
+USUAL_BACK_S = 2.0
+STEP_NS, LITTLE_NS = SECOND_NS, SECOND_NS // 10
+REPEATED_NS = 3 * SECOND_NS
+REPEAT_SPEED = 0.75
+GRAIN_MS = 60
+"""Of sound in scrubbing and playing backwards."""
+BACKWARDS = (1.0, 2.0, 4.0)
+MOMENT_NS = SECOND_NS // 4
+"""A jump back from just behind a mark goes to the mark before it."""
+
+Find = Callable[[str, int, bool], int | None]
+"""The session time of the next (True) or previous thing of a kind, seen from a time."""
+
+NONE_THERE: dict[str, str] = {
+    "trial": N_("There is no other question in this direction."),
+    "note": N_("There is no other note in this direction."),
+    "flag": N_("There is no other flag in this direction."),
+    "silence": N_("There is no other silence in this direction."),
+    "dial": N_("There is no other move of a dial in this direction."),
+}
+"""What is said where a jump finds nothing."""
+
+
+class Player(Protocol):
+    """What plays the sound, see `labapp.audio.player`."""
+
+    @property
+    def playing(self) -> bool:
+        """Whether time passes."""
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is heard, as a sentence; empty where all is well."""
+
+    def play(self) -> None: ...
+    def pause(self) -> None: ...
+    def seek(self, t_ns: int) -> None: ...
+    def scrub(self, t_ns: int) -> None: ...
+    def set_speed(self, speed: float) -> None: ...
+    def set_loop(self, t0_ns: int | None, t1_ns: int | None = None) -> None: ...
+    def heard_ns(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class ReplayController(QObject):
+    """Plays, pauses, jumps and loops, and says what time it is.
+
+    Signals
+    -------
+    moved(int)
+        The playhead stands at another session time in ns. At most once a tick.
+    picture_due(int)
+        The picture of that time is to be drawn now.
+    playing_changed(bool), speed_changed(float), back_changed(float)
+        Playing or not; times as quick; seconds gone back when playing is resumed.
+    loop_changed(object)
+        The stretch that is looped as (t0_ns, t1_ns), or None.
+    unit_changed(str)
+        The id of the unit at the playhead; empty where there is none.
+    notice(str)
+        A sentence for whoever pressed a key that could do nothing.
+    """
+
+    moved = Signal(object)
+    picture_due = Signal(object)
+    playing_changed = Signal(bool)
+    speed_changed = Signal(float)
+    back_changed = Signal(float)
+    loop_changed = Signal(object)
+    unit_changed = Signal(str)
+    notice = Signal(str)
+
+    def __init__(
+        self,
+        player: Player,
+        begin_ns: int,
+        end_ns: int,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.player = player
+        self.begin_ns, self.end_ns = begin_ns, max(end_ns, begin_ns)
+        self.find: Find = lambda kind, t_ns, forward: None
+        self.speed = USUAL_SPEED
+        self.back_s = USUAL_BACK_S
+        self.loop: tuple[int, int] | None = None
+        self.selection: tuple[int, int] | None = None
+        self._units: tuple[Unit, ...] = ()
+        self._unit = ""
+        self._now = begin_ns
+        self._drawn: int | None = None
+        self._paused_at: int | None = None
+        self._slow_until: int | None = None
+        self._stop_at: int | None = None
+        self._usual = USUAL_SPEED
+        self._backwards = 0.0
+        self._picture_free = 0.0
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self.tick)
+        self._grains = QTimer(self)
+        self._grains.setInterval(GRAIN_MS)
+        self._grains.timeout.connect(self._grain)
+        self._late_picture = QTimer(self)
+        self._late_picture.setSingleShot(True)
+        self._late_picture.timeout.connect(self._draw)
+
+    # --- what it is told ----------------------------------------------------------------------
+
+    def set_units(self, units: Sequence[Unit]) -> None:
+        """The units of the session, in order of their beginnings."""
+        self._units = tuple(units)
+        self._tell_unit()
+
+    def set_selection(self, t0_ns: int, t1_ns: int) -> None:
+        """A stretch that was selected; an empty one selects nothing."""
+        self.selection = (t0_ns, t1_ns) if t1_ns > t0_ns else None
+
+    # --- what it says -------------------------------------------------------------------------
+
+    def now_ns(self) -> int:
+        """Session time of the playhead, which is what is heard."""
+        return self._now
+
+    @property
+    def playing(self) -> bool:
+        """Whether time passes, forwards or backwards."""
+        return self._timer.isActive() or self._grains.isActive()
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit at the playhead: the one that is heard, else the last one before it."""
+        return next((unit for unit in self._units if unit.id == self._unit), None)
+
+    # --- playing ------------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Play, a little back where it was paused just here; or pause."""
+        if self.playing:
+            self.pause()
+            return
+        if self._paused_at == self._now and self.back_s:
+            self._place(self._now - round(self.back_s * SECOND_NS))
+        self.play()
+
+    def play(self) -> None:
+        """Play exactly from here; from the beginning where it is at the end."""
+        self._stop_backwards()
+        if self._now >= self.end_ns:
+            self._place(self.begin_ns)
+        self._paused_at = None
+        self.player.seek(self._now)
+        self.player.play()
+        self._timer.start()
+        self.playing_changed.emit(True)
+
+    def play_stretch(self, t0_ns: int, t1_ns: int) -> None:
+        """Play from one session time to another, and stop there."""
+        self.seek_and_play(t0_ns)
+        self._stop_at = t1_ns
+
+    def pause(self) -> None:
+        """Stop where it is; resuming here goes a little back."""
+        was_playing = self.playing
+        self._stop_at = None
+        self._end_slow()
+        if self._timer.isActive():
+            self._timer.stop()
+            self.player.pause()
+            self._arrive(self.player.heard_ns())
+        self._stop_backwards()
+        self._paused_at = self._now
+        if was_playing:
+            self.playing_changed.emit(False)
+        self._draw()
+
+    def backwards(self) -> None:
+        """Play backwards by grains of sound; again, faster."""
+        if self._grains.isActive():
+            at = BACKWARDS.index(self._backwards)
+            self._backwards = BACKWARDS[min(at + 1, len(BACKWARDS) - 1)]
+            return
+        if self._timer.isActive():
+            self.pause()
+        self._backwards = BACKWARDS[0]
+        self._grains.start()
+        self.playing_changed.emit(True)
+
+    def _stop_backwards(self) -> None:
+        if self._grains.isActive():
+            self._grains.stop()
+            self.player.pause()
+        self._backwards = 0.0
+
+    def _grain(self) -> None:
+        self._arrive(self._now - round(GRAIN_MS * 1e6 * self._backwards))
+        self.player.scrub(self._now)
+        if self._now <= self.begin_ns:
+            self.pause()
+
+    def close(self) -> None:
+        """Stop for good, and let the sound go."""
+        for timer in (self._timer, self._grains, self._late_picture):
+            timer.stop()
+        self.player.close()
+
+    # --- going ---------------------------------------------------------------------------------
+
+    def seek(self, t_ns: int) -> None:
+        """Go to a session time; playing goes on from there."""
+        self._stop_at = None
+        self._end_slow()
+        self._stop_loop_outside(t_ns)
+        self._place(t_ns)
+        self._paused_at = None
+
+    def seek_and_play(self, t_ns: int) -> None:
+        """Play from a session time on."""
+        self.seek(t_ns)
+        if not self._timer.isActive():
+            self.play()
+
+    def scrub(self, t_ns: int) -> None:
+        """Go with the pointer: a grain of sound at each place."""
+        if self._timer.isActive():
+            self.pause()
+        self._stop_backwards()
+        self._paused_at = None
+        self._arrive(t_ns)
+        self.player.scrub(self._now)
+
+    def step(self, by_ns: int) -> None:
+        """Go back or forward by a stretch."""
+        self.seek(self._now + by_ns)
+
+    def jump(self, kind: str, forward: bool) -> None:
+        """Go to the next or the previous thing of a kind, see `NONE_THERE`."""
+        t_ns = self.find(kind, self._now if forward else self._before, forward)
+        if t_ns is None:
+            self.notice.emit(tr(NONE_THERE[kind]))
+        else:
+            self.seek(t_ns)
+
+    @property
+    def _before(self) -> int:
+        """From where a jump back is seen: while it plays, not just behind where it was."""
+        return self._now - (MOMENT_NS if self.playing else 0)
+
+    def go_to_unit(self, forward: bool) -> None:
+        """Go to the beginning of the next unit, or of this one and then of the one before."""
+        begins = [unit.t0_ns for unit in self._units]
+        back = bisect_left(begins, self._before) - 1
+        at = bisect_right(begins, self._now) if forward else back
+        if not self._units:
+            self.notice.emit(tr("This session has no units yet."))
+        elif not 0 <= at < len(begins):
+            self.notice.emit(tr("There is no other unit in this direction."))
+        else:
+            self.seek(begins[at])
+
+    # --- speed, repeating, loops --------------------------------------------------------------
+
+    def set_speed(self, speed: float) -> None:
+        """Play so many times as quick, with the pitch kept."""
+        self._slow_until = None
+        self._set_speed(speed)
+
+    def _set_speed(self, speed: float) -> None:
+        if speed != self.speed:
+            self.speed = speed
+            self.player.set_speed(speed)
+            self.speed_changed.emit(speed)
+
+    def change_speed(self, quicker: bool) -> None:
+        """To the next speed up or down."""
+        at = SPEEDS.index(min(SPEEDS, key=lambda speed: abs(speed - self.speed)))
+        self.set_speed(SPEEDS[min(max(at + (1 if quicker else -1), 0), len(SPEEDS) - 1)])
+
+    def set_back(self, seconds: float) -> None:
+        """How far resuming goes back, within `BACK_S`."""
+        self.back_s = min(max(seconds, BACK_S[0]), BACK_S[-1])
+        self.back_changed.emit(self.back_s)
+
+    def change_back(self, more: bool) -> None:
+        """A second more or less."""
+        self.set_back(self.back_s + (1.0 if more else -1.0))
+
+    def repeat_unit(self) -> None:
+        """Play the unit at the playhead from its beginning."""
+        unit = self.unit
+        if unit is None:
+            self.notice.emit(tr("There is no unit here."))
+            return
+        self.seek_and_play(unit.t0_ns)
+
+    def repeat_slowly(self) -> None:
+        """Play the last 3 s at 0.75×, and go on as before from here."""
+        until = self._now if self._slow_until is None else self._slow_until
+        self.seek(until - REPEATED_NS)
+        usual = self._usual = self.speed
+        self._slow_until = until
+        self._set_speed(min(REPEAT_SPEED, usual))
+        if not self._timer.isActive():
+            self.play()
+
+    def _end_slow(self) -> None:
+        if self._slow_until is not None:
+            self._slow_until = None
+            self._set_speed(self._usual)
+
+    def toggle_loop(self) -> None:
+        """Loop the selection, or else the unit at the playhead; or loop no longer."""
+        if self.loop is not None:
+            self.set_loop(None)
+            return
+        unit = self.unit
+        stretch = self.selection or (None if unit is None else (unit.t0_ns, unit.t1_ns))
+        if stretch is None:
+            self.notice.emit(tr("Select a stretch on the timeline first, or go to a unit."))
+            return
+        self.set_loop(stretch)
+        if not stretch[0] <= self._now < stretch[1]:
+            self._place(stretch[0])
+
+    def set_loop(self, stretch: tuple[int, int] | None) -> None:
+        """Play a stretch again and again; None: no longer."""
+        self.loop = stretch
+        if stretch is None:
+            self.player.set_loop(None, None)
+        else:
+            self.player.set_loop(*stretch)
+        self.loop_changed.emit(stretch)
+
+    def _stop_loop_outside(self, t_ns: int) -> None:
+        if self.loop is not None and not self.loop[0] <= t_ns < self.loop[1]:
+            self.set_loop(None)
+
+    # --- the clock -----------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Follow what is heard."""
+        self._arrive(self.player.heard_ns())
+        if self._slow_until is not None and self._now >= self._slow_until:
+            self._end_slow()
+        end_ns = self.end_ns if self._stop_at is None else self._stop_at
+        if self._now >= end_ns or not self.player.playing:
+            self.pause()
+
+    def _place(self, t_ns: int) -> None:
+        """Go there, with the sound."""
+        t_ns = min(max(t_ns, self.begin_ns), self.end_ns)
+        self.player.seek(t_ns)
+        self._arrive(t_ns)
+
+    def _arrive(self, t_ns: int) -> None:
+        t_ns = min(max(t_ns, self.begin_ns), self.end_ns)
+        if t_ns == self._now and self._drawn is not None:
+            return
+        self._now = t_ns
+        self.moved.emit(t_ns)
+        self._tell_unit()
+        self._draw()
+
+    def _draw(self) -> None:
+        """Have the picture drawn, or later where the last one took long: half of the time is left
+        to the keys."""
+        if self._drawn == self._now:
+            return
+        begun = perf_counter()
+        if begun < self._picture_free:
+            if not self._late_picture.isActive():
+                self._late_picture.start(max(1, round((self._picture_free - begun) * 1000)))
+            return
+        self._drawn = self._now
+        self.picture_due.emit(self._now)
+        ended = perf_counter()
+        self._picture_free = ended + (ended - begun)
+
+    def _tell_unit(self) -> None:
+        at = bisect_right([unit.t0_ns for unit in self._units], self._now) - 1
+        unit = self._units[at].id if at >= 0 else ""
+        if unit != self._unit:
+            self._unit = unit
+            self.unit_changed.emit(unit)
+
+
+def time_text(t_ns: int, begin_ns: int = 0, *, tenths: bool = True) -> str:
+    """A session time since the beginning as people read it: 12:34.5, or 1:02:03."""
+    tenth = max(0, t_ns - begin_ns) // (SECOND_NS // 10)
+    seconds, rest = divmod(tenth, 10)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    return text + number(f".{rest}") if tenths else text
+
+
+def parse_time(text: str) -> int:
+    """Nanoseconds of a time as people write it: 754, 12:34.5, 1:02:03,5.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    parts = text.strip().replace(",", ".").split(":")
+    if not 1 <= len(parts) <= 3:
+        raise ValueError(text)
+    *whole, last = parts
+    seconds = float(last)
+    plain = all(part.isdecimal() for part in whole) and last.replace(".", "", 1).isdecimal()
+    if not plain or (whole and seconds >= 60):
+        raise ValueError(text)
+    for place, part in enumerate(reversed(whole), start=1):
+        seconds += int(part) * 60**place
+    return round(seconds * SECOND_NS)

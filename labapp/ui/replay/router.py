@@ -1,0 +1,96 @@
+"""From a pressed key to what it does, wherever the focus stands in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+from labapp.ui.replay.keys import REPEATING, KeyMap, stroke_of_event
+
+Command = Callable[[], object]
+_KINDS = (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride, QEvent.Type.KeyRelease)
+
+
+class KeyRouter(QObject):
+    """Looks at the keys of one window before its widgets do.
+
+    Attributes
+    ----------
+    commands : dict of str to callable
+        What is done, by the names of actions.
+    coding : bool
+        Whether keys of coding hold.
+    unclaimed : callable or None
+        Asked of key presses and releases that are no action, while no text is typed; says whether
+        it took them.
+    """
+
+    def __init__(self, window: QWidget, keys: KeyMap) -> None:
+        super().__init__(window)
+        self._window = window
+        self.keys = keys
+        self.commands: dict[str, Command] = {}
+        self.coding = False
+        self.unclaimed: Callable[[QKeyEvent], bool] | None = None
+        application = QApplication.instance()
+        assert application is not None
+        application.installEventFilter(self)
+
+    def close(self) -> None:
+        """Look at no key any more."""
+        application = QApplication.instance()
+        if application is not None:
+            application.removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() not in _KINDS or not isinstance(watched, QWidget):
+            return False
+        if watched.window() is not self._window or QApplication.activePopupWidget() is not None:
+            return False
+        assert isinstance(event, QKeyEvent)
+        return self._handled(watched, event)
+
+    def _handled(self, watched: QWidget, event: QKeyEvent) -> bool:
+        typing = types_text(watched)
+        stroke = stroke_of_event(event)
+        action = self.keys.action(stroke, coding=self.coding, typing=typing)
+        if action not in self.commands or _presses(watched, event):
+            return self._offered(watched, event, typing)
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()  # no shortcut of Qt's own comes first
+        elif event.type() == QEvent.Type.KeyPress and (
+            not event.isAutoRepeat() or action in REPEATING
+        ):
+            self.commands[action]()
+        return event.type() != QEvent.Type.KeyRelease
+
+    def _offered(self, watched: QWidget, event: QKeyEvent, typing: bool) -> bool:
+        """What is no action may be a code; each key is offered once, not by every widget again."""
+        if typing or self.unclaimed is None or event.type() == QEvent.Type.ShortcutOverride:
+            return False
+        if watched not in (self._window.focusWidget(), self._window):
+            return False
+        return self.unclaimed(event)
+
+
+def types_text(widget: QWidget) -> bool:
+    """Whether keys write into a widget."""
+    texts = (QLineEdit, QPlainTextEdit, QTextEdit)
+    return isinstance(widget, texts) and not widget.isReadOnly()
+
+
+def _presses(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether Enter presses a button. Space does not: it plays, wherever the focus is."""
+    enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    plain = (event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier).value == 0
+    return enter and plain and isinstance(widget, QAbstractButton)

@@ -1,0 +1,143 @@
+"""Opening a recorded session for its replay, and saying what of it cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labapp.annotations.model import SessionAnnotations
+from labapp.errors import LabappError, RecordError
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.ui.language import tr
+from labapp.ui.replay.controller import Player, time_text
+
+if TYPE_CHECKING:
+    from labapp.replay.history import History
+    from labapp.replay.lanes import Lane
+    from labapp.replay.peaks import Peaks
+
+
+@dataclass(frozen=True)
+class OpenedSession:
+    """Everything that a replay shows.
+
+    Attributes
+    ----------
+    record : Record
+        The session.
+    history : History
+        Its state at any time.
+    player : Player
+        Its sound; closed by whoever closes the window.
+    peaks : Peaks or None
+        The waveform; None where there is no sound.
+    lanes : sequence of Lane
+        What happened when.
+    annotations : SessionAnnotations
+        Units, text and marks.
+    chips : sequence of str
+        A few words each on what the session is.
+    notices : sequence of str
+        A sentence each on what cannot be shown, or not all of it.
+    """
+
+    record: Record
+    history: History
+    player: Player
+    peaks: Peaks | None
+    lanes: Sequence[Lane]
+    annotations: SessionAnnotations
+    chips: Sequence[str] = ()
+    notices: Sequence[str] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """Participant and session."""
+        return tr(
+            "{participant} · session {session}",
+            participant=self.record.participant,
+            session=self.record.session,
+        )
+
+    def close(self) -> None:
+        """Let files and sound go."""
+        self.player.close()
+        self.history.close()
+
+
+def readable_record(path: Path) -> Record:
+    """A session that may be replayed.
+
+    Raises
+    ------
+    RecordError
+        It cannot be read, or its participant withdrew.
+    """
+    record = open_record(path)
+    if record.withdrawn:
+        raise RecordError(
+            tr("{participant} withdrew: this session is not replayed.", participant=record.participant),
+            safe=tr("Nothing of it was shown."),
+            todo=tr("`labapp sessions show` says what is left of it."),
+        )
+    return record
+
+
+def open_session(path: Path) -> OpenedSession:
+    """A session with its sound, lanes and annotations, up to now where it still runs.
+
+    Raises
+    ------
+    RecordError
+        It cannot be read, or its participant withdrew.
+    """
+    from labapp.annotations.store import annotations_of
+    from labapp.audio.player import Player as SoundPlayer
+    from labapp.replay.history import History
+    from labapp.replay.lanes import lanes_of
+    from labapp.replay.peaks import Peaks
+    from labapp.replay.sound import SessionSound
+
+    record = readable_record(path)
+    history = History(record)
+    notices = [*_states(record, history), *history.problems]
+    sound = SessionSound(record)
+    try:
+        annotations = annotations_of(record)
+    except LabappError as error:
+        annotations = SessionAnnotations(record.name.text)
+        notices.append(f"{error.what} {error.todo}")
+    player = SoundPlayer(sound)
+    if player.problem:
+        notices.append(player.problem)
+    chips = [record.study]
+    if record.state == "running":
+        chips.append(tr("still running"))
+    if record.redacted:
+        chips.append(tr("de-identified"))
+    peaks = Peaks(sound) if sound.spans else None
+    lanes = lanes_of(record, sound=sound)
+    return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
+
+
+def _states(record: Record, history: History) -> list[str]:
+    """What is to be known of a session before it is looked at, a sentence each."""
+    result = []
+    if record.state == "running":
+        until = time_text(history.end_ns, history.begin_ns)
+        result.append(
+            tr("This session is still running. It is shown as it was when opened, up to {time}.",
+               time=until)
+        )
+    elif record.state == "interrupted":
+        result.append(tr("This session was interrupted, and was not gone on with."))
+    if record.redacted:
+        result.append(
+            tr("This is a de-identified copy: what people wrote is left out, and sound if it was.")
+        )
+    if not record.audio:
+        result.append(tr("This session has no sound."))
+    return result

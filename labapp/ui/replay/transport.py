@@ -1,0 +1,180 @@
+"""The bar below the timeline: play, time, speed, going back on play, loop, and the keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QLineEdit, QStackedWidget
+
+from labapp.ui import theme
+from labapp.ui.language import number, tr
+from labapp.ui.moderator import bits
+from labapp.ui.replay.controller import parse_time, time_text
+from labapp.ui.replay.keys import KeyMap
+from labapp.ui.widgets.buttons import Button
+
+NOTICE_MS = 4000
+TIME_WIDTH = 112
+WIDEST_TIME = "0:00:00.0"
+
+
+class Transport(QFrame):
+    """A passive view: told through its setters, telling through its signals.
+
+    Signals
+    -------
+    play_pressed(), loop_pressed(), keys_pressed()
+        The buttons.
+    speed_pressed(), back_pressed()
+        The chips: the next speed; the next number of seconds.
+    time_entered(int)
+        A time was typed: nanoseconds since the beginning of the session.
+    time_left()
+        No time is typed any more.
+    """
+
+    play_pressed = Signal()
+    speed_pressed = Signal()
+    back_pressed = Signal()
+    loop_pressed = Signal()
+    keys_pressed = Signal()
+    time_entered = Signal(object)
+    time_left = Signal()
+
+    def __init__(self, keys: KeyMap, begin_ns: int, end_ns: int) -> None:
+        super().__init__()
+        self._keys = keys
+        self._begin_ns = begin_ns
+        self._hint_text = ""
+        self.setProperty("role", "foot")
+        self.play = Button("")
+        self.play.setAccessibleName(tr("Play or pause"))
+        self.time = bits.label("", "clock")
+        self.time.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.time.mousePressEvent = lambda event: self.ask_time()  # type: ignore[method-assign]
+        self.field = QLineEdit()
+        self.field.setAccessibleName(tr("Time to go to, such as 12:34.5"))
+        self.field.setPlaceholderText("12:34.5")
+        self.times = QStackedWidget()
+        self.times.addWidget(self.time)
+        self.times.addWidget(self.field)
+        self.total = bits.label(role="secondary")
+        self.speed, self.back, self.loop = (_chip() for _ in range(3))
+        self.loop.setCheckable(True)
+        self.hint = bits.ElidedLabel(role="secondary")
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.all_keys = _chip()
+        row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
+        row.addWidget(self.play)
+        row.addWidget(self.times)
+        row.addWidget(self.total)
+        for chip in (self.speed, self.back, self.loop):
+            row.addWidget(chip)
+        row.addWidget(self.hint, 1)
+        row.addWidget(self.all_keys)
+        widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
+        self.times.setFixedWidth(max(TIME_WIDTH, widest))
+        self.total.setText(tr("of {time}", time=time_text(end_ns, begin_ns, tenths=False)))
+        self.all_keys.setText(tr("{key} all keys", key=keys.key_text("keys")))
+        self._notice = QTimer(self)
+        self._notice.setSingleShot(True)
+        self._notice.setInterval(NOTICE_MS)
+        self._notice.timeout.connect(self._show_hint)
+        self.play.clicked.connect(self.play_pressed)
+        self.speed.clicked.connect(self.speed_pressed)
+        self.back.clicked.connect(self.back_pressed)
+        self.loop.clicked.connect(self.loop_pressed)
+        self.all_keys.clicked.connect(self.keys_pressed)
+        self.field.returnPressed.connect(self._entered)
+        tips = {
+            self.time: ("go_to",),
+            self.speed: ("slower", "faster"),
+            self.back: ("less_back", "more_back"),
+            self.loop: ("loop",),
+        }
+        for widget, actions in tips.items():
+            widget.setToolTip("  ".join(map(keys.key_text, actions)))
+        self.set_playing(False)
+        self.set_time(begin_ns)
+        self.set_speed(1.0)
+        self.set_loop(False)
+
+    # --- what is shown ------------------------------------------------------------------------
+
+    def set_playing(self, playing: bool) -> None:
+        """Show whether it plays."""
+        sign = "❚❚" if playing else "▶"
+        self.play.setText(f"{sign}  {self._keys.key_text('play')}")
+
+    def set_time(self, t_ns: int) -> None:
+        """Show a session time."""
+        bits.set_text(self.time, time_text(t_ns, self._begin_ns))
+
+    def set_speed(self, speed: float) -> None:
+        """Show how many times as quick it plays."""
+        self.speed.setText(tr("{speed}×", speed=number(f"{speed:g}")))
+        self.speed.setAccessibleName(tr("Speed"))
+
+    def set_back(self, seconds: float) -> None:
+        """Show how far resuming goes back."""
+        self.back.setText(tr("back {n} s on play", n=number(f"{seconds:g}")))
+
+    def set_loop(self, on: bool) -> None:
+        """Show whether a stretch is looped."""
+        self.loop.setText(tr("looping") if on else tr("loop"))
+        self.loop.setChecked(on)
+
+    def set_hint(self, text: str) -> None:
+        """Say what the most used keys are."""
+        self._hint_text = text
+        if not self._notice.isActive():
+            self._show_hint()
+
+    def tell(self, text: str) -> None:
+        """Say a sentence for some seconds."""
+        bits.set_property(self.hint, "tone", "warn")
+        self.hint.set_full(text)
+        self._notice.start()
+
+    def _show_hint(self) -> None:
+        bits.set_property(self.hint, "tone", "")
+        self.hint.set_full(self._hint_text)
+
+    # --- going to a time ----------------------------------------------------------------------
+
+    def ask_time(self) -> None:
+        """Let a time be typed in place of the one that is shown."""
+        self.field.setText(self.time.text())
+        self.times.setCurrentWidget(self.field)
+        self.field.selectAll()
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def asking(self) -> bool:
+        """Whether a time is being typed."""
+        return self.times.currentWidget() is self.field
+
+    def leave_time(self) -> None:
+        """Type no time any more."""
+        if self.asking:
+            self.times.setCurrentWidget(self.time)
+            self.time_left.emit()
+
+    def _entered(self) -> None:
+        try:
+            t_ns = parse_time(self.field.text())
+        except ValueError:
+            self.tell(tr("A time is written as 12:34.5, or in seconds."))
+            self.field.selectAll()
+            return
+        self.leave_time()
+        self.time_entered.emit(t_ns)
+
+    def rest(self) -> None:
+        """Stop what waits."""
+        self._notice.stop()
+
+
+def _chip() -> Button:
+    chip = Button("", "pill")
+    chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return chip

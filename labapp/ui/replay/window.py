@@ -1,0 +1,345 @@
+"""The window in which a recorded session is seen and heard; coding puts its own into its places."""
+
+from __future__ import annotations
+
+import base64
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from labapp.errors import LabappError
+from labapp.replay.lanes import next_after, previous_before
+from labapp.ui import theme
+from labapp.ui.language import tr
+from labapp.ui.moderator import bits, style
+from labapp.ui.replay import remembered
+from labapp.ui.replay.controller import (
+    BACK_S,
+    LITTLE_NS,
+    SPEEDS,
+    STEP_NS,
+    USUAL_SPEED,
+    ReplayController,
+)
+from labapp.ui.replay.header import Header, Notices
+from labapp.ui.replay.key_sheet import KeySheet
+from labapp.ui.replay.keys import KeyMap, read_keys
+from labapp.ui.replay.picture import ReplayPicture
+from labapp.ui.replay.router import KeyRouter
+from labapp.ui.replay.session import OpenedSession
+from labapp.ui.replay.side import Card, Side
+from labapp.ui.replay.timeline import Timeline
+from labapp.ui.replay.transport import Transport
+from labapp.ui.replay.unit_rows import UnitRow
+from labapp.ui.replay.units_list import UnitsList
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from labapp.replay.lanes import Lane
+
+LEAST_SIZE = (840, 460)
+USUAL_SIZE = (1366, 768)
+WIDE = 1180
+"""From this width on there is room for three columns, in logical pixels."""
+PICTURE_SHARE, SIDE_SHARE = 52, 48
+TOP_SHARE, TIMELINE_SHARE = 60, 40
+JUMPS: Mapping[str, str] = {
+    "trial": "trial",
+    "note": "note",
+    "flag": "flag",
+    "silence": "silence",
+    "dial": "dial",
+}
+"""By the names of actions what of the lanes is gone to."""
+
+
+class ReplayWindow(QWidget):
+    """One session: its picture, text, timeline and transport.
+
+    Attributes
+    ----------
+    session : OpenedSession
+        What is shown.
+    controller : ReplayController
+        The clock, and all that is done with it.
+    router : KeyRouter
+        Keys: coding adds its commands, and takes letters by `unclaimed`.
+    header, notices, picture, side, timeline, transport, sheet
+        The parts of the window.
+    units : UnitsList
+        The text as it is read in the replay; coding replaces it by `side.set_text`.
+
+    Signals
+    -------
+    closed()
+        The window is closed, and the session let go.
+    """
+
+    closed = Signal()
+
+    def __init__(
+        self, session: OpenedSession, *, dark: bool | None = None, keys: KeyMap | None = None
+    ) -> None:
+        super().__init__()
+        self.session = session
+        self.choices, problem = remembered.read()
+        self.palette_ = theme.DARK if is_dark(dark, self.choices.dark) else theme.LIGHT
+        self.keys = keys or read_keys()
+        history = session.history
+        self.controller = ReplayController(
+            session.player, history.begin_ns, history.end_ns, parent=self
+        )
+        self.router = KeyRouter(self, self.keys)
+        self.header = Header(session.title)
+        self.header.set_chips(session.chips)
+        self.notices = Notices()
+        self.picture = ReplayPicture(history, withholds=session.record.redacted)
+        self.units = UnitsList(self.palette_)
+        self.side = Side(self.units)
+        self.timeline = Timeline(self.palette_)
+        self.transport = Transport(self.keys, history.begin_ns, history.end_ns)
+        self.sheet = KeySheet(self, self.keys)
+        self._lanes = session.lanes
+        self._build()
+        self._connect()
+        self._bind()
+        self._fill()
+        told = [*session.notices, *(error.what for error in (problem, self.keys.problem) if error)]
+        self.notices.set_sentences(told)
+
+    # --- making it ----------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.setWindowTitle(tr("Replay: {session}", session=self.session.title))
+        self.setProperty("role", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setStyleSheet(style.stylesheet(self.palette_))
+        self.setMinimumSize(*LEAST_SIZE)
+        self.seen = Card(tr("What the participant saw"), self.picture)
+        self.timeline_card = Card(tr("Timeline"), self.timeline)
+        self.timeline_card.set_remark(tr("Wheel zooms · drag moves · click plays"))
+        self.columns = _splitter(Qt.Orientation.Horizontal, self.seen, self.side)
+        self.columns.setStretchFactor(0, PICTURE_SHARE)
+        self.columns.setStretchFactor(1, SIDE_SHARE)
+        self.rows = _splitter(Qt.Orientation.Vertical, self.columns, self.timeline_card)
+        self.rows.setStretchFactor(0, TOP_SHARE)
+        self.rows.setStretchFactor(1, TIMELINE_SHARE)
+        whole: QVBoxLayout = bits.column(self, 0)
+        whole.addWidget(self.header)
+        body = bits.column(None, theme.SPACE_S, theme.SPACE_M)
+        body.addWidget(self.notices)
+        body.addWidget(self.rows, 1)
+        whole.addLayout(body, 1)
+        whole.addWidget(self.transport)
+        self.transport.set_hint(
+            tr(
+                "{unit} unit · {again} again · {step} step · {speed} speed",
+                unit=f"{self.keys.key_text('previous_unit')} {self.keys.key_text('next_unit')}",
+                again=self.keys.key_text("repeat_unit"),
+                step=f"{self.keys.key_text('back')} {self.keys.key_text('forward')}",
+                speed=f"{self.keys.key_text('slower')} {self.keys.key_text('faster')}",
+            )
+        )
+
+    def _connect(self) -> None:
+        controller, transport, timeline = self.controller, self.transport, self.timeline
+        controller.moved.connect(transport.set_time)
+        controller.moved.connect(timeline.set_playhead)
+        controller.picture_due.connect(self.picture.show_time)
+        controller.playing_changed.connect(transport.set_playing)
+        controller.speed_changed.connect(transport.set_speed)
+        controller.back_changed.connect(transport.set_back)
+        controller.loop_changed.connect(lambda stretch: transport.set_loop(stretch is not None))
+        controller.unit_changed.connect(self.units.set_current)
+        controller.notice.connect(transport.tell)
+        controller.find = self._find
+        timeline.seeked.connect(controller.seek_and_play)
+        timeline.scrubbed.connect(controller.scrub)
+        timeline.selected.connect(controller.set_selection)
+        self.units.chosen.connect(self._go_to_unit)
+        transport.play_pressed.connect(controller.toggle)
+        transport.loop_pressed.connect(self._loop_pressed)
+        transport.speed_pressed.connect(self._next_speed)
+        transport.back_pressed.connect(self._next_back)
+        transport.keys_pressed.connect(self.sheet.toggle)
+        transport.time_entered.connect(lambda t_ns: controller.seek(controller.begin_ns + t_ns))
+        transport.time_left.connect(self.setFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def _bind(self) -> None:
+        """Give every action of the replay what it does."""
+        do = self.controller
+        commands = self.router.commands
+        commands |= {
+            "play": do.toggle,
+            "play_from_here": lambda: do.pause() if do.playing else do.play(),
+            "backwards": do.backwards,
+            "back": partial(do.step, -STEP_NS),
+            "forward": partial(do.step, STEP_NS),
+            "back_a_little": partial(do.step, -LITTLE_NS),
+            "forward_a_little": partial(do.step, LITTLE_NS),
+            "slower": partial(do.change_speed, False),
+            "faster": partial(do.change_speed, True),
+            "usual_speed": partial(do.set_speed, USUAL_SPEED),
+            "previous_unit": partial(do.go_to_unit, False),
+            "next_unit": partial(do.go_to_unit, True),
+            "repeat_unit": do.repeat_unit,
+            "repeat_slowly": do.repeat_slowly,
+            "loop": do.toggle_loop,
+            "go_to": self.transport.ask_time,
+            "to_begin": lambda: do.seek(do.begin_ns),
+            "to_end": lambda: do.seek(do.end_ns),
+            "zoom_in": partial(self.timeline.zoom, True),
+            "zoom_out": partial(self.timeline.zoom, False),
+            "less_back": partial(do.change_back, False),
+            "more_back": partial(do.change_back, True),
+            "keys": self.sheet.toggle,
+            "leave": self.leave,
+            "close": self.close,
+        }
+        for kind in JUMPS:
+            commands[f"next_{kind}"] = partial(do.jump, kind, True)
+            commands[f"previous_{kind}"] = partial(do.jump, kind, False)
+
+    def _fill(self) -> None:
+        session = self.session
+        annotations = session.annotations
+        units = annotations.segmentation.units
+        self.controller.set_units(units)
+        self.controller.set_back(self.choices.back_s)
+        texts = annotations.texts
+        rows = [
+            UnitRow(unit, texts[unit.id].text if unit.id in texts else "") for unit in units
+        ]
+        self.units.set_rows(rows, tr("No units yet. `labapp code segment` finds what was said."))
+        self.timeline.set_range(self.controller.begin_ns, self.controller.end_ns)
+        self.timeline.set_peaks(session.peaks)
+        self.timeline.set_lanes(session.lanes)
+        self.timeline.set_units(units)
+
+    # --- what others use ----------------------------------------------------------------------
+
+    def set_lanes(self, lanes: tuple[Lane, ...]) -> None:
+        """Show other lanes, as to raters from whom something is hidden; jumps go by them."""
+        self._lanes = lanes
+        self.timeline.set_lanes(lanes)
+
+    def go_to(self, t_ns: int) -> None:
+        """Show a time since the beginning of the session, in nanoseconds."""
+        self.controller.seek(self.controller.begin_ns + t_ns)
+
+    def leave(self) -> None:
+        """Leave what is open: the time that is typed, the keys, then the focus of a button."""
+        if self.transport.asking:
+            self.transport.leave_time()
+        elif self.sheet.isVisible():
+            self.sheet.hide()
+        else:
+            self.setFocus()
+
+    # --- what is pressed ----------------------------------------------------------------------
+
+    def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
+        search = next_after if forward else previous_before
+        return search(self._lanes, t_ns, (JUMPS[kind],))  # type: ignore[arg-type]
+
+    def _go_to_unit(self, unit_id: str) -> None:
+        unit = self.session.annotations.segmentation.unit(unit_id)
+        if unit is not None:
+            self.controller.seek_and_play(unit.t0_ns)
+
+    def _loop_pressed(self) -> None:
+        self.controller.toggle_loop()
+        self.transport.set_loop(self.controller.loop is not None)
+
+    def _next_speed(self) -> None:
+        quicker = [speed for speed in SPEEDS if speed > self.controller.speed]
+        self.controller.set_speed(quicker[0] if quicker else SPEEDS[0])
+
+    def _next_back(self) -> None:
+        more = [seconds for seconds in BACK_S if seconds > self.controller.back_s]
+        self.controller.set_back(more[0] if more else BACK_S[0])
+
+    # --- what Qt asks -------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Show it as it was last, within the screen there is."""
+        room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
+        if not self.restoreGeometry(_unpacked(self.choices.geometry)):
+            wide, high = (min(a, b) for a, b in zip(USUAL_SIZE, room.size().toTuple(), strict=True))
+            self.resize(wide, high)
+        self.show()
+        self.columns.restoreState(_unpacked(self.choices.columns))
+        self.rows.restoreState(_unpacked(self.choices.rows))
+        self.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.controller.seek(self.controller.now_ns())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.side.set_wide(self.width() >= WIDE)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._remember()
+        self.router.close()
+        self.transport.rest()
+        self.controller.close()
+        self.picture.close_picture()
+        self.session.history.close()
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def _remember(self) -> None:
+        choices = remembered.ReplayChoices(
+            geometry=_packed(self.saveGeometry()),
+            rows=_packed(self.rows.saveState()),
+            columns=_packed(self.columns.saveState()),
+            back_s=self.controller.back_s,
+            dark=self.choices.dark,
+            places=self.choices.with_place(
+                str(self.session.record.name), self.controller.now_ns()
+            ),
+        )
+        try:
+            remembered.write(choices)
+        except LabappError as error:
+            from labapp.console import say
+
+            say(str(error), err=True)
+
+
+def is_dark(asked: bool | None, choice: str) -> bool:
+    """Whether the window is dark: as asked for, else as chosen last, else as the system is."""
+    if asked is not None:
+        return asked
+    if choice:
+        return choice == "dark"
+    hints = QGuiApplication.styleHints()
+    return hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+
+
+def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
+    split = QSplitter(orientation)
+    split.setChildrenCollapsible(False)
+    split.setHandleWidth(theme.SPACE_M)
+    for widget in widgets:
+        split.addWidget(widget)
+    return split
+
+
+def _packed(state: QByteArray) -> str:
+    return base64.b64encode(state.data()).decode("ascii")
+
+
+def _unpacked(text: str) -> QByteArray:
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except ValueError:
+        return QByteArray()
+
