@@ -25,6 +25,7 @@ from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.moderator.home import HomeView
 from labapp.ui.outside import open_outside
+from labapp.ui.replay_process import ReplayProcesses
 from labapp.ui.researcher.controller import Researcher
 
 BREATH_S = 0.001
@@ -122,6 +123,10 @@ class SessionLists(QObject):
         self._done.connect(self._withdrawn, queued)
         page = view.sessions_page
         page.folder_requested.connect(self.open_folder)
+        self.replays = ReplayProcesses(self)
+        self.replays.failed.connect(view.show_error)
+        page.replay_requested.connect(self.replays.open)
+        researcher.page.replay_requested.connect(self.replays.open)
         page.withdraw_requested.connect(self.withdraw)
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
@@ -146,6 +151,7 @@ class SessionLists(QObject):
 
     def hold(self) -> None:
         """A session begins: the machine is its own. `refresh` goes on where this stopped."""
+        self.replays.stop()
         self._again = False
         self._stop.set()
 

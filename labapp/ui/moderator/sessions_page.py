@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
 
@@ -15,6 +15,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.session_table import STARTED, WIDE, Column, SessionTable, label_text
+from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 
@@ -133,10 +134,12 @@ class DecisionLine(QWidget):
 
 
 class SessionsPage(QFrame):
-    """resume_requested(Path), folder_requested(Path), withdraw_requested(Path, bool: delete),
-    decided(Path, bool: included, str: reason), remarked(Path, str): what is to be done with the
-    selected session. A remark stands in its field until whoever keeps it clears that."""
+    """replay_requested(Path), resume_requested(Path), folder_requested(Path),
+    withdraw_requested(Path, bool: delete), decided(Path, bool: included, str: reason),
+    remarked(Path, str): what is to be done with the selected session. A remark stands in its field
+    until whoever keeps it clears that."""
 
+    replay_requested = Signal(object)
     resume_requested = Signal(object)
     folder_requested = Signal(object)
     withdraw_requested = Signal(object, bool)
@@ -165,6 +168,7 @@ class SessionsPage(QFrame):
         self.remark.setPlaceholderText(tr("Remark on this session, Enter keeps it"))
         self.remark.setAccessibleName(tr("Remark"))
         bits.limit(self.remark)
+        self.replay = Button(tr("Replay"))
         self.folder = Button(tr("Open folder"))
         self.exclude = Button(tr("Exclude…"))
         self.withdraw = Button(tr("Withdraw…"))
@@ -184,7 +188,8 @@ class SessionsPage(QFrame):
         foot.addWidget(self.remark)
         buttons = bits.row(None, theme.SPACE_S)
         buttons.addStretch(1)
-        for button in (self.folder, self.exclude, self.withdraw, self.resume):
+        self.buttons = (self.replay, self.folder, self.exclude, self.withdraw, self.resume)
+        for button in self.buttons:
             buttons.addWidget(button)
         foot.addLayout(buttons)
         layout.addWidget(self._foot)
@@ -194,7 +199,10 @@ class SessionsPage(QFrame):
             question.left.connect(self._stop_asking)
         self.search.textChanged.connect(self._search)
         self.table.chosen.connect(self._selected)
-        self.table.opened.connect(lambda line: self.folder_requested.emit(line.path))
+        self.table.opened.connect(self._open)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.replay.clicked.connect(lambda: self._emit(self.replay_requested))
         self.folder.clicked.connect(lambda: self._emit(self.folder_requested))
         self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
         self.withdraw.clicked.connect(self._ask)
@@ -251,6 +259,7 @@ class SessionsPage(QFrame):
         counts = line is None or _counts(line)
         self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
         self.folder.setEnabled(line is not None)
+        self.replay.setEnabled(replayable(line))
         self.remark.setEnabled(line is not None)
         if self._asked is not None and (line is None or line.path != self._asked.path):
             self._stop_asking()
@@ -265,10 +274,23 @@ class SessionsPage(QFrame):
     def _hint(self) -> str:
         """What to do where no session is chosen."""
         if self.table.lines:
-            return tr("Choose a session to resume it, to add a remark or to open its folder.")
+            return tr(
+                "Choose a session to replay or resume it, to remark on it or open its folder."
+            )
         if not self._whole:
             return tr("Checking …")
         return bits.start_one()
+
+    def _open(self, line: SessionSummary) -> None:
+        if replayable(line):
+            self.replay_requested.emit(line.path)
+        else:
+            self.say(tr("{id} withdrew: the session is not replayed.", id=label_text(line)))
+
+    def _open_menu(self, place: QPoint) -> None:
+        """What can be done with the session that the pointer, or else the selection, is on."""
+        if self.table.selected() is not None:
+            menu_of(self.table.viewport(), place, self.buttons)
 
     def _emit(self, signal: object) -> None:
         line = self.table.selected()

@@ -135,6 +135,8 @@ def stylesheet(p: Palette) -> str:
         border-radius: {theme.RADIUS}px; }}
     QAbstractItemView[role="choice"]:focus {{ border-color: {p.accent}; }}
     QAbstractItemView[role="choice"]::item {{ padding: {theme.SPACE_S}px; }}
+    QListWidget[role="fine"] {{ font-size: {theme.SECONDARY_PX}px; }}
+    QListWidget[role="fine"]::item {{ padding: {theme.SPACE_XS}px 0; }}
     QScrollBar:vertical {{ background: transparent; width: 8px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {p.hairline}; border-radius: 4px;
         min-height: 24px; }}

@@ -14,11 +14,13 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from labapp.annotations.model import Unit
+from labapp.clock import NS
+from labapp.replay.times import time_text
 from labapp.ui.language import N_, number, tr
 
 TICK_MS = 16
 """Between two looks at the player's clock while it plays."""
-SECOND_NS = 1_000_000_000
+SECOND_NS = NS
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 USUAL_SPEED = 1.0
 BACK_S = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
@@ -74,6 +76,8 @@ class ReplayController(QObject):
     -------
     moved(int)
         The playhead stands at another session time in ns. At most once a tick.
+    jumped(int)
+        It went there at once, and not by playing.
     picture_due(int)
         The picture of that time is to be drawn now.
     playing_changed(bool), speed_changed(float), back_changed(float)
@@ -87,6 +91,7 @@ class ReplayController(QObject):
     """
 
     moved = Signal(object)
+    jumped = Signal(object)
     picture_due = Signal(object)
     playing_changed = Signal(bool)
     speed_changed = Signal(float)
@@ -376,6 +381,7 @@ class ReplayController(QObject):
         t_ns = min(max(t_ns, self.begin_ns), self.end_ns)
         self.player.seek(t_ns)
         self._arrive(t_ns)
+        self.jumped.emit(t_ns)
 
     def _arrive(self, t_ns: int) -> None:
         t_ns = min(max(t_ns, self.begin_ns), self.end_ns)
@@ -409,32 +415,6 @@ class ReplayController(QObject):
             self.unit_changed.emit(unit)
 
 
-def time_text(t_ns: int, begin_ns: int = 0, *, tenths: bool = True) -> str:
-    """A session time since the beginning as people read it: 12:34.5, or 1:02:03."""
-    tenth = max(0, t_ns - begin_ns) // (SECOND_NS // 10)
-    seconds, rest = divmod(tenth, 10)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    text = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
-    return text + number(f".{rest}") if tenths else text
-
-
-def parse_time(text: str) -> int:
-    """Nanoseconds of a time as people write it: 754, 12:34.5, 1:02:03,5.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
-    parts = text.strip().replace(",", ".").split(":")
-    if not 1 <= len(parts) <= 3:
-        raise ValueError(text)
-    *whole, last = parts
-    seconds = float(last)
-    plain = all(part.isdecimal() for part in whole) and last.replace(".", "", 1).isdecimal()
-    if not plain or (whole and seconds >= 60):
-        raise ValueError(text)
-    for place, part in enumerate(reversed(whole), start=1):
-        seconds += int(part) * 60**place
-    return round(seconds * SECOND_NS)
+def shown_time(t_ns: int, digits: int = 1) -> str:
+    """A session time as the language writes it: 12:34.5, or 1:02:03.4."""
+    return number(time_text(t_ns, digits))

@@ -13,6 +13,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.widgets.buttons import Button
 
 MOST_CHIP_PX = 220
+CHIP_EDGE_PX = 6
 
 
 class Header(QFrame):
@@ -59,7 +60,7 @@ class Chip(bits.ElidedLabel):
         self.setSizePolicy(policy)
 
     def sizeHint(self) -> QSize:
-        wide = self.fontMetrics().horizontalAdvance(self.full()) + 2 * theme.SPACE_S + 4
+        wide = self.fontMetrics().horizontalAdvance(self.full()) + 2 * theme.SPACE_S + CHIP_EDGE_PX
         return QSize(min(wide, MOST_CHIP_PX), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:

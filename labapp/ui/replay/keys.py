@@ -85,6 +85,17 @@ _LAST_SIGN = 0x10FFFF
 """Keys up to here are characters, those above are Qt's names of others."""
 
 
+_SIGNS = {
+    Qt.Key.Key_Left: "←",
+    Qt.Key.Key_Right: "→",
+    Qt.Key.Key_Up: "↑",
+    Qt.Key.Key_Down: "↓",
+    Qt.Key.Key_Return: "⏎",
+    Qt.Key.Key_Minus: "−",
+}
+"""Keys that are shown by a sign, as on the keyboard."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stroke:
     """A key with its modifiers, in the form in which keys are compared.
@@ -113,7 +124,12 @@ class Stroke:
     def text(self) -> str:
         """As people read it on this system."""
         combination = QKeyCombination(_MODIFIERS(self.modifiers), Qt.Key(self.key))
-        return QKeySequence(combination).toString(QKeySequence.SequenceFormat.NativeText)
+        text = QKeySequence(combination).toString(QKeySequence.SequenceFormat.NativeText)
+        sign = _SIGNS.get(Qt.Key(self.key))
+        if sign is None:
+            return text
+        name = QKeySequence(self.key).toString(QKeySequence.SequenceFormat.NativeText)
+        return text.removesuffix(name) + sign
 
 
 def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Stroke:

@@ -12,7 +12,7 @@ from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.ui.language import tr
-from labapp.ui.replay.controller import Player, time_text
+from labapp.ui.replay.controller import Player, shown_time
 
 if TYPE_CHECKING:
     from labapp.replay.history import History
@@ -79,7 +79,10 @@ def readable_record(path: Path) -> Record:
     record = open_record(path)
     if record.withdrawn:
         raise RecordError(
-            tr("{participant} withdrew: this session is not replayed.", participant=record.participant),
+            tr(
+                "{participant} withdrew: this session is not replayed.",
+                participant=record.participant,
+            ),
             safe=tr("Nothing of it was shown."),
             todo=tr("`labapp sessions show` says what is left of it."),
         )
@@ -107,19 +110,22 @@ def open_session(path: Path) -> OpenedSession:
     sound = SessionSound(record)
     try:
         annotations = annotations_of(record)
+        notices.extend(annotations.remarks)
     except LabappError as error:
-        annotations = SessionAnnotations(record.name.text)
+        annotations = SessionAnnotations(str(record.name))
         notices.append(f"{error.what} {error.todo}")
     player = SoundPlayer(sound)
     if player.problem:
         notices.append(player.problem)
     chips = [record.study]
-    if record.state == "running":
-        chips.append(tr("still running"))
+    if record.state in ("running", "interrupted"):
+        chips.append(tr("still running") if record.state == "running" else tr("interrupted"))
+    if not sound.spans:
+        chips.append(tr("no sound"))
     if record.redacted:
         chips.append(tr("de-identified"))
     peaks = Peaks(sound) if sound.spans else None
-    lanes = lanes_of(record, sound=sound)
+    lanes = lanes_of(record, sound=sound if sound.spans else None)
     return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
 
 
@@ -127,17 +133,15 @@ def _states(record: Record, history: History) -> list[str]:
     """What is to be known of a session before it is looked at, a sentence each."""
     result = []
     if record.state == "running":
-        until = time_text(history.end_ns, history.begin_ns)
+        until = shown_time(history.end_ns)
         result.append(
-            tr("This session is still running. It is shown as it was when opened, up to {time}.",
-               time=until)
+            tr(
+                "This session is still running. It is shown as it was when opened, up to {time}.",
+                time=until,
+            )
         )
-    elif record.state == "interrupted":
-        result.append(tr("This session was interrupted, and was not gone on with."))
     if record.redacted:
         result.append(
             tr("This is a de-identified copy: what people wrote is left out, and sound if it was.")
         )
-    if not record.audio:
-        result.append(tr("This session has no sound."))
     return result

@@ -5,10 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QStackedWidget
 
+from labapp.errors import UsageError
+from labapp.replay.times import time_ns
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator import bits
-from labapp.ui.replay.controller import parse_time, time_text
+from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.keys import KeyMap
 from labapp.ui.widgets.buttons import Button
 
@@ -27,7 +29,7 @@ class Transport(QFrame):
     speed_pressed(), back_pressed()
         The chips: the next speed; the next number of seconds.
     time_entered(int)
-        A time was typed: nanoseconds since the beginning of the session.
+        A session time was typed, in nanoseconds.
     time_left()
         No time is typed any more.
     """
@@ -40,10 +42,9 @@ class Transport(QFrame):
     time_entered = Signal(object)
     time_left = Signal()
 
-    def __init__(self, keys: KeyMap, begin_ns: int, end_ns: int) -> None:
+    def __init__(self, keys: KeyMap, end_ns: int) -> None:
         super().__init__()
         self._keys = keys
-        self._begin_ns = begin_ns
         self._hint_text = ""
         self.setProperty("role", "foot")
         self.play = Button("")
@@ -73,7 +74,7 @@ class Transport(QFrame):
         row.addWidget(self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
         self.times.setFixedWidth(max(TIME_WIDTH, widest))
-        self.total.setText(tr("of {time}", time=time_text(end_ns, begin_ns, tenths=False)))
+        self.total.setText(tr("of {time}", time=shown_time(end_ns, 0)))
         self.all_keys.setText(tr("{key} all keys", key=keys.key_text("keys")))
         self._notice = QTimer(self)
         self._notice.setSingleShot(True)
@@ -94,7 +95,7 @@ class Transport(QFrame):
         for widget, actions in tips.items():
             widget.setToolTip("  ".join(map(keys.key_text, actions)))
         self.set_playing(False)
-        self.set_time(begin_ns)
+        self.set_time(0)
         self.set_speed(1.0)
         self.set_loop(False)
 
@@ -107,7 +108,7 @@ class Transport(QFrame):
 
     def set_time(self, t_ns: int) -> None:
         """Show a session time."""
-        bits.set_text(self.time, time_text(t_ns, self._begin_ns))
+        bits.set_text(self.time, shown_time(t_ns))
 
     def set_speed(self, speed: float) -> None:
         """Show how many times as quick it plays."""
@@ -161,8 +162,8 @@ class Transport(QFrame):
 
     def _entered(self) -> None:
         try:
-            t_ns = parse_time(self.field.text())
-        except ValueError:
+            t_ns = time_ns(self.field.text())
+        except UsageError:
             self.tell(tr("A time is written as 12:34.5, or in seconds."))
             self.field.selectAll()
             return

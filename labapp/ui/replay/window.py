@@ -23,7 +23,9 @@ from labapp.ui.replay.controller import (
     STEP_NS,
     USUAL_SPEED,
     ReplayController,
+    shown_time,
 )
+from labapp.ui.replay.events_list import EventsList
 from labapp.ui.replay.header import Header, Notices
 from labapp.ui.replay.key_sheet import KeySheet
 from labapp.ui.replay.keys import KeyMap, read_keys
@@ -37,7 +39,7 @@ from labapp.ui.replay.unit_rows import UnitRow
 from labapp.ui.replay.units_list import UnitsList
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from labapp.replay.lanes import Lane
 
@@ -45,8 +47,10 @@ LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
 WIDE = 1180
 """From this width on there is room for three columns, in logical pixels."""
-PICTURE_SHARE, SIDE_SHARE = 52, 48
-TOP_SHARE, TIMELINE_SHARE = 60, 40
+PICTURE_SHARE, SIDE_SHARE = 5200, 4800
+TOP_SHARE, TIMELINE_SHARE = 5800, 4200
+"""How the window is divided at first: Qt scales these to the room there is."""
+ZOOM = 2.0
 JUMPS: Mapping[str, str] = {
     "trial": "trial",
     "note": "note",
@@ -70,8 +74,9 @@ class ReplayWindow(QWidget):
         Keys: coding adds its commands, and takes letters by `unclaimed`.
     header, notices, picture, side, timeline, transport, sheet
         The parts of the window.
-    units : UnitsList
-        The text as it is read in the replay; coding replaces it by `side.set_text`.
+    units, events
+        The text, and what happened, as they are read in the replay; coding puts others in their
+        places by `side.set_text` and `side.set_panels`.
 
     Signals
     -------
@@ -99,9 +104,11 @@ class ReplayWindow(QWidget):
         self.notices = Notices()
         self.picture = ReplayPicture(history, withholds=session.record.redacted)
         self.units = UnitsList(self.palette_)
+        self.events = EventsList()
         self.side = Side(self.units)
+        self.side.set_panels([(tr("What happened"), self.events)])
         self.timeline = Timeline(self.palette_)
-        self.transport = Transport(self.keys, history.begin_ns, history.end_ns)
+        self.transport = Transport(self.keys, history.end_ns)
         self.sheet = KeySheet(self, self.keys)
         self._lanes = session.lanes
         self._build()
@@ -123,11 +130,9 @@ class ReplayWindow(QWidget):
         self.timeline_card = Card(tr("Timeline"), self.timeline)
         self.timeline_card.set_remark(tr("Wheel zooms · drag moves · click plays"))
         self.columns = _splitter(Qt.Orientation.Horizontal, self.seen, self.side)
-        self.columns.setStretchFactor(0, PICTURE_SHARE)
-        self.columns.setStretchFactor(1, SIDE_SHARE)
+        self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
         self.rows = _splitter(Qt.Orientation.Vertical, self.columns, self.timeline_card)
-        self.rows.setStretchFactor(0, TOP_SHARE)
-        self.rows.setStretchFactor(1, TIMELINE_SHARE)
+        self.rows.setSizes([TOP_SHARE, TIMELINE_SHARE])
         whole: QVBoxLayout = bits.column(self, 0)
         whole.addWidget(self.header)
         body = bits.column(None, theme.SPACE_S, theme.SPACE_M)
@@ -149,24 +154,28 @@ class ReplayWindow(QWidget):
         controller, transport, timeline = self.controller, self.transport, self.timeline
         controller.moved.connect(transport.set_time)
         controller.moved.connect(timeline.set_playhead)
+        controller.moved.connect(self.events.follow)
         controller.picture_due.connect(self.picture.show_time)
         controller.playing_changed.connect(transport.set_playing)
         controller.speed_changed.connect(transport.set_speed)
         controller.back_changed.connect(transport.set_back)
         controller.loop_changed.connect(lambda stretch: transport.set_loop(stretch is not None))
+        controller.jumped.connect(timeline.reveal)
         controller.unit_changed.connect(self.units.set_current)
+        controller.unit_changed.connect(timeline.set_current_unit)
         controller.notice.connect(transport.tell)
         controller.find = self._find
         timeline.seeked.connect(controller.seek_and_play)
         timeline.scrubbed.connect(controller.scrub)
         timeline.selected.connect(controller.set_selection)
         self.units.chosen.connect(self._go_to_unit)
+        self.events.picked.connect(controller.seek)
         transport.play_pressed.connect(controller.toggle)
         transport.loop_pressed.connect(self._loop_pressed)
         transport.speed_pressed.connect(self._next_speed)
         transport.back_pressed.connect(self._next_back)
         transport.keys_pressed.connect(self.sheet.toggle)
-        transport.time_entered.connect(lambda t_ns: controller.seek(controller.begin_ns + t_ns))
+        transport.time_entered.connect(controller.seek)
         transport.time_left.connect(self.setFocus)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -193,8 +202,8 @@ class ReplayWindow(QWidget):
             "go_to": self.transport.ask_time,
             "to_begin": lambda: do.seek(do.begin_ns),
             "to_end": lambda: do.seek(do.end_ns),
-            "zoom_in": partial(self.timeline.zoom, True),
-            "zoom_out": partial(self.timeline.zoom, False),
+            "zoom_in": partial(self.timeline.zoom, ZOOM),
+            "zoom_out": partial(self.timeline.zoom, 1 / ZOOM),
             "less_back": partial(do.change_back, False),
             "more_back": partial(do.change_back, True),
             "keys": self.sheet.toggle,
@@ -213,24 +222,30 @@ class ReplayWindow(QWidget):
         self.controller.set_back(self.choices.back_s)
         texts = annotations.texts
         rows = [
-            UnitRow(unit, texts[unit.id].text if unit.id in texts else "") for unit in units
+            UnitRow(
+                unit, shown_time(unit.t0_ns, 0), texts[unit.id].text if unit.id in texts else ""
+            )
+            for unit in units
         ]
         self.units.set_rows(rows, tr("No units yet. `labapp code segment` finds what was said."))
-        self.timeline.set_range(self.controller.begin_ns, self.controller.end_ns)
+        machine = session.history.machine
+        self._parts = {} if machine is None else {part.id: part for part in machine.parts}
+        self.timeline.set_session(self.controller.begin_ns, self.controller.end_ns, self._parts)
         self.timeline.set_peaks(session.peaks)
-        self.timeline.set_lanes(session.lanes)
+        self.set_lanes(session.lanes)
         self.timeline.set_units(units)
 
     # --- what others use ----------------------------------------------------------------------
 
-    def set_lanes(self, lanes: tuple[Lane, ...]) -> None:
+    def set_lanes(self, lanes: Sequence[Lane]) -> None:
         """Show other lanes, as to raters from whom something is hidden; jumps go by them."""
         self._lanes = lanes
         self.timeline.set_lanes(lanes)
+        self.events.set_lanes(lanes, self._parts)
 
     def go_to(self, t_ns: int) -> None:
-        """Show a time since the beginning of the session, in nanoseconds."""
-        self.controller.seek(self.controller.begin_ns + t_ns)
+        """Show a session time, in nanoseconds."""
+        self.controller.seek(t_ns)
 
     def leave(self) -> None:
         """Leave what is open: the time that is typed, the keys, then the focus of a button."""
@@ -266,16 +281,21 @@ class ReplayWindow(QWidget):
 
     # --- what Qt asks -------------------------------------------------------------------------
 
-    def open(self) -> None:
-        """Show it as it was last, within the screen there is."""
+    def open(self, at_ns: int | None = None) -> None:
+        """Show it as it was last, within the screen there is.
+
+        at_ns: the session time to begin with; None for where this session was left.
+        """
         room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         if not self.restoreGeometry(_unpacked(self.choices.geometry)):
-            wide, high = (min(a, b) for a, b in zip(USUAL_SIZE, room.size().toTuple(), strict=True))
-            self.resize(wide, high)
+            wide, high = USUAL_SIZE
+            self.resize(min(wide, room.width()), min(high, room.height()))
         self.show()
         self.columns.restoreState(_unpacked(self.choices.columns))
         self.rows.restoreState(_unpacked(self.choices.rows))
         self.setFocus()
+        left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
+        self.controller.seek(left if at_ns is None else at_ns)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -302,9 +322,7 @@ class ReplayWindow(QWidget):
             columns=_packed(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self.choices.dark,
-            places=self.choices.with_place(
-                str(self.session.record.name), self.controller.now_ns()
-            ),
+            places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
         )
         try:
             remembered.write(choices)
@@ -320,8 +338,7 @@ def is_dark(asked: bool | None, choice: str) -> bool:
         return asked
     if choice:
         return choice == "dark"
-    hints = QGuiApplication.styleHints()
-    return hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
 def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
@@ -342,4 +359,3 @@ def _unpacked(text: str) -> QByteArray:
         return QByteArray(base64.b64decode(text, validate=True))
     except ValueError:
         return QByteArray()
-

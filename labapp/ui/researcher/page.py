@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -24,6 +24,7 @@ from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.researcher.figures_view import FiguresView
 from labapp.ui.researcher.results import Key, Quality, Results
 from labapp.ui.researcher.results_view import ResultsView
@@ -50,6 +51,7 @@ class ResearcherPage(QWidget):
     study_chosen(str) : the study whose sessions are shown.
     analyse_requested(), report_requested(), keep_requested(Path) : results; where to keep them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
+    replay_requested(Path) : the session of a row.
     """
 
     study_chosen = Signal(str)
@@ -58,6 +60,7 @@ class ResearcherPage(QWidget):
     keep_requested = Signal(object)
     verify_requested = Signal(object)
     export_requested = Signal(object)
+    replay_requested = Signal(object)
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -65,6 +68,7 @@ class ResearcherPage(QWidget):
         self.count = bits.label(role="secondary")
         self.sessions = SessionList(palette)
         self.about = bits.label(role="secondary", wrap=True)
+        self.replay = Button(tr("Replay"))
         self.verify = Button(tr("Verify"))
         self.export = Button(tr("Export…"))
         self.deidentify = QCheckBox(tr("De-identified"))
@@ -92,6 +96,10 @@ class ResearcherPage(QWidget):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
         self.sessions.chosen.connect(self._selected)
+        self.sessions.opened.connect(self._replay)
+        self.sessions.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.sessions.customContextMenuRequested.connect(self._open_menu)
+        self.replay.clicked.connect(lambda: self._replay(self.sessions.selected()))
         self.analyse.clicked.connect(self.analyse_requested)
         self.report.clicked.connect(self.report_requested)
         self.keep.clicked.connect(self._keep)
@@ -116,6 +124,7 @@ class ResearcherPage(QWidget):
         body.addLayout(options)
         foot = QHBoxLayout()
         foot.addStretch(1)
+        foot.addWidget(self.replay)
         foot.addWidget(self.verify)
         foot.addWidget(self.export)
         body.addLayout(foot)
@@ -206,6 +215,16 @@ class ResearcherPage(QWidget):
         self.export.setText(tr("Export {n}…", n=n) if n else tr("Export all…"))
         self.verify.setEnabled(any_)
         self.export.setEnabled(any_)
+        self.replay.setEnabled(n == 1 and replayable(self.sessions.selected()))
+
+    def _replay(self, line: SessionSummary | None) -> None:
+        if line is not None and replayable(line):
+            self.replay_requested.emit(line.path)
+
+    def _open_menu(self, place: QPoint) -> None:
+        """What can be done with the sessions that are selected."""
+        if self.sessions.selected() is not None:
+            menu_of(self.sessions.viewport(), place, (self.replay, self.verify, self.export))
 
     def _voices(self) -> None:
         warning = tr("The voices identify the people who speak.")

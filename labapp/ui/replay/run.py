@@ -1,0 +1,43 @@
+"""What `labapp replay` opens: the window of one session, until it is closed."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from labapp.ui.replay.session import open_session
+from labapp.ui.replay.window import ReplayWindow
+
+SIGNAL_MS = 200
+
+
+def run_replay(path: Path, at_ns: int | None = None) -> int:
+    """Show a session until its window is closed, or the program is asked to end.
+
+    Parameters
+    ----------
+    path : Path
+        A session folder, or a bundle that holds one session.
+    at_ns : int or None
+        The session time that is shown first; None for where it was left.
+
+    Raises
+    ------
+    LabappError
+        The session cannot be shown.
+    """
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    window = ReplayWindow(open_session(path))
+    window.closed.connect(app.quit)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close())
+    # Python runs its signal handlers only when the event loop calls into Python.
+    awake = QTimer(window)
+    awake.timeout.connect(lambda: None)
+    awake.start(SIGNAL_MS)
+    window.open(at_ns)
+    return app.exec()
