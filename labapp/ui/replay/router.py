@@ -55,7 +55,10 @@ class KeyRouter(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() not in _KINDS or not isinstance(watched, QWidget):
             return False
-        if watched.window() is not self._window or QApplication.activePopupWidget() is not None:
+        # What the focus does not take goes on to the widgets around it: that is no new key.
+        if watched is not (self._window.focusWidget() or self._window):
+            return False
+        if QApplication.activePopupWidget() is not None:
             return False
         assert isinstance(event, QKeyEvent)
         return self._handled(watched, event)
@@ -65,7 +68,7 @@ class KeyRouter(QObject):
         stroke = stroke_of_event(event)
         action = self.keys.action(stroke, coding=self.coding, typing=typing)
         if action not in self.commands or _presses(watched, event):
-            return self._offered(watched, event, typing)
+            return self._offered(event, typing)
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()  # no shortcut of Qt's own comes first
         elif event.type() == QEvent.Type.KeyPress and (
@@ -74,11 +77,9 @@ class KeyRouter(QObject):
             self.commands[action]()
         return event.type() != QEvent.Type.KeyRelease
 
-    def _offered(self, watched: QWidget, event: QKeyEvent, typing: bool) -> bool:
-        """What is no action may be a code; each key is offered once, not by every widget again."""
+    def _offered(self, event: QKeyEvent, typing: bool) -> bool:
+        """What is no action may be a code."""
         if typing or self.unclaimed is None or event.type() == QEvent.Type.ShortcutOverride:
-            return False
-        if watched not in (self._window.focusWidget(), self._window):
             return False
         return self.unclaimed(event)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QStackedWidget
 
 from labapp.errors import UsageError
@@ -52,7 +53,7 @@ class Transport(QFrame):
         self.time = bits.label("", "clock")
         self.time.setCursor(Qt.CursorShape.PointingHandCursor)
         self.time.mousePressEvent = lambda event: self.ask_time()  # type: ignore[method-assign]
-        self.field = QLineEdit()
+        self.field = TimeField()
         self.field.setAccessibleName(tr("Time to go to, such as 12:34.5"))
         self.field.setPlaceholderText("12:34.5")
         self.times = QStackedWidget()
@@ -173,6 +174,15 @@ class Transport(QFrame):
     def rest(self) -> None:
         """Stop what waits."""
         self._notice.stop()
+
+
+class TimeField(QLineEdit):
+    """Where a time is typed: Enter is its own, and does nothing else behind it."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
 
 
 def _chip() -> Button:

@@ -1,0 +1,327 @@
+"""The replay window on a simulated session that thinks aloud: its keys, places and memory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from labapp.clock import NS
+from labapp.errors import RecordError
+from labapp.session.withdrawal import withdraw
+from labapp.simulation.jobs import simulate_study
+from labapp.ui.replay import remembered
+from labapp.ui.replay.keys import ACTIONS, Stroke
+from labapp.ui.replay.session import open_session
+from labapp.ui.replay.window import WIDE, ReplayWindow
+
+LEFT = Qt.MouseButton.LeftButton
+REPLAY = sorted(ACTIONS["replay"])
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session of the study quickstart whose participant thinks aloud."""
+    out = tmp_path_factory.mktemp("replayed") / "data"
+    return simulate_study(
+        "quickstart", 1, "understanding", out, 1, lambda label: None, thinks_aloud=True
+    )[0]
+
+
+@pytest.fixture
+def recorded(simulated: Path, tmp_path: Path) -> Path:
+    """A copy of its own for each test."""
+    return Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
+
+
+Open = Callable[..., ReplayWindow]
+
+
+@pytest.fixture
+def opened(recorded: Path, qtbot: QtBot) -> Iterator[Open]:
+    windows: list[ReplayWindow] = []
+
+    def open_one(at_ns: int | None = None, **more: Any) -> ReplayWindow:
+        window = ReplayWindow(open_session(recorded), **more)
+        window.resize(1366, 768)
+        window.open(at_ns)
+        window.activateWindow()
+        QApplication.processEvents()
+        windows.append(window)
+        return window
+
+    yield open_one
+    for window in windows:
+        window.close()
+        window.deleteLater()
+
+
+def press(window: ReplayWindow, stroke: Stroke) -> None:
+    widget = QApplication.focusWidget() or window
+    QTest.keyClick(widget, Qt.Key(stroke.key), Qt.KeyboardModifier(stroke.modifiers))
+
+
+def press_action(window: ReplayWindow, action: str) -> None:
+    press(window, window.keys.keys(action)[0])
+
+
+@pytest.mark.parametrize("action", REPLAY)
+def test_every_key_does_what_it_is_for(opened: Open, action: str) -> None:
+    window = opened()
+    assert set(window.router.commands) >= set(ACTIONS["replay"])
+    done: list[str] = []
+    for name in REPLAY:
+        window.router.commands[name] = lambda name=name: done.append(name)
+    strokes = window.keys.keys(action)
+    assert strokes
+    for stroke in strokes:
+        press(window, stroke)
+    assert done == [action] * len(strokes)
+    # Wherever the focus stands; Enter alone presses a button.
+    window.transport.speed.setFocus()
+    done.clear()
+    for stroke in strokes:
+        press(window, stroke)
+    enter = sum(stroke.key == Qt.Key.Key_Return and not stroke.modifiers for stroke in strokes)
+    assert done == [action] * (len(strokes) - enter)
+
+
+def test_no_key_is_one_of_a_menu_or_a_shortcut(opened: Open) -> None:
+    window = opened()
+    own = {stroke for strokes in window.keys.strokes["replay"].values() for stroke in strokes}
+    assert own
+    assert not window.actions()
+    assert not [button for button in window.findChildren(QPushButton) if "&" in button.text()]
+    assert not [b for b in window.findChildren(QPushButton) if not b.shortcut().isEmpty()]
+
+
+def test_space_plays_and_pauses_and_goes_back_a_little(opened: Open, qtbot: QtBot) -> None:
+    window = opened(60 * NS)
+    press_action(window, "play")
+    qtbot.waitUntil(lambda: window.controller.now_ns() > 60.3 * NS)
+    assert "❚❚" in window.transport.play.text()
+    press_action(window, "play")
+    paused = window.controller.now_ns()
+    assert "▶" in window.transport.play.text()
+    press_action(window, "play")
+    qtbot.waitUntil(lambda: window.controller.now_ns() != paused)
+    assert window.controller.now_ns() < paused - NS
+    press_action(window, "play")
+
+
+def test_steps_speeds_and_ends(opened: Open) -> None:
+    window = opened(60 * NS)
+    for action, seconds in (
+        ("back", 59.0),
+        ("forward", 60.0),
+        ("back_a_little", 59.9),
+        ("forward_a_little", 60.0),
+        ("to_begin", 0.0),
+    ):
+        press_action(window, action)
+        assert window.controller.now_ns() == seconds * NS, action
+    assert window.timeline.playhead_ns == 0
+    press_action(window, "to_end")
+    assert window.controller.now_ns() == window.session.history.end_ns
+    press_action(window, "slower")
+    assert window.transport.speed.text() == "0.75×"
+    press_action(window, "faster")
+    press_action(window, "faster")
+    assert window.transport.speed.text() == "1.25×"
+    press_action(window, "usual_speed")
+    assert window.transport.speed.text() == "1×"
+    press_action(window, "more_back")
+    assert window.transport.back.text() == "back 3 s on play"
+    press_action(window, "less_back")
+    assert window.transport.back.text() == "back 2 s on play"
+
+
+def test_units_are_gone_to_by_keys_and_clicks_and_looped(opened: Open, qtbot: QtBot) -> None:
+    window = opened(0)
+    units = window.session.annotations.segmentation.units
+    assert len(units) > 3
+    for unit in units[:3]:
+        press_action(window, "next_unit")
+        assert window.controller.now_ns() == unit.t0_ns
+        assert window.units.current == unit.id == window.timeline.current_unit
+    press_action(window, "previous_unit")
+    assert window.controller.now_ns() == units[1].t0_ns
+    press_action(window, "loop")
+    assert window.controller.loop == (units[1].t0_ns, units[1].t1_ns)
+    assert window.transport.loop.isChecked()
+    press_action(window, "loop")
+    assert window.controller.loop is None
+    press_action(window, "repeat_unit")
+    assert window.controller.playing
+    press_action(window, "play")
+    window.units.chosen.emit(units[0].id)
+    assert window.units.current == units[0].id
+    assert window.controller.playing
+    press_action(window, "play")
+    press_action(window, "repeat_slowly")
+    assert window.transport.speed.text() == "0.75×"
+    press_action(window, "play")
+
+
+def test_jumps_lead_to_what_the_lanes_have(opened: Open) -> None:
+    window = opened(0)
+    seen = []
+    for _ in range(3):
+        press_action(window, "next_trial")
+        seen.append(window.controller.now_ns())
+    assert seen == sorted(set(seen))
+    press_action(window, "previous_trial")
+    assert window.controller.now_ns() == seen[1]
+    press_action(window, "next_dial")
+    assert window.controller.now_ns() > seen[1]
+    before = window.controller.now_ns()
+    press_action(window, "next_flag")
+    assert window.controller.now_ns() == before
+    assert window.transport.hint.full() == "There is no other flag in this direction."
+
+
+def test_a_time_is_typed_in_its_place_and_keys_write_there(opened: Open, qtbot: QtBot) -> None:
+    window = opened(60 * NS)
+    press_action(window, "go_to")
+    assert window.transport.field.hasFocus()
+    qtbot.keyClicks(window.transport.field, "1:90")
+    qtbot.keyClick(window.transport.field, Qt.Key.Key_Return)
+    assert window.transport.asking
+    assert "12:34.5" in window.transport.hint.full()
+    qtbot.keyClicks(window.transport.field, "1:30.5")
+    assert not window.controller.playing  # the full stop and the digits were typed
+    qtbot.keyClick(window.transport.field, Qt.Key.Key_Return)
+    assert window.controller.now_ns() == 90.5 * NS
+    assert window.transport.time.text() == "1:30.5"
+    press_action(window, "go_to")
+    press_action(window, "leave")
+    assert not window.transport.asking
+    press_action(window, "forward")
+    assert window.controller.now_ns() == 91.5 * NS
+
+
+def test_all_keys_lie_over_the_window_and_hold_nothing_up(opened: Open) -> None:
+    window = opened(60 * NS)
+    press_action(window, "keys")
+    assert window.sheet.isVisible()
+    press_action(window, "forward")
+    assert window.controller.now_ns() == 61 * NS
+    press_action(window, "leave")
+    assert window.sheet.isHidden()
+    press_action(window, "keys")
+    press_action(window, "keys")
+    assert window.sheet.isHidden()
+    assert not window.isModal()
+    assert QApplication.activeModalWidget() is None
+
+
+def test_the_timeline_zooms_seeks_and_scrubs(opened: Open, qtbot: QtBot) -> None:
+    window = opened(60 * NS)
+    span = window.timeline.scale.span_ns
+    press_action(window, "zoom_in")
+    assert window.timeline.scale.span_ns == pytest.approx(span / 2)
+    press_action(window, "zoom_out")
+    assert window.timeline.scale.span_ns == pytest.approx(span)
+    window.timeline.scrubbed.emit(70 * NS)
+    assert window.controller.now_ns() == 70 * NS
+    window.timeline.seeked.emit(80 * NS)
+    assert window.controller.playing
+    press_action(window, "play")
+    window.timeline.selected.emit(10 * NS, 12 * NS)
+    press_action(window, "loop")
+    assert window.controller.loop == (10 * NS, 12 * NS)
+
+
+def test_narrow_windows_have_the_panels_as_tabs_below_the_text(opened: Open) -> None:
+    window = opened()
+    assert window.side.wide
+    wide = window.events.mapTo(window, QPoint(0, 0))
+    assert wide.x() > window.units.mapTo(window, QPoint(0, 0)).x()
+    window.resize(900, 560)
+    QApplication.processEvents()
+    assert not window.side.wide
+    assert window.size().width() == 900
+    assert window.size().height() == 560
+    assert window.events.isVisible()
+    narrow = window.events.mapTo(window, QPoint(0, 0))
+    assert narrow.y() > window.units.mapTo(window, QPoint(0, 0)).y()
+    window.resize(WIDE, 768)
+    QApplication.processEvents()
+    assert window.events.isVisible()
+
+
+def test_what_happened_goes_where_it_is_clicked_and_follows(opened: Open, qtbot: QtBot) -> None:
+    window = opened(0)
+    item = window.events.item(3)
+    place = window.events.visualItemRect(item).center()
+    qtbot.mouseClick(window.events.viewport(), LEFT, pos=place)
+    assert window.events.currentRow() >= 3
+    assert window.controller.now_ns() > 0
+
+
+def test_the_window_remembers_where_it_was(opened: Open) -> None:
+    window = opened(75 * NS)
+    window.resize(1200, 700)
+    press_action(window, "more_back")
+    window.close()
+    again = opened()
+    choices, problem = remembered.read()
+    assert problem is None
+    assert choices.back_s == 3.0
+    assert again.controller.back_s == 3.0
+    assert again.controller.now_ns() == 75 * NS
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"places": {"a": "b"}}', '{"back_s": "much"}'])
+def test_wrong_memories_are_told_and_hold_nothing_up(opened: Open, text: str) -> None:
+    from labapp import resources
+
+    path = resources.settings_root() / remembered.FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    window = opened()
+    assert remembered.FILE in window.notices.text.text()
+    window.notices.away.click()
+    assert window.notices.isHidden()
+
+
+def test_wrong_keys_are_told_in_the_window(opened: Open) -> None:
+    from labapp import resources
+
+    path = resources.settings_root() / "keys.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("replay:\n  loop: [Ctrl+G]\n", "utf-8")
+    window = opened()
+    assert "line 2, replay.loop: Ctrl+G is also the key of" in window.notices.text.text()
+
+
+def test_who_withdrew_is_not_replayed(recorded: Path, tmp_path: Path) -> None:
+    withdraw(recorded, tmp_path / "private", delete=False)
+    with pytest.raises(RecordError, match="withdrew"):
+        open_session(recorded)
+
+
+def test_a_damaged_session_is_refused_in_a_sentence(recorded: Path) -> None:
+    (recorded / "journal.sqlite").write_bytes(b"no journal")
+    with pytest.raises(RecordError):
+        open_session(recorded)
+
+
+def test_both_themes_and_german(opened: Open) -> None:
+    from labapp.ui import language
+
+    language.speak("de")
+    try:
+        window = opened(dark=True)
+        assert window.windowTitle().startswith("Wiedergabe")
+        assert window.palette_.ground == "#14181D"
+    finally:
+        language.speak("en")
+    assert opened(dark=False).palette_.ground == "#FAFAF8"
