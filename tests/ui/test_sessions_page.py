@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from labapp.journal.comments import comments
@@ -133,18 +134,45 @@ def test_a_search_looks_at_every_cell(page: SessionsPage) -> None:
         assert page.count.text() == ("5" if not text else f"{len(expected)} of 5")
 
 
-def test_a_double_click_and_enter_open_the_folder(page: SessionsPage, qtbot: QtBot) -> None:
+def test_a_double_click_and_enter_replay_the_session(page: SessionsPage, qtbot: QtBot) -> None:
     index = page.table.sessions.index(1, 1)
     place = page.table.visualRect(index).center()
     qtbot.mouseClick(page.table.viewport(), LEFT, pos=place)
-    with qtbot.waitSignal(page.folder_requested) as asked:
+    with qtbot.waitSignal(page.replay_requested) as asked:
         qtbot.mouseDClick(page.table.viewport(), LEFT, pos=place)
         qtbot.mouseRelease(page.table.viewport(), LEFT, pos=place)
     assert asked.args == [LINES[1].path]
     choose(page, "P1")
-    with qtbot.waitSignal(page.folder_requested) as asked:
+    with qtbot.waitSignal(page.replay_requested) as asked:
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
     assert asked.args == [LINES[2].path]
+    choose(page, "P10")
+    with qtbot.waitSignal(page.replay_requested) as asked:
+        qtbot.mouseClick(page.replay, LEFT)
+    assert asked.args == [LINES[0].path]
+
+
+def test_who_withdrew_is_not_replayed(page: SessionsPage, qtbot: QtBot) -> None:
+    choose(page, "P3")
+    assert not page.replay.isEnabled()
+    with qtbot.assertNotEmitted(page.replay_requested):
+        qtbot.keyClick(page.table, Qt.Key.Key_Return)
+    assert page.about.text() == "P3 withdrew: the session is not replayed."
+
+
+def test_a_row_has_a_menu_of_what_its_buttons_do(page: SessionsPage, qtbot: QtBot) -> None:
+    choose(page, "P1")
+    page.table.customContextMenuRequested.emit(page.table.rect().center())
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [action.text() for action in menu.actions()] == [b.text() for b in page.buttons]
+    assert [action.isEnabled() for action in menu.actions()] == [
+        button.isEnabled() for button in page.buttons
+    ]
+    with qtbot.waitSignal(page.replay_requested) as asked:
+        menu.actions()[0].trigger()
+    assert asked.args == [LINES[2].path]
+    menu.hide()
 
 
 @pytest.mark.parametrize("delete", [True, False])

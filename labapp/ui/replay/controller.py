@@ -16,10 +16,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from labapp.annotations.model import Unit
 from labapp.clock import NS
 from labapp.replay.times import time_text
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, number, tr, translate_message
 
 TICK_MS = 16
 """Between two looks at the player's clock while it plays."""
+HEALTH_MS = 500
+"""Between two looks at whether sound is heard."""
 SECOND_NS = NS
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 USUAL_SPEED = 1.0
@@ -88,6 +90,8 @@ class ReplayController(QObject):
         The id of the unit at the playhead; empty where there is none.
     notice(str)
         A sentence for whoever pressed a key that could do nothing.
+    problem_changed(str)
+        Why nothing is heard; empty where all is well again.
     """
 
     moved = Signal(object)
@@ -99,6 +103,7 @@ class ReplayController(QObject):
     loop_changed = Signal(object)
     unit_changed = Signal(str)
     notice = Signal(str)
+    problem_changed = Signal(str)
 
     def __init__(
         self,
@@ -131,6 +136,11 @@ class ReplayController(QObject):
         self._grains = QTimer(self)
         self._grains.setInterval(GRAIN_MS)
         self._grains.timeout.connect(self._grain)
+        self._problem = ""
+        self._health = QTimer(self)
+        self._health.setInterval(HEALTH_MS)
+        self._health.timeout.connect(self._look_at_sound)
+        self._health.start()
         self._late_picture = QTimer(self)
         self._late_picture.setSingleShot(True)
         self._late_picture.timeout.connect(self._draw)
@@ -230,7 +240,7 @@ class ReplayController(QObject):
 
     def close(self) -> None:
         """Stop for good, and let the sound go."""
-        for timer in (self._timer, self._grains, self._late_picture):
+        for timer in (self._timer, self._grains, self._late_picture, self._health):
             timer.stop()
         self.player.close()
 
@@ -364,6 +374,12 @@ class ReplayController(QObject):
     def _stop_loop_outside(self, t_ns: int) -> None:
         if self.loop is not None and not self.loop[0] <= t_ns < self.loop[1]:
             self.set_loop(None)
+
+    def _look_at_sound(self) -> None:
+        """The loudspeaker is opened in the background, and may go while it plays."""
+        if self.player.problem != self._problem:
+            self._problem = self.player.problem
+            self.problem_changed.emit(translate_message(self._problem))
 
     # --- the clock -----------------------------------------------------------------------------
 

@@ -98,6 +98,7 @@ def open_session(path: Path) -> OpenedSession:
         It cannot be read, or its participant withdrew.
     """
     from labapp.annotations.store import annotations_of
+    from labapp.audio.player import DEFAULT
     from labapp.audio.player import Player as SoundPlayer
     from labapp.replay.history import History
     from labapp.replay.lanes import lanes_of
@@ -114,9 +115,7 @@ def open_session(path: Path) -> OpenedSession:
     except LabappError as error:
         annotations = SessionAnnotations(str(record.name))
         notices.append(f"{error.what} {error.todo}")
-    player = SoundPlayer(sound)
-    if player.problem:
-        notices.append(player.problem)
+    player = SoundPlayer(sound, DEFAULT if sound.spans else None)
     chips = [record.study]
     if record.state in ("running", "interrupted"):
         chips.append(tr("still running") if record.state == "running" else tr("interrupted"))

@@ -115,8 +115,9 @@ class ReplayWindow(QWidget):
         self._connect()
         self._bind()
         self._fill()
-        told = [*session.notices, *(error.what for error in (problem, self.keys.problem) if error)]
-        self.notices.set_sentences(told)
+        errors = (problem, self.keys.problem)
+        self._sentences = [*session.notices, *(error.what for error in errors if error)]
+        self.notices.set_sentences(self._sentences)
 
     # --- making it ----------------------------------------------------------------------------
 
@@ -164,6 +165,8 @@ class ReplayWindow(QWidget):
         controller.unit_changed.connect(self.units.set_current)
         controller.unit_changed.connect(timeline.set_current_unit)
         controller.notice.connect(transport.tell)
+        if self.session.peaks is not None:
+            controller.problem_changed.connect(self._tell_of_sound)
         controller.find = self._find
         timeline.seeked.connect(controller.seek_and_play)
         timeline.scrubbed.connect(controller.scrub)
@@ -257,6 +260,9 @@ class ReplayWindow(QWidget):
             self.setFocus()
 
     # --- what is pressed ----------------------------------------------------------------------
+
+    def _tell_of_sound(self, problem: str) -> None:
+        self.notices.set_sentences([*self._sentences, *filter(None, (problem,))])
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
         search = next_after if forward else previous_before
