@@ -46,7 +46,9 @@ def replay(
 ) -> None:
     """See and hear a recorded session: the participant's screen at any time.
 
-    Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5 --still screen.png
+    Without --still, in a window: all its keys are shown by ?.
+
+    Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
     """
     from labapp.journal.opening import open_record
     from labapp.replay.times import time_ns
@@ -58,7 +60,12 @@ def replay(
         raise UsageError("--out is for a clip.", todo="Say of what: --clip 12:34.5 12:50")
     t_ns = None if at is None else time_ns(at)
     if still is None:
-        raise UsageError("--still is missing.", todo="Name the picture: --still screen.png")
+        if size is not None or trails:
+            raise UsageError(
+                "--size and --trails are of a picture, and --still is missing.",
+                todo="Name the picture: --still screen.png",
+            )
+        raise typer.Exit(_shown(session_path(session, data), t_ns))
     if t_ns is None:
         raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
     record = open_record(session_path(session, data))
@@ -79,6 +86,28 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
         raise UsageError("--clip needs a file.", todo="Name it: --out clip.wav")
     for line in write_clip(open_record(path), time_ns(times[0]), time_ns(times[1]), out).lines():
         say(line)
+
+
+def _shown(path: Path, t_ns: int | None) -> int:
+    """Show the window until it is closed."""
+    from labapp.errors import SetupError
+    from labapp.parallel.long_work import gc_paused
+    from labapp.ui.display import choose
+    from labapp.ui.qtapp import make_app
+
+    make_app()
+    display = choose()
+    if not display.visible:
+        raise SetupError(
+            f"There is no screen to show the replay on ({display.why}).",
+            safe="The session was not opened.",
+            todo="Write a picture of it with --still FILE.png --at TIME.",
+        )
+    with gc_paused():  # hundreds of modules, and thousands of events: none of them garbage
+        from labapp.ui.replay.run import Replay
+
+        replay = Replay(path, t_ns)
+    return replay.run()
 
 
 def _pixels(size: str | None) -> tuple[int, int]:

@@ -14,8 +14,8 @@ from labapp.ui.replay.window import ReplayWindow
 SIGNAL_MS = 200
 
 
-def run_replay(path: Path, at_ns: int | None = None) -> int:
-    """Show a session until its window is closed, or the program is asked to end.
+class Replay:
+    """A replay window on the screen.
 
     Parameters
     ----------
@@ -29,15 +29,20 @@ def run_replay(path: Path, at_ns: int | None = None) -> int:
     LabappError
         The session cannot be shown.
     """
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    window = ReplayWindow(open_session(path))
-    window.closed.connect(app.quit)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close())
-    # Python runs its signal handlers only when the event loop calls into Python.
-    awake = QTimer(window)
-    awake.timeout.connect(lambda: None)
-    awake.start(SIGNAL_MS)
-    window.open(at_ns)
-    return app.exec()
+
+    def __init__(self, path: Path, at_ns: int | None = None) -> None:
+        self.window = ReplayWindow(open_session(path))
+        self.window.open(at_ns)
+
+    def run(self) -> int:
+        """Go on until the window is closed, or the program is asked to end."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self.window.closed.connect(app.quit)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: self.window.close())
+        # Python runs its signal handlers only when the event loop calls into Python.
+        awake = QTimer(self.window)
+        awake.timeout.connect(lambda: None)
+        awake.start(SIGNAL_MS)
+        return app.exec()
