@@ -18,6 +18,8 @@ from labapp.clock import NS
 from labapp.replay.times import time_text
 from labapp.ui.language import N_, number, tr, translate_message
 
+LONGEST_WAIT_S = 0.1
+"""After a picture that took longer, as one whose model was loaded first, no more is waited."""
 TICK_MS = 16
 """Between two looks at the player's clock while it plays."""
 HEALTH_MS = 500
@@ -421,7 +423,7 @@ class ReplayController(QObject):
         self._drawn = self._now
         self.picture_due.emit(self._now)
         ended = perf_counter()
-        self._picture_free = ended + (ended - begun)
+        self._picture_free = ended + min(ended - begun, LONGEST_WAIT_S)
 
     def _tell_unit(self) -> None:
         at = bisect_right([unit.t0_ns for unit in self._units], self._now) - 1

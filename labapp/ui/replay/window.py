@@ -6,7 +6,7 @@ import base64
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
+TITLE_PX = 40
+"""Of the frame that the system draws, before it is known."""
 WIDE = 1180
 """From this width on there is room for three columns, in logical pixels."""
 PICTURE_SHARE, SIDE_SHARE = 5200, 4800
@@ -294,9 +296,13 @@ class ReplayWindow(QWidget):
         """
         room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         if not self.restoreGeometry(_unpacked(self.choices.geometry)):
-            wide, high = USUAL_SIZE
-            self.resize(min(wide, room.width()), min(high, room.height()))
-        self.show()
+            self.resize(*USUAL_SIZE)
+        frame = self.frameGeometry().size() - self.size() + QSize(0, TITLE_PX)
+        if self.width() > room.width() or self.height() + frame.height() > room.height():
+            self.resize(room.size() - frame)
+            self.showMaximized()
+        else:
+            self.show()
         self.columns.restoreState(_unpacked(self.choices.columns))
         self.rows.restoreState(_unpacked(self.choices.rows))
         self.setFocus()
