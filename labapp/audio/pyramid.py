@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp import leftovers, resources
+from labapp.audio import cached
 from labapp.audio.wav_samples import WavSamples
 from labapp.reading import files
 
@@ -30,8 +28,8 @@ ENOUGH = 2000
 _CHUNK = BASE * 4096
 _MAGIC = b"labapp peaks 1\n"
 _HEAD = struct.Struct("<Q")
-_DIGEST = 32
 _LARGEST = 256 * files.MIB
+_FOLDER = "peaks"
 
 Pair = NDArray[np.int16]
 
@@ -93,16 +91,15 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
     done without."""
     index = _index(samples)
     digest = _remembered(index)
-    if digest and (cached := _cached(_place(digest), samples.size)) is not None:
-        return cached
+    if digest and (known := _known(_place(digest), samples.size)) is not None:
+        return known
     hashed = hashlib.sha256()
     pyramid = _made(samples, hashed.update)
     if pyramid.frames != samples.size:
         return pyramid  # not read to its end: gone with its drive
-    with suppress(OSError):
-        _write(_place(hashed.hexdigest()), _content(pyramid))
-        if index is not None:
-            _write(index, hashed.hexdigest().encode())
+    cached.put(_place(hashed.hexdigest()), _content(pyramid))
+    if index is not None:
+        cached.put(index, hashed.hexdigest().encode())
     return pyramid
 
 
@@ -115,15 +112,11 @@ def forget(samples: WavSamples) -> None:
         _made(samples, hashed.update)
         digest = hashed.hexdigest()
     for path in filter(None, (_place(digest), index)):
-        path.unlink(missing_ok=True)
-
-
-def _folder() -> Path:
-    return resources.cache_root() / "peaks"
+        cached.drop(path)
 
 
 def _place(digest: str) -> Path:
-    return _folder() / f"{digest}.peaks"
+    return cached.place(_FOLDER, f"{digest}.peaks")
 
 
 def _index(samples: WavSamples) -> Path | None:
@@ -135,17 +128,12 @@ def _index(samples: WavSamples) -> Path | None:
     if stat.st_nlink == 0 or not stat.st_ino:
         return None
     name = f"{stat.st_dev:x}-{stat.st_ino:x}-{stat.st_size:x}-{stat.st_mtime_ns:x}"
-    return _folder() / f"{name}.sha256"
+    return cached.place(_FOLDER, f"{name}.sha256")
 
 
 def _remembered(index: Path | None) -> str:
-    if index is None:
-        return ""
-    try:
-        digest = files.content(index, 64).decode("ascii")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return digest if len(digest) == 64 and digest.isalnum() else ""
+    digest = cached.get(index, 64) if index is not None else None
+    return digest.decode("ascii") if digest else ""
 
 
 def _made(samples: WavSamples, hashed: Callable[[bytes], None]) -> Pyramid:
@@ -182,24 +170,15 @@ def _sizes(frames: int) -> list[int]:
 
 def _content(pyramid: Pyramid) -> bytes:
     body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
-    content = _MAGIC + _HEAD.pack(pyramid.frames) + body
-    return content + hashlib.sha256(content).digest()
+    return _MAGIC + _HEAD.pack(pyramid.frames) + body
 
 
-def _cached(path: Path, frames: int) -> Pyramid | None:
-    """What the cache has for a file of so many frames; None where that is nothing, or damaged."""
-    try:
-        content = files.content(path, _LARGEST)
-    except OSError:
-        return None
-    body, digest = content[:-_DIGEST], content[-_DIGEST:]
+def _known(path: Path, frames: int) -> Pyramid | None:
+    """What the cache has for a file of so many frames; None where that is nothing."""
+    body = cached.get(path, _LARGEST)
     at = len(_MAGIC) + _HEAD.size
     sizes = _sizes(frames)
-    if (
-        hashlib.sha256(body).digest() != digest
-        or body[:at] != _MAGIC + _HEAD.pack(frames)
-        or len(body) != at + 4 * sum(sizes)
-    ):
+    if body is None or body[:at] != _MAGIC + _HEAD.pack(frames) or len(body) != at + 4 * sum(sizes):
         return None
     values = np.frombuffer(body, "<i2", offset=at)
     levels = []
@@ -208,14 +187,3 @@ def _cached(path: Path, frames: int) -> Pyramid | None:
         levels.append((values[first : first + size], values[first + size : first + 2 * size]))
         first += 2 * size
     return Pyramid(frames, tuple(levels))
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a whole file in its place, or none. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(leftovers.prefix_in(path.parent, "draft") + uuid.uuid4().hex)
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

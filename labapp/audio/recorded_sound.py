@@ -7,7 +7,7 @@ their causes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,6 +76,8 @@ class RecordedSound:
         Session time of the last event.
     silenced : iterable of (int, int)
         Stretches of session time that are not to be heard: zeros are read there.
+    placed : sequence of PlacedFile, optional
+        What the payloads say, if that is known already; they are not looked at then.
 
     Attributes
     ----------
@@ -98,6 +100,8 @@ class RecordedSound:
         payloads: Iterable[Payload],
         end_ns: int,
         silenced: Iterable[Stretch] = (),
+        *,
+        placed: Sequence[PlacedFile] | None = None,
     ) -> None:
         self._open_file = open_file
         self._latest_ns = end_ns + LATEST_NS
@@ -106,7 +110,7 @@ class RecordedSound:
         self.silenced = tuple(sorted(silenced))
         problems: list[Message] = []
         absent: list[tuple[int, int, str]] = []
-        for file in placed_files(payloads):
+        for file in placed_files(payloads) if placed is None else placed:
             problem = self._place(file, absent)
             if problem is not None:
                 problems.append(problem)

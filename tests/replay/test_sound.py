@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from labapp.audio import cached, placed_files
 from labapp.audio.writer import HEADER_BYTES, wav_header
 from labapp.bids.export import export
 from labapp.clock import NS
@@ -243,3 +244,32 @@ def test_a_moved_folder_while_it_is_open(tmp_path: Path) -> None:
     sound = sound_of(folder)
     shutil.rmtree(folder)
     assert np.array_equal(sound.read(ns(1), 3 * RATE), take.samples)
+
+
+@pytest.mark.parametrize("damage", ["", "cut", "other", "no list", "wrong"])
+def test_its_place_in_time_is_kept_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
+    take = Take(noise(90), start_s=1.5, ppm=40, gaps=((RATE, 100),))
+    folder = sounding_session(tmp_path, take, Take(noise(3, 1), start_s=95), end_s=100)
+    first = sound_of(folder)
+    (path,) = (tmp_path / "cache" / "sounds").iterdir()
+    match damage:
+        case "":
+            monkeypatch.setattr(placed_files, "fit_clock", None)
+        case "cut":
+            path.write_bytes(path.read_bytes()[:-1])
+        case "other":
+            cached.put(path, b'{"format": 0, "files": []}')
+        case "no list":
+            cached.put(path, b"[]")
+        case "wrong":
+            cached.put(path, b'{"format": 1, "files": [{"name": 5}]}')
+    again = sound_of(folder)
+    assert (again.spans, again.gaps, again.rate) == (first.spans, first.gaps, first.rate)
+    assert again.fit(name_of(1)) == first.fit(name_of(1))
+    assert np.array_equal(again.read(ns(50), 999), first.read(ns(50), 999))
+    if damage:
+        third = sound_of(folder)
+        assert third.spans == first.spans

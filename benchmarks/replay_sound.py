@@ -1,0 +1,260 @@
+"""The sound of a replay: opening 90 minutes, drawing them, stretching, seeking, looping.
+
+    .venv/bin/python -m benchmarks.replay_sound [--minutes 90] [--n 20] [--json]
+
+The session is made in a temporary folder: noise like a voice at 48 kHz, a clock 60 ppm fast, with
+the events of a real one. Opening is measured in processes of their own, from the command's first
+line in labapp to the waveform of the whole session: with an empty cache of waveforms (the file's
+pages may be in memory), and with a full one. What is heard is recorded from the monitor of a
+private PulseAudio (scripts/virtual_microphone.sh): from the call of `seek` to the first sample, and
+how long a loop is silent between its end and its beginning.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.audio.player import Player
+from labapp.audio.wsola import Stretcher
+from labapp.clock import NS
+from labapp.journal.opening import open_record
+from labapp.replay.peaks import Peaks
+from labapp.replay.sound import SessionSound
+from tests.helpers.recorded_sounds import Take, sounding_session
+
+RATE = 48_000
+LOUD = 5_000
+SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphone.sh"
+COLUMNS = 1_600
+
+
+def session_of(root: Path, minutes: float) -> Path:
+    """A session folder with so much sound; every 30 s begins with a loud tone."""
+    rng = np.random.default_rng(1)
+    second = rng.normal(0, 100, RATE) * (1 + 5 * np.abs(np.sin(np.arange(RATE) / RATE * 9)))
+    samples = np.tile(second.astype(np.int16), round(minutes * 60))
+    tone = (20_000 * np.sin(np.arange(RATE // 20) * 2 * np.pi * 1500 / RATE)).astype(np.int16)
+    take = Take(samples, start_s=0.5, rate=RATE, ppm=60)
+    for at_s in range(30, round(minutes * 60), 30):
+        first = round((at_s - take.start_s) * take.true_rate)
+        samples[first : first + tone.size] = tone
+    return sounding_session(root, take, end_s=minutes * 60 + 1)
+
+
+def opened(folder: Path) -> dict[str, float]:
+    """Seconds to the journal, the sound and the waveform, and MiB of memory at the end."""
+    began = time.perf_counter()
+    record = open_record(folder)
+    journal_s = time.perf_counter() - began
+    sound = SessionSound(record)
+    sound_s = time.perf_counter() - began
+    peaks = Peaks(sound)
+    peaks.between(sound.begin_ns, sound.end_ns, COLUMNS)
+    whole_s = time.perf_counter() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"journal_s": journal_s, "sound_s": sound_s, "waveform_s": whole_s, "mib": memory}
+
+
+def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
+    """Of `opened` in new processes, without and with a cache."""
+    found: dict[str, list[dict[str, float]]] = {"cold": [], "cached": []}
+    command = [sys.executable, "-m", "benchmarks.replay_sound", "--open", str(folder)]
+    for kind in ("cold", "cached"):
+        for _ in range(n):
+            if kind == "cold":
+                for path in (cache / "peaks").glob("*"):
+                    path.unlink()
+            env = {**os.environ, "LABAPP_CACHE": str(cache)}
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+            found[kind].append(json.loads(done.stdout))
+    return {
+        f"open_{kind}_{part}": _spread([each[part] for each in runs])
+        for kind, runs in found.items()
+        for part in ("journal_s", "sound_s", "waveform_s", "mib")
+    }
+
+
+def drawing(folder: Path, n: int) -> dict[str, Any]:
+    """Milliseconds for the columns of a picture, of stretches of every length."""
+    sound = SessionSound(open_record(folder))
+    peaks = Peaks(sound)
+    rng = np.random.default_rng(3)
+    figures = {}
+    for seconds in (sound.end_ns / NS, 600.0, 60.0, 10.0, 1.0):
+        took = []
+        for _ in range(5 * n):
+            first = rng.uniform(0, max(0.0, sound.end_ns / NS - seconds))
+            began = time.perf_counter()
+            peaks.between(round(first * NS), round((first + seconds) * NS), COLUMNS)
+            took.append(1e3 * (time.perf_counter() - began))
+        figures[f"draw_{seconds:g}_s_ms"] = _spread(took)
+    sound.close()
+    return figures
+
+
+def stretching(folder: Path) -> dict[str, Any]:
+    """Processor seconds for a second of output, reading included."""
+    sound = SessionSound(open_record(folder))
+    figures = {}
+    for speed in (0.25, 0.5, 1.0, 1.5, 2.0, 3.0):
+        stretcher = Stretcher(
+            lambda first, frames: sound.read(round(first * NS / RATE), frames), RATE
+        )
+        stretcher.seek(60.0 * RATE)
+        began = time.process_time()
+        for _ in range(1500):
+            stretcher.hop(speed)
+        figures[f"stretch_{speed:g}_cpu_s"] = (time.process_time() - began) / 30.0
+    sound.close()
+    return figures
+
+
+class Monitor:
+    """Records what the sink plays, and when it came."""
+
+    def __init__(self) -> None:
+        command = ["parec", "--device=speaker.monitor", "--format=s16le", "--channels=1"]
+        self._child = subprocess.Popen(
+            [*command, f"--rate={RATE}", "--latency-msec=10"], stdout=subprocess.PIPE
+        )
+        self._packets: list[tuple[int, bytes]] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        assert self._child.stdout is not None
+        while content := self._child.stdout.read1(4096):  # type: ignore[attr-defined]
+            self._packets.append((time.perf_counter_ns(), content))
+
+    def stop(self) -> tuple[NDArray[np.int16], float]:
+        """Samples, and `perf_counter_ns` of the first, by the packet with the least delay."""
+        self._child.kill()
+        self._child.wait()
+        self._thread.join()
+        ends = np.cumsum([len(content) // 2 for _, content in self._packets])
+        began = np.array([at for at, _ in self._packets]) - ends * (NS / RATE)
+        samples = np.frombuffer(b"".join(content for _, content in self._packets), "<i2")
+        return samples, float(began[len(began) // 4 :].min())
+
+
+def hearing(folder: Path, n: int) -> dict[str, Any]:
+    """Seeks, loops and the share of a core, through the private PulseAudio."""
+    sound = SessionSound(open_record(folder))
+    player = Player(sound)
+    while not player.sounding:
+        if player.problem:
+            raise SystemExit(player.problem)
+        time.sleep(0.01)
+    time.sleep(2.5)
+    monitor = Monitor()
+    time.sleep(1.0)
+    sought = []
+    player.seek(10 * NS)
+    player.play()
+    time.sleep(0.5)
+    for number in range(n):
+        sought.append(time.perf_counter_ns())
+        player.seek((30 + 30 * (number % 20)) * NS)
+        time.sleep(0.35)
+    samples, began_ns = monitor.stop()
+    heard_ns = began_ns + np.flatnonzero(np.abs(samples.astype(int)) > LOUD) * (NS / RATE)
+    late = [(heard_ns[heard_ns > at].min() - at) / 1e6 for at in sought]
+    monitor = Monitor()
+    player.set_loop(round(60.2 * NS), round(60.7 * NS))
+    player.seek(round(60.2 * NS))
+    time.sleep(0.5 + 0.5 * n)
+    samples, _ = monitor.stop()
+    inside = samples[RATE // 2 :]
+    zeros = np.flatnonzero(np.diff(np.concatenate(([0], (np.abs(inside) <= 1), [0]))))
+    lengths = np.diff(zeros)[::2]
+    silent = 1e3 * float(lengths.max(initial=0)) / RATE
+    player.set_loop(None)
+    shares = {}
+    for speed in (1.0, 2.0):
+        player.set_speed(speed)
+        player.seek(60 * NS)
+        used, began = time.process_time(), time.perf_counter()
+        while time.perf_counter() - began < 10.0:
+            player.heard_ns()
+            time.sleep(1 / 60)
+        shares[f"play_{speed:g}_core_share"] = (time.process_time() - used) / 10.0
+    player.close()
+    sound.close()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures = {"seek_to_sound_ms": _spread(late), "loop_silent_at_most_ms": silent}
+    return figures | shares | {"player_mib": memory}
+
+
+def measure(minutes: float, n: int) -> dict[str, Any]:
+    """All figures."""
+    with tempfile.TemporaryDirectory(prefix="labapp-benchmark-") as root:
+        cache = Path(root) / "cache"
+        os.environ["LABAPP_CACHE"] = str(cache)
+        # The making of 90 minutes takes more memory than all that is measured.
+        command = [sys.executable, "-m", "benchmarks.replay_sound", "--make", root]
+        done = subprocess.run(
+            [*command, "--minutes", str(minutes)], capture_output=True, text=True, check=True
+        )
+        folder = Path(done.stdout.strip())
+        figures = openings(folder, cache, max(3, n // 4))
+        figures |= drawing(folder, n) | stretching(folder)
+        with tempfile.TemporaryDirectory(prefix="lab-") as server:
+            env = {**os.environ, "LABAPP_VIRTUAL_MICROPHONE": server}
+            started = subprocess.run(
+                [str(SCRIPT), "start"], env=env, capture_output=True, text=True, check=True
+            )
+            for line in started.stdout.splitlines():
+                name, _, value = line.removeprefix("export ").partition("=")
+                os.environ[name] = value.strip("'")
+            try:
+                figures |= hearing(folder, n)
+            finally:
+                subprocess.run([str(SCRIPT), "stop"], env=env, check=True, capture_output=True)
+    return figures
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    median, p95, p99 = np.percentile(values, [50, 95, 99])
+    return {"median": float(median), "p95": float(p95), "p99": float(p99)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=90.0)
+    parser.add_argument("--n", type=int, default=20)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.make:
+        print(session_of(options.make, options.minutes))
+    elif options.open:
+        print(json.dumps(opened(options.open)))
+    else:
+        figures = measure(options.minutes, options.n)
+        if options.json:
+            print(json.dumps(figures, indent=2))
+            return
+        for name, value in figures.items():
+            if isinstance(value, dict):
+                told = ", ".join(f"{key} {each:.4g}" for key, each in value.items())
+            else:
+                told = f"{value:.4g}"
+            print(f"{name}: {told}")
+
+
+if __name__ == "__main__":
+    main()
