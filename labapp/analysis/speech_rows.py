@@ -245,7 +245,7 @@ class _Joined:
                     **self._mark(mark),
                     **self._from(mark),
                     "machine": raters[name].machine,
-                    "status": raters[name].status,
+                    "status": raters[name].status_of(mark.round),
                     "blind": ";".join(mark.blind) or None,
                 }
                 for name in sorted(raters)

@@ -120,6 +120,7 @@ class MarksFold:
             bool(opened.get("machine", False)),
             str(opened.get("codebook", "")),
             opened.get("round", "independent"),
+            dict(self.statuses),
         )
 
 

@@ -226,13 +226,16 @@ class RaterMarks:
     marks : tuple of Mark
         In order of time, those taken back left out.
     status : str
-        `draft` or `done`; `locked` once nothing may change any more, for agreement was computed.
+        Of the round that was opened last: `draft` or `done`; `locked` once nothing may change any
+        more, for agreement was computed.
     machine : bool
         Whether no person gave them, such as the moderator's flags taken from the journal.
     codebook : str
         SHA-256 of the codebook by which its file was opened last.
     round : str
         See `Round`; of the time it was opened last.
+    statuses : mapping of str to str
+        How far each round is; see `status_of`.
     """
 
     rater: str
@@ -241,6 +244,11 @@ class RaterMarks:
     machine: bool = False
     codebook: str = ""
     round: Round = "independent"
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+
+    def status_of(self, round_: str) -> Status:
+        """How far a round is."""
+        return self.statuses.get(round_, self.status if round_ == self.round else "draft")
 
 
 @dataclass(frozen=True, slots=True)

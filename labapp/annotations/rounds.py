@@ -23,6 +23,8 @@ from labapp.annotations.store import codebooks_in, open_settlements
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
 from labapp.errors import AnnotationError, UsageError
 
+INDEPENDENT: Round = "independent"
+
 
 @dataclass(frozen=True)
 class AssigningReport:
@@ -148,7 +150,7 @@ def assign_study(
 
 def reportable(rater: RaterMarks) -> tuple[Mark, ...]:
     """The marks of a rater that agreement may be reported from: given alone, and locked since."""
-    if rater.machine or rater.status != "locked":
+    if rater.machine or rater.status_of(INDEPENDENT) != "locked":
         return ()
     return tuple(mark for mark in rater.marks if mark.round == "independent")
 
@@ -197,11 +199,15 @@ def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
     drafts: list[str] = []
     for session in study_sessions(study).usable:
         for name, rater in sorted(session.annotations.raters.items()):
-            if rater.machine or (raters and name not in raters) or rater.round != "independent":
+            given = any(mark.round == INDEPENDENT for mark in rater.marks)
+            if rater.machine or (raters and name not in raters):
                 continue
-            if rater.status == "draft":
+            if rater.round != INDEPENDENT and not given:
+                continue
+            status = rater.status_of(INDEPENDENT)
+            if status == "draft":
                 drafts.append(f"{name} in {session.name}")
-            elif rater.status == "done":
+            elif status == "done":
                 due.append((session, rater))
     if drafts:
         raise AnnotationError(
@@ -218,7 +224,7 @@ def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
     locked = []
     for session, rater in due:
         with Ledger(rater_file(session.path, rater.rater)) as file:
-            file.append(STATUS, {"status": "locked"})
+            file.append(STATUS, {"status": "locked", "round": INDEPENDENT})
             file.flush()
         books = codebooks_in(session.record)
         uncoded = uncoded_units(session.annotations, rater, assignments, books)
@@ -284,7 +290,8 @@ def settle(
     if session is None:
         raise AnnotationError(f"{difference.session} is not there any more.")
     raters = session.annotations.raters
-    if unlocked := [name for name in difference.marks if raters[name].status != "locked"]:
+    statuses = {name: raters[name].status_of(INDEPENDENT) for name in difference.marks}
+    if unlocked := [name for name, status in statuses.items() if status != "locked"]:
         raise AnnotationError(
             f"The coding of {' and '.join(unlocked)} in {session.name} is not locked: what is "
             "settled before that would be no independent coding any more.",

@@ -180,9 +180,10 @@ def _sort(
                 f"{rater.rater}: what was settled after talking about it is no agreement"
             ] += 1
             continue
-        if round_ == "independent" and rater.status != "locked":
+        status = rater.status_of(round_)
+        if round_ == "independent" and status != "locked":
             work.left_out[
-                f"{rater.rater}: independent coding that is not locked yet ({rater.status}); it is "
+                f"{rater.rater}: independent coding that is not locked yet ({status}); it is "
                 "compared once nothing of it can change any more (labapp code lock)"
             ] += 1
             continue

@@ -14,12 +14,13 @@ from sklearn.metrics import cohen_kappa_score
 from labapp.annotations import rounds, store
 from labapp.annotations.assigning import Draw
 from labapp.annotations.assignments import save_draw
-from labapp.annotations.model import Assignment, Unit
+from labapp.annotations.model import Assignment, RaterMarks, Unit
 from labapp.annotations.reliability.gathering import CodedSession, gather
 from labapp.annotations.reliability.results import results_of
 from labapp.annotations.reliability.writing import write
 from labapp.cli.main import main
 from labapp.errors import ExportExists
+from labapp.journal.opening import open_record
 from tests.annotations.reliability.coded import BOOK, S, rater, session, span_marks, unit_marks
 from tests.helpers.journals import golden_session
 
@@ -177,6 +178,24 @@ def test_a_study_goes_by_its_name_too(agree: Run, coded: Path, tmp_path: Path) -
     assert status == 0, err
     assert "strategy, independent: Cohen's kappa 0.742, 12 units, anna, ben" in out
     assert agree(str(coded), "--out", str(tmp_path / "session"))[0] == 0
+
+
+def test_locked_coding_is_compared_after_a_later_round_was_opened(
+    agree: Run, coded: Path, tmp_path: Path
+) -> None:
+    lock(coded)
+    with store.open_marks(coded, "ben", BOOK, round="reconciled") as marks:
+        marks.give("explore", unit="u4")
+    status, out, err = agree(str(coded.parent), "--out", str(tmp_path / "out"))
+    assert status == 0, err
+    assert "strategy, independent: Cohen's kappa 0.742, 12 units, anna, ben" in out
+    assert "ben: what was settled after talking about it" in err
+    assert [len(rounds.reportable(r)) for r in _raters(coded)] == [12, 12]
+
+
+def _raters(coded: Path) -> list[RaterMarks]:
+    raters = store.annotations_of(open_record(coded)).raters
+    return [raters["anna"], raters["ben"]]
 
 
 def test_a_session_that_cannot_be_read_is_told_and_the_others_are_compared(
