@@ -456,3 +456,18 @@ def test_a_trial_without_room_for_its_name_has_its_number(qapp: QApplication) ->
         words[text] = image.copy()
     first, second = words.values()
     assert first == second
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.25, 1.5, 2.0])
+def test_bars_and_sound_lie_alike_at_every_scale(line: Timeline, ratio: float) -> None:
+    chips = [CodeItem(5 * MIN, 5 * MIN + 12 * NS, "x", "#AA1F63")]
+    line.set_marks([CodeLane("Affect", chips)])
+    line.show_stretch(5 * MIN - 30 * NS, 6 * MIN)
+    image = line.painted(ratio).toImage()
+    assert image.width() == round(line.width() * ratio)
+    row, top = next((r, t) for r, t in line.placed() if r.title == "Affect")
+    y = round((top + row.height / 2) * ratio)
+    left, right = (line.scale.x(t_ns) * ratio for t_ns in (5 * MIN, 5 * MIN + 12 * NS))
+    drawn = [x for x in range(image.width()) if image.pixelColor(x, y).name() == "#aa1f63"]
+    assert drawn[0] == pytest.approx(left, abs=2 * ratio)
+    assert drawn[-1] == pytest.approx(right, abs=3 * ratio)

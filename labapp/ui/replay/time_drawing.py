@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -21,17 +21,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from labapp.ui.replay.time_scale import TimeScale
+    from labapp.ui.theme import Palette
 
 SMALL_PX = theme.SECONDARY_PX - 1
 """Of words within rows."""
-THIN_PX = 6
-"""Bars that are narrower are drawn together."""
+THIN_PX = 24
+"""Bars that are narrower, which have no room for words, are drawn together."""
 TEXT_PX = 6
 """Left of words in a bar."""
 LEAST_LETTERS = 5
 """Of words that are cut off, with the dots."""
 QUIET = 0.8
 """Exponent of the height of sound: quiet words are seen beside loud ones."""
+
+
+class View(NamedTuple):
+    """What is painted with: where times lie, the colours, and device pixels a logical one."""
+
+    scale: TimeScale
+    palette: Palette
+    ratio: float
 
 
 class PeakSource(Protocol):
@@ -94,16 +103,16 @@ def gain_of(low: NDArray[np.int16], high: NDArray[np.int16]) -> float:
     return float(np.clip(0.8 * 32767 / max(1.0, float(np.quantile(tall, 0.995))), 1.0, 16.0))
 
 
-def wave_image(
+def wave_pixels(
     low: NDArray[np.int16], high: NDArray[np.int16], height: int, ink: QColor, gain: float
-) -> QImage:
-    """Columns of sound as a picture, transparent around them; all in device pixels."""
+) -> NDArray[np.uint32]:
+    """Columns of sound as ARGB device pixels, transparent around them."""
     middle = (height - 1) / 2
     tops = middle - _tall(high, gain) * middle
     bottoms = middle - _tall(low, gain) * middle
     rows = np.arange(height, dtype=np.float32)[:, None]
     inside = (rows >= np.floor(tops)) & (rows <= np.ceil(bottoms))
-    return image_of(np.where(inside, np.uint32(ink.rgba()), np.uint32(0)))
+    return np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
 
 
 def _tall(samples: NDArray[np.int16], gain: float) -> NDArray[np.float32]:
@@ -112,17 +121,20 @@ def _tall(samples: NDArray[np.int16], gain: float) -> NDArray[np.float32]:
     return tall
 
 
-def image_of(pixels: NDArray[np.uint32]) -> QImage:
-    """A picture of ARGB pixels, shape (height, width), that owns its memory."""
+def draw_pixels(
+    painter: QPainter, x: float, y: float, pixels: NDArray[np.uint32], ratio: float
+) -> None:
+    """Draw ARGB pixels, shape (height, width), each as one device pixel: nothing is scaled."""
     height, width = pixels.shape
     lines = np.ascontiguousarray(pixels)
-    shared = QImage(lines.data, width, height, 4 * width, QImage.Format.Format_ARGB32)
-    return shared.copy()
+    image = QImage(lines.data, width, height, 4 * width, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(ratio)
+    painter.drawImage(QPointF(x, y), image)
 
 
 def draw_bars(
     painter: QPainter,
-    scale: TimeScale,
+    view: View,
     band: tuple[float, float],
     t0: NDArray[np.int64],
     t1: NDArray[np.int64],
@@ -133,6 +145,7 @@ def draw_bars(
 
     Returns the places of those that are wide enough to be told apart.
     """
+    scale = view.scale
     first = int(np.searchsorted(t1, scale.left_ns, "right"))
     last = int(np.searchsorted(t0, scale.right_ns, "left"))
     if first >= last:
@@ -141,7 +154,7 @@ def draw_bars(
     wide = right - left >= THIN_PX
     top, height = band
     if not wide.all():
-        _draw_thin(painter, scale, band, left[~wide], right[~wide], colours[first:last][~wide])
+        _draw_thin(painter, view, band, left[~wide], right[~wide], colours[first:last][~wide])
     edge = scale.width + radius + 1
     for place in np.flatnonzero(wide).tolist():
         begin, end = max(left[place], -radius - 1), min(right[place], edge)
@@ -153,34 +166,37 @@ def draw_bars(
 
 def _draw_thin(
     painter: QPainter,
-    scale: TimeScale,
+    view: View,
     band: tuple[float, float],
     left: NDArray[np.float64],
     right: NDArray[np.float64],
     colours: NDArray[np.uint32],
 ) -> None:
-    """Bars of a few pixels as one line of pixels, drawn as high as the row."""
-    width = int(scale.width)
+    """Narrow bars as one picture of the row."""
+    scale, ratio = view.scale, view.ratio
+    width, height = int(scale.width * ratio), max(1, round(band[1] * ratio))
     line = np.zeros(width, dtype=np.uint32)
-    begin = np.floor(left).astype(np.int64)
-    end = np.maximum(np.ceil(right).astype(np.int64) - 1, begin + 1)  # a pixel of ground between
-    for offset in range(THIN_PX):
+    begin = np.floor(left * ratio).astype(np.int64)
+    # A pixel of ground between two.
+    end = np.maximum(np.ceil(right * ratio).astype(np.int64) - round(ratio), begin + 1)
+    for offset in range(int((end - begin).max())):
         at = begin + offset
         drawn = (at < end) & (at >= 0) & (at < width)
         line[at[drawn]] = colours[drawn]
-    painter.drawImage(QRectF(scale.x0, band[0], width, band[1]), image_of(line[None, :]))
+    pixels = np.broadcast_to(line, (height, width))
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
 
 def draw_dots(
     painter: QPainter,
-    scale: TimeScale,
+    view: View,
     band: tuple[float, float],
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     ink: QColor,
-    ratio: float,
 ) -> None:
     """Dots of two pixels; x and y: logical pixels from the row's left and top."""
+    scale, ratio = view.scale, view.ratio
     width, height = max(1, int(scale.width * ratio)), max(1, int(band[1] * ratio))
     pixels = np.zeros((height, width), dtype=np.uint32)
     size = max(2, round(2 * ratio))
@@ -191,20 +207,20 @@ def draw_dots(
             at_x, at_y = columns + across, rows + down
             inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
             pixels[at_y[inside], at_x[inside]] = value
-    painter.drawImage(QRectF(scale.x0, band[0], width / ratio, height / ratio), image_of(pixels))
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
 
 def draw_curve(
     painter: QPainter,
-    scale: TimeScale,
+    view: View,
     band: tuple[float, float],
     times: NDArray[np.int64],
     values: NDArray[np.float32],
     ink: QColor,
-    ratio: float,
 ) -> None:
     """A curve in steps from 0 to 1 that breaks off at NaN; of each pixel from its lowest to its
     highest value."""
+    scale, ratio = view.scale, view.ratio
     width, height = max(1, int(scale.width * ratio)), max(1, round(band[1] * ratio))
     low, high = step_columns(scale, times, values, width)
     thick = max(1.0, 1.25 * ratio)
@@ -213,8 +229,7 @@ def draw_curve(
     rows = np.arange(height, dtype=np.float32)[:, None]
     inside = (rows >= np.floor(tops)) & (rows < np.floor(bottoms) + 1e-3)  # NaN is nowhere
     pixels = np.where(inside, np.uint32(ink.rgba()), np.uint32(0))
-    room = QRectF(scale.x0, band[0], width / ratio, height / ratio)
-    painter.drawImage(room, image_of(pixels))
+    draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
 
 def step_columns(

@@ -31,6 +31,7 @@ from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.replay import time_drawing as drawing
 from labapp.ui.replay.lane_words import item_label, title
+from labapp.ui.replay.time_drawing import View
 from labapp.ui.replay.time_scale import TimeScale, exact_time
 from labapp.ui.replay.timeline_front import paint_front
 from labapp.ui.replay.timeline_hand import Hand
@@ -38,7 +39,6 @@ from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,
     Row,
-    View,
     code_rows,
     draw_title,
     recorded_rows,
@@ -302,14 +302,14 @@ class Timeline(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         ratio = self.devicePixelRatioF()
         if self._back is None or self._back.devicePixelRatio() != ratio:
-            self._back = self._painted(ratio)
+            self._back = self.painted(ratio)
         painter = QPainter(self)
         painter.drawPixmap(0, 0, self._back)
         paint_front(painter, self)
         painter.end()
 
-    def _painted(self, ratio: float) -> QPixmap:
-        """All that stays where it is while the playhead moves."""
+    def painted(self, ratio: float) -> QPixmap:
+        """What stays where it is while the playhead moves; ratio: device pixels a logical one."""
         p, scale = self.palette_, self.scale
         back = QPixmap((self.size() * ratio).expandedTo(QSize(1, 1)))
         back.setDevicePixelRatio(ratio)

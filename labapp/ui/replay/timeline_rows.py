@@ -22,6 +22,7 @@ from labapp.ui.replay.lane_words import (
     shorter_labels,
     title,
 )
+from labapp.ui.replay.time_drawing import View
 from labapp.ui.replay.time_scale import TimeScale
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import color, font, metrics, pen
@@ -48,14 +49,6 @@ SIGNS_OF_LANE: Mapping[str, tuple[str, str]] = {
     "notes": ("circle", "accent"),
     "flags": ("flag", "warn"),
 }
-
-
-class View(NamedTuple):
-    """What a row is painted with: where times lie, the colours, device pixels a logical one."""
-
-    scale: TimeScale
-    palette: Palette
-    ratio: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +159,7 @@ class _Bars:
     ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         colours = np.full(self._t0.size, color(ground).rgba(), dtype=np.uint32)
-        wide = drawing.draw_bars(painter, view.scale, band, self._t0, self._t1, colours)
+        wide = drawing.draw_bars(painter, view, band, self._t0, self._t1, colours)
         if ink:
             for place in wide.tolist():
                 rect = _room(view.scale, band, int(self._t0[place]), int(self._t1[place]))
@@ -205,7 +198,7 @@ class MoveRow(Row):
         x = scale.places(self._times[first:last])
         band = (top, float(self.height))
         ink = color(view.palette.accent)
-        drawing.draw_dots(painter, scale, band, x, self._y[first:last], ink, view.ratio)
+        drawing.draw_dots(painter, view, band, x, self._y[first:last], ink)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         first = int(np.searchsorted(self._times, t_ns - near_ns, "left"))
@@ -232,7 +225,7 @@ class CurveRow(Row):
         painter.setPen(pen(p.hairline))
         painter.drawLine(QPointF(scale.x0, bottom), QPointF(scale.x0 + scale.width, bottom))
         band, ink = (top + 2, self.height - 4.0), p.color("accent")
-        drawing.draw_curve(painter, scale, band, self._times, self._values, ink, view.ratio)
+        drawing.draw_curve(painter, view, band, self._times, self._values, ink)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
         place = int(np.searchsorted(self._times, t_ns, "right")) - 1
@@ -366,7 +359,7 @@ class _Level:
 
     def paint(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        wide = drawing.draw_bars(painter, view.scale, band, self._t0, self._t1, self._colours, 3.0)
+        wide = drawing.draw_bars(painter, view, band, self._t0, self._t1, self._colours, 3.0)
         if band[1] < metrics(drawing.SMALL_PX).height() - 4:
             return
         for place in wide.tolist():

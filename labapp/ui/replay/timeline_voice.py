@@ -4,20 +4,23 @@ session."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QPainter
 
 from labapp.annotations.model import Unit
 from labapp.replay.lanes import LaneItem
 from labapp.ui.language import N_, tr
 from labapp.ui.replay import time_drawing as drawing
 from labapp.ui.replay.lane_words import item_label, item_tip
+from labapp.ui.replay.time_drawing import View
 from labapp.ui.replay.time_scale import TimeScale, exact_time
-from labapp.ui.replay.timeline_rows import View
 from labapp.ui.widgets.painting import pen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 EDGE_PX = 5
 """How far from the edge of a unit it can be taken hold of."""
@@ -141,8 +144,8 @@ class Voice:
         first = round(scale.left_ns / per_column)
         low, high = columns.between(first, count, per_column)
         ink = drawing.mixed(view.palette.good, view.palette.card, 0.8)
-        image = drawing.wave_image(low, high, height, ink, self._gain)
-        painter.drawImage(QRectF(scale.x0, band[0], count / ratio, height / ratio), image)
+        pixels = drawing.wave_pixels(low, high, height, ink, self._gain)
+        drawing.draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
     def _paint_units(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
         scale, p = view.scale, view.palette
@@ -152,7 +155,7 @@ class Voice:
             if unit.speaker != "participant":
                 ground[place] = p.color("track").rgba()
         ends = np.maximum.accumulate(self._t1) if self._t1.size else self._t1
-        wide = drawing.draw_bars(painter, scale, band, self._t0, ends, ground, 3.0)
+        wide = drawing.draw_bars(painter, view, band, self._t0, ends, ground, 3.0)
         painter.setPen(pen(p.accent))
         for place in wide.tolist():
             for t_ns in (int(self._t0[place]), int(self._t1[place])):
@@ -193,7 +196,9 @@ class Voice:
         painter.drawRoundedRect(rect, 2, 2)
         if self._peaks is not None:
             count = max(1, round(rect.width() * view.ratio))
-            painter.drawImage(rect, self._loudness(scale, count, view))
+            line = self._loudness(scale, count, view)
+            pixels = np.broadcast_to(line, (round(rect.height() * view.ratio), count))
+            drawing.draw_pixels(painter, rect.left(), rect.top(), pixels, view.ratio)
         whole = scale.end_ns - scale.begin_ns
         for item in self._items:
             if item.kind == "lost":
@@ -201,8 +206,8 @@ class Voice:
                 width = max(1.0, (item.t1_ns - item.t0_ns) / whole * rect.width())
                 painter.fillRect(QRectF(left, rect.top(), width, rect.height()), p.color("alarm"))
 
-    def _loudness(self, scale: TimeScale, count: int, view: View) -> QImage:
-        """The strip's picture; asked for once a width."""
+    def _loudness(self, scale: TimeScale, count: int, view: View) -> NDArray[np.uint32]:
+        """The strip as ARGB pixels, shape (count,); the sound is asked for once a width."""
         if self._level is None or self._level[0] != count:
             assert self._peaks is not None
             low, high = self._peaks.between(scale.begin_ns, scale.end_ns, count * STRIP_FINER)
@@ -212,7 +217,8 @@ class Voice:
             self._level = count, heard / max(1e-6, float(heard.max(initial=0)))
         ink = view.palette.color("good").rgba() & 0xFFFFFF
         alpha = (self._level[1] * 240).astype(np.uint32) << np.uint32(24)
-        return drawing.image_of((alpha | np.uint32(ink))[None, :])
+        pixels: NDArray[np.uint32] = alpha | np.uint32(ink)
+        return pixels
 
 
 def _rect(scale: TimeScale, band: tuple[float, float], item: LaneItem) -> QRectF:
