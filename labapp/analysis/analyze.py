@@ -134,6 +134,10 @@ def _draw(participants: pd.DataFrame, findings: Findings, folder: Path) -> None:
         for plate in report.plates(findings.counted, results)
     ]
     plates += flow_figures(participants)
+    if not findings.counted.coded.empty:
+        from labapp.analysis.coding_figures import coding_plates  # matplotlib is slow to load
+
+        plates += coding_plates(findings.counted)
     if not plates:
         return
     folder.mkdir()

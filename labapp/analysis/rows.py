@@ -36,7 +36,7 @@ from labapp.analysis.questionnaires import (
     score_row,
 )
 from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
-from labapp.analysis.speech_rows import Said, speech_rows
+from labapp.analysis.speech_rows import SessionSpeech, speech_rows
 from labapp.analysis.task_records import (
     INTERRUPTED,
     Attempt,
@@ -70,7 +70,7 @@ SEQ = "seq"
 @dataclass(frozen=True)
 class SessionRecords:
     """Everything the folds found in one session; source: the name of the file or folder; tasks:
-    what each task of the plan found; speech: by table, what was said and how it was coded."""
+    what each task of the plan found; coding: by table, what was said and how it was coded."""
 
     source: str
     deidentified: bool
@@ -86,7 +86,7 @@ class SessionRecords:
     taken_back: Counter[Place]
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
     study_title: str | None = None
-    speech: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -99,11 +99,11 @@ class SessionRecords:
         decision: Decision | None = None,
         instruments: Mapping[str, Instrument] | None = None,
         study_title: str | None = None,
-        said: Said | None = None,
+        speech: SessionSpeech | None = None,
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
         hand; instruments: its copies of the questionnaires, by id, for their words; study_title:
-        as its copy of the study file has it; said: what was said and how it was coded.
+        as its copy of the study file has it; speech: what was said and how it was coded.
 
         Raises RecordError when its plan cannot be read, when something happened in a part that its
         task does not know, or when nobody says whose coding counts; SessionError for a kind of part
@@ -114,8 +114,10 @@ class SessionRecords:
         tasks = walk(events, parts)
         attempts = [attempt for task in tasks for attempt in task.attempts]
         assigned = conditions(totals.planned.assignment) or None
-        speech = (
-            {} if said is None else speech_rows(said, events, parts.with_trials, attempts, assigned)
+        coding = (
+            {}
+            if speech is None
+            else speech_rows(speech, events, parts.with_trials, attempts, assigned)
         )
         # All other folds look past these anyway.
         frequent = frequent_kinds()
@@ -137,7 +139,7 @@ class SessionRecords:
             Counter(skips_taken_back(events)),
             instruments or {},
             study_title,
-            speech,
+            coding,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -212,7 +214,7 @@ class SessionRecords:
             "deviations": [asdict(deviation) for deviation in self.deviations],
             "notes": list(self.notes),
             "pointer": list(self.pointer),
-            **{name: list(rows) for name, rows in self.speech.items()},
+            **{name: list(rows) for name, rows in self.coding.items()},
             **of_tasks,
         }
         columns = self.columns

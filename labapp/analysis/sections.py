@@ -10,6 +10,7 @@ import pandas as pd
 
 from labapp.analysis.attention import attention
 from labapp.analysis.by_task import without_sections
+from labapp.analysis.coding_section import coding_section
 from labapp.analysis.design.summary import summary
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.item_sections import item_sections
@@ -77,6 +78,7 @@ def study(
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
     yield from item_sections(about.counted, scales, anchor)
+    yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
     yield from retention(own, name, anchor)

@@ -33,7 +33,7 @@ SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
-class Said:
+class SessionSpeech:
     """What is known of the speech of a session.
 
     Attributes
@@ -174,7 +174,7 @@ class SoundLost:
 
 
 def speech_rows(
-    said: Said,
+    speech: SessionSpeech,
     events: Iterable[tuple[Event, Payload]],
     parts: Mapping[str, TrialsPart],
     attempts: Iterable[Attempt],
@@ -184,7 +184,7 @@ def speech_rows(
 
     Parameters
     ----------
-    said : Said
+    speech : SessionSpeech
         Units, texts and marks.
     events : iterable of (Event, Payload)
         All of the session, with the moves of dials.
@@ -200,43 +200,43 @@ def speech_rows(
     RecordError
         Several people coded the session, and nobody says whose coding counts.
     """
-    annotations = said.annotations
+    annotations = speech.annotations
     if not annotations.segmentation.units and not any(
         rater.marks for rater in annotations.raters.values()
     ):
         return {name: [] for name in TABLES}
-    return _Joined(said, Happenings(events), parts, attempts, conditions).rows()
+    return _Joined(speech, Happenings(events), parts, attempts, conditions).rows()
 
 
-def final_coding(said: Said) -> tuple[Mark, ...]:
+def final_coding(speech: SessionSpeech) -> tuple[Mark, ...]:
     """The marks that count: those of people (see `final_marks`); where none coded the session, the
     codes that a simulated participant's words were made from."""
-    marks = final_marks(said.annotations, said.assignments)
-    if marks or not (planted := said.annotations.raters.get(SIMULATED)):
+    marks = final_marks(speech.annotations, speech.assignments)
+    if marks or not (planted := speech.annotations.raters.get(SIMULATED)):
         return marks
-    people = [rater for rater in said.annotations.raters.values() if not rater.machine]
+    people = [rater for rater in speech.annotations.raters.values() if not rater.machine]
     return () if any(rater.marks for rater in people) else planted.marks
 
 
 class _Joined:
     def __init__(
         self,
-        said: Said,
+        speech: SessionSpeech,
         happenings: Happenings,
         parts: Mapping[str, TrialsPart],
         attempts: Iterable[Attempt],
         conditions: str | None,
     ) -> None:
-        self._said = said
-        self._annotations = said.annotations
-        self._units = said.annotations.segmentation.units
+        self._speech = speech
+        self._annotations = speech.annotations
+        self._units = speech.annotations.segmentation.units
         self._happenings = happenings
         self._parts = parts
         self._attempts: dict[Place, Attempt] = {attempt.key: attempt for attempt in attempts}
         self._conditions = conditions
 
     def rows(self) -> dict[str, list[Row]]:
-        final = final_coding(self._said)
+        final = final_coding(self._speech)
         raters = self._annotations.raters
         return {
             "utterances": [self._utterance(unit) for unit in self._units],
@@ -286,7 +286,7 @@ class _Joined:
         }
 
     def _from(self, mark: Mark) -> Row:
-        hidden = not self._said.transcript or is_redacted(
+        hidden = not self._speech.transcript or is_redacted(
             mark.t0_ns, mark.t1_ns, self._annotations.redactions
         )
         return {"memo": None if hidden else mark.memo or None, "codebook": mark.codebook or None}
@@ -360,7 +360,7 @@ class _Joined:
 
     def _words(self, unit: Unit) -> Row:
         """The words of a unit as far as they may be seen, and why others are not there."""
-        if not self._said.transcript:
+        if not self._speech.transcript:
             return {"text": None, "text_withheld": NOT_AGREED}
         text = self._annotations.texts.get(unit.id)
         if text is None:

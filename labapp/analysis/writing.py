@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from labapp import access
+from labapp.analysis.coding_counts import CODE_COUNTS, CODE_COUNTS_TABLE, code_counts
 from labapp.analysis.columns import table_columns
 from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.snapshots import recorded
@@ -124,7 +125,7 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 def derived_columns() -> dict[str, Columns]:
     """Their columns, by name."""
     own = {name: columns for report in reports() for name, columns in report.tables.items()}
-    return {STATISTICS_TABLE: STATISTICS, **own}
+    return {STATISTICS_TABLE: STATISTICS, CODE_COUNTS_TABLE: CODE_COUNTS, **own}
 
 
 def statistics(findings: Findings) -> pd.DataFrame:
@@ -137,7 +138,10 @@ def statistics(findings: Findings) -> pd.DataFrame:
 
 def derived(findings: Findings) -> dict[str, pd.DataFrame]:
     """The tables, by name."""
-    frames = {STATISTICS_TABLE: statistics(findings)}
+    frames = {
+        STATISTICS_TABLE: statistics(findings),
+        CODE_COUNTS_TABLE: code_counts(findings.counted),
+    }
     for report, results in findings.of.items():
         frames.update(report.frames(results))
     return frames

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter, NullFormatter
 
 from labapp.figure_style import FULL_IN
-from labapp.report.language import ENGLISH, say, spoken
+from labapp.report.language import ENGLISH, Verbatim, say, spoken
 
 ROUNDS = 3
 """So often a figure is laid out again after labels were broken into lines."""
@@ -57,13 +57,18 @@ class _Spoken(FuncFormatter):
         super().set_axis(axis)
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        return say(str(self._inner(x, pos)))
+        return _spoken(self._inner(x, pos))
 
     def format_ticks(self, values: list[float]) -> list[str]:
-        return [say(str(label)) for label in self._inner.format_ticks(values)]
+        return [_spoken(label) for label in self._inner.format_ticks(values)]
 
     def get_offset(self) -> str:
         return say(str(self._inner.get_offset()))
+
+
+def _spoken(label: object) -> str:
+    """The label of a tick in the language that is spoken; names stay as they are."""
+    return label if isinstance(label, Verbatim) else say(str(label))
 
 
 def _translate(figure: Figure) -> None:
@@ -73,7 +78,7 @@ def _translate(figure: Figure) -> None:
             ticks.update(axis.get_ticklabels(which="both"))
             formatter = axis.get_major_formatter()
             if isinstance(formatter, FixedFormatter):
-                formatter.seq = [say(str(label)) for label in formatter.seq]
+                formatter.seq = [_spoken(label) for label in formatter.seq]
             elif not isinstance(formatter, NullFormatter):
                 axis.set_major_formatter(_Spoken(formatter))
     for text in figure.findobj(Text):

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.speech_rows import Said, counted, final_coding
+from labapp.analysis.speech_rows import SessionSpeech, counted, final_coding
 from labapp.analysis.tables import load
 from labapp.annotations.model import (
     Assignment,
@@ -114,7 +114,7 @@ def mark(
     return Mark(name, rater, "strategy", "goal", s(t0), s(t1), unit, **more)
 
 
-def said(*marks: Mark, transcript: bool = True, **more: Any) -> Said:
+def said(*marks: Mark, transcript: bool = True, **more: Any) -> SessionSpeech:
     raters: dict[str, RaterMarks] = {}
     for given_mark in marks:
         known = raters.get(given_mark.rater, RaterMarks(given_mark.rater))
@@ -123,11 +123,11 @@ def said(*marks: Mark, transcript: bool = True, **more: Any) -> Said:
     units = {unit.id: unit for unit in UNITS}
     texts = shown_texts(TEXTS, units, more.get("redactions", ()), allowed=transcript)
     annotations = SessionAnnotations("S", Segmentation(UNITS, frozen=True), texts, raters, **more)
-    return Said(annotations, assignments, transcript)
+    return SessionSpeech(annotations, assignments, transcript)
 
 
-def rows(what: Said) -> dict[str, list[dict[str, Any]]]:
-    return SessionRecords.of(small(), "test", said=what).rows()
+def rows(what: SessionSpeech) -> dict[str, list[dict[str, Any]]]:
+    return SessionRecords.of(small(), "test", speech=what).rows()
 
 
 def test_a_mark_has_what_was_done_meanwhile_and_how_its_trial_ended() -> None:
@@ -218,15 +218,15 @@ def test_a_program_counts_where_no_person_coded() -> None:
     planted = replace(mark("p", 3.5, 7, "u1"), rater="simulated")
     machine = RaterMarks("simulated", (planted,), machine=True)
     annotations = SessionAnnotations("S", Segmentation(UNITS), {}, {"simulated": machine})
-    assert final_coding(Said(annotations)) == (planted,)
+    assert final_coding(SessionSpeech(annotations)) == (planted,)
     own = mark("m", 3.5, 7, "u1")
     both = replace(annotations, raters={**annotations.raters, "anna": RaterMarks("anna", (own,))})
-    assert final_coding(Said(both)) == (own,)
+    assert final_coding(SessionSpeech(both)) == (own,)
     training = replace(own, round="training")
     learning = replace(
         annotations, raters={**annotations.raters, "anna": RaterMarks("anna", (training,))}
     )
-    assert final_coding(Said(learning)) == (), "a person began to code it"
+    assert final_coding(SessionSpeech(learning)) == (), "a person began to code it"
 
 
 STUDY = (
@@ -308,9 +308,9 @@ def expected(events: list[Event], t0: int, t1: int) -> dict[str, Any]:
     }
 
 
-def joined(path: Path, what: Said) -> list[dict[str, Any]]:
+def joined(path: Path, what: SessionSpeech) -> list[dict[str, Any]]:
     events = [(event, payload_of(event)) for event in read_verified_events(path)]
-    return SessionRecords.of(events, "test", said=what).rows()["coded"]
+    return SessionRecords.of(events, "test", speech=what).rows()["coded"]
 
 
 @settings(max_examples=8, deadline=None)
@@ -355,7 +355,7 @@ def test_the_join_of_any_stretch_is_that_of_a_plain_reading(
         for n, (at, lasts) in enumerate(stretches)
     )
     annotations = SessionAnnotations("S", raters={"anna": RaterMarks("anna", marks)})
-    rows = {row["mark"]: row for row in joined(path, Said(annotations))}
+    rows = {row["mark"]: row for row in joined(path, SessionSpeech(annotations))}
     for given_mark in marks:
         told = expected(events, given_mark.t0_ns, given_mark.t1_ns)
         row = rows[given_mark.id]

@@ -14,7 +14,7 @@ from labapp.analysis.folding.pieces import piece
 from labapp.analysis.folding.snapshots import snapshots_piece
 from labapp.analysis.items import instruments_of
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.speech_source import said_of
+from labapp.analysis.speech_source import speech_of
 from labapp.analysis.walk import Parts
 from labapp.errors import RecordError
 from labapp.events.lifecycle import DecoderWarmed
@@ -110,7 +110,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         decision=record.decision,
         instruments=instruments_of(record),
         study_title=title_of(record),
-        said=said_of(record, events),
+        speech=speech_of(record, events),
     )
     cards = {
         payload.model: payload.card_sha256

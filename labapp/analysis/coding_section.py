@@ -1,0 +1,228 @@
+"""The report's section on what participants said, as raters coded it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from labapp.analysis.coding_counts import (
+    LEAST,
+    OVERALL,
+    PERSON,
+    code_counts,
+    compared_by,
+    counted_marks,
+    levels,
+    quotable,
+    uncoded,
+)
+from labapp.analysis.notes_section import natural
+from labapp.analysis.speech_columns import NOT_AGREED, REDACTED
+from labapp.analysis.tables import Tables
+from labapp.annotations.simulated import SIMULATED
+from labapp.report.formats import clock, count, decimal
+from labapp.report.language import Verbatim
+from labapp.report.listing import NONE, records
+from labapp.report.page import Html, details, heading, joined, paragraph, table, two_lines
+
+SHOWN_QUOTES = 3
+"""Quotes of a code in the page, each of another participant."""
+
+
+def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
+    """Counts, figures and quotes of one study; nothing where nothing was said or coded.
+
+    tables: of its sessions that count; anchor: prefix of the page's ids.
+    """
+    if tables.coded.empty and tables.utterances.empty:
+        return
+    marks = counted_marks(tables.coded)
+    yield heading(3, "What participants said")
+    yield paragraph(_told(tables, marks))
+    if marks.empty:
+        return
+    counts = code_counts(tables)
+    yield _overall(counts)
+    for by in compared_by(tables):
+        yield _by(counts, by)
+    yield from _figures(tables, counts, study, anchor)
+    yield _quotes(tables)
+
+
+def _told(tables: Tables, marks: pd.DataFrame) -> str:
+    """What was coded, by whom, and what is not."""
+    spoken = tables.utterances[tables.utterances["speaker"] == "participant"]
+    people = len(marks[PERSON].drop_duplicates())
+    sentences = []
+    if len(spoken):
+        speakers = len(spoken[PERSON].drop_duplicates())
+        minutes = float((spoken["offset_s"] - spoken["onset_s"]).sum()) / 60
+        sentences.append(
+            f"{count(speakers, 'participant')} said {count(len(spoken), 'utterance')}, "
+            f"{decimal(minutes, 1)} min of speech in all."
+        )
+    if marks.empty:
+        sentences.append("Nobody has coded them.")
+        return " ".join(sentences)
+    raters = sorted(str(rater) for rater in marks["rater"].unique() if rater != SIMULATED)
+    sentences.append(
+        f"The final coding has {count(len(marks), 'mark')} on {count(people, 'participant')}."
+    )
+    if raters:
+        sentences.append(f"Raters: {', '.join(raters)}.")
+    if (marks["rater"] == SIMULATED).any():
+        sentences.append(
+            "Codes of simulated participants are those that their words were made from; no person "
+            "gave them."
+        )
+    if left := uncoded(tables):
+        sentences.append(
+            f"{count(left, 'participant')} spoke and is not coded."
+            if left == 1
+            else f"{count(left, 'participant')} spoke and are not coded."
+        )
+    others = len(tables.coded) - len(marks)
+    if others:
+        sentences.append(
+            f"{count(others, 'mark')} on the speech of others "
+            f"{'does' if others == 1 else 'do'} not count here."
+        )
+    return " ".join(sentences)
+
+
+def _percent(row: dict[str, Any], name: str) -> tuple[str, str]:
+    """A share and its interval, in per cent."""
+    values = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
+    share, low, high = (None if value is None else 100 * float(value) for value in values)
+    if share is None:
+        return NONE, ""
+    if low is None or high is None:
+        return f"{decimal(share, 0)} %", ""
+    return f"{decimal(share, 0)} %", f"{decimal(low, 0)} to {decimal(high, 0)} %"
+
+
+def _overall(counts: pd.DataFrame) -> Html:
+    """Each code: how many said it, and its share of the marks of its tier."""
+    own = counts[counts["by"] == OVERALL]
+    rows = []
+    for row in records(own):
+        mentioned = _percent(row, "share_mentioned")
+        mean = _percent(row, "mean_share")
+        rows.append(
+            (
+                Verbatim(str(row["tier"])),
+                Verbatim(str(row["code"])),
+                f"{row['n_mentioned']} of {row['n_participants']}",
+                two_lines(*mentioned),
+                int(row["n_marks"]),
+                two_lines(*mean) if mean[1] else mean[0],
+            )
+        )
+    few = int(own["n_mean"].min()) < LEAST
+    caption = (
+        "Participants with the code at least once, with Wilson's 95 % interval. Share: mean over "
+        "participants of how many of their marks of the tier have the code, with a 95 % interval "
+        "by drawing participants anew."
+    )
+    if few:
+        caption += f" Means over fewer than {LEAST} participants have no interval."
+    return table(
+        (
+            "Tier",
+            "Code",
+            "Participants",
+            two_lines("Said it", "95 % interval"),
+            "Marks",
+            two_lines("Share of the tier", "mean, 95 % interval"),
+        ),
+        rows,
+        numeric=(2, 3, 4, 5),
+        caption=caption,
+    )
+
+
+def _by(counts: pd.DataFrame, by: str) -> Html:
+    """Each code by the levels of a column: how many said it there."""
+    names = levels(counts, by)
+    rows = []
+    own = counts[counts["by"] == by]
+    for (tier, code), some in own.groupby(["tier", "code"], sort=True):
+        by_level = {row["level"]: row for row in records(some)}
+        cells: list[object] = [Verbatim(str(tier)), Verbatim(str(code))]
+        for name in names:
+            row = by_level[name]
+            share, interval = _percent(row, "mean_share")
+            told = f"{row['n_mentioned']} of {row['n_participants']}"
+            more = f"{share}, {interval}" if interval else share
+            cells.append(two_lines(told, more) if share != NONE else told)
+        rows.append(cells)
+    return table(
+        ["Tier", "Code", *(Verbatim(name) for name in names)],
+        rows,
+        numeric=range(2, 2 + len(names)),
+        caption="Participants who said it, of those who met it; below it the mean share of their "
+        "marks of the tier there.",
+    )
+
+
+def _figures(tables: Tables, counts: pd.DataFrame, study: str, anchor: str) -> Iterator[Html]:
+    from labapp.analysis.coding_figures import coding_figures, left_out, timelines
+
+    for figure in coding_figures(tables, counts, study):
+        yield figure.html(anchor)
+    sessions = [figure.html(anchor) for figure in timelines(tables, study)]
+    if more := left_out(tables):
+        sessions.append(paragraph(more, "quiet"))
+    yield details(f"The timelines of {count(len(sessions), 'session')}", joined(sessions))
+
+
+def _quotes(tables: Tables) -> Html:
+    """Some quotes a code, each of another participant, where that was agreed; what is left out."""
+    marks = counted_marks(tables.coded)
+    rows = []
+    allowed = quotable(tables)
+    order = sorted(
+        records(allowed),
+        key=lambda row: (row["tier"], row["code"], natural(row["participant"]), row["onset_s"]),
+    )
+    taken: dict[tuple[str, str], list[str]] = {}
+    for row in order:
+        people = taken.setdefault((row["tier"], row["code"]), [])
+        if row["participant"] in people or len(people) == SHOWN_QUOTES:
+            continue
+        people.append(row["participant"])
+        rows.append(
+            (
+                Verbatim(f"{row['tier']}: {row['code']}"),
+                Verbatim(f"“{row['text']}”"),
+                Verbatim(str(row["participant"])),
+                clock(row["onset_working_s"]),
+                NONE if row["model"] is None else Verbatim(str(row["model"])),
+            )
+        )
+    names = ("Code", "Words", "Participant", two_lines("At", "min:s of working time"), "Model")
+    shown = table(names, rows, numeric=(3,)) if rows else joined([])
+    told = []
+    withheld = marks["text_withheld"].fillna("")
+    left = {
+        "without words, for the participant did not agree that they are written down": int(
+            (withheld == NOT_AGREED).sum()
+        ),
+        "redacted": int((withheld == REDACTED).sum()),
+        "not to be quoted, as the participant said": _refused(tables),
+        "without words: nobody has written them down": int((withheld == "not_written").sum()),
+    }
+    told = [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]
+    parts = [shown]
+    if told:
+        parts.append(paragraph(" ".join(told), "quiet"))
+    return details(f"Quotes, up to {SHOWN_QUOTES} of a code", joined(parts))
+
+
+def _refused(tables: Tables) -> int:
+    """Marks with words that may not be quoted."""
+    marks = counted_marks(tables.coded)
+    with_words = marks[marks["text"].notna() & (marks["text_withheld"].fillna("") != REDACTED)]
+    return len(with_words) - len(quotable(tables))
