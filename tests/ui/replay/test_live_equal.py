@@ -35,7 +35,7 @@ SHARES = {
     "quickstart": 0.02,
     "calibration": 0.01,
     "synthetic-crowd": 0.003,
-    "mnist-think-aloud": 0.03,
+    "mnist-think-aloud": 0.015,
     "protopnet-distinction": 0.3,
     "prototree-distinction": 0.3,
     "gradcam-distinction-labels": 0.3,
