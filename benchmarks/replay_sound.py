@@ -4,8 +4,8 @@
 
 The session is made in a temporary folder: noise like a voice at 48 kHz, a clock 60 ppm fast, with
 the events of a real one. Opening is measured in processes of their own, from the command's first
-line in labapp to the waveform of the whole session: with an empty cache of waveforms (the file's
-pages may be in memory), and with a full one. What is heard is recorded from the monitor of a
+line in labapp to the waveform of the whole session: with an empty cache (the file's pages may
+be in memory), and with a full one. What is heard is recorded from the monitor of a
 private PulseAudio (scripts/virtual_microphone.sh): from the call of `seek` to the first sample, and
 how long a loop is silent between its end and its beginning.
 """
@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,8 +76,7 @@ def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
     for kind in ("cold", "cached"):
         for _ in range(n):
             if kind == "cold":
-                for path in (cache / "peaks").glob("*"):
-                    path.unlink()
+                shutil.rmtree(cache, ignore_errors=True)
             env = {**os.environ, "LABAPP_CACHE": str(cache)}
             done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
             found[kind].append(json.loads(done.stdout))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,19 +137,23 @@ def _remembered(index: Path | None) -> str:
     return digest.decode("ascii") if digest else ""
 
 
-def _made(samples: WavSamples, hashed: Callable[[bytes], None]) -> Pyramid:
+def _made(samples: WavSamples, hashed: Callable[[bytes | memoryview], None]) -> Pyramid:
     """Go once through a file; hashed: takes all bytes of it."""
     lows, highs = [], []
-    hashed(samples.head())
     frames = 0
-    while frames < samples.size and (part := samples[frames : frames + _CHUNK]).size:
-        hashed(part.tobytes())
-        frames += part.size
-        whole = part.size - part.size % BASE
-        for block in (part[:whole].reshape(-1, BASE), part[whole:].reshape(1, -1)):
-            if block.size:
-                lows.append(block.min(axis=1))
-                highs.append(block.max(axis=1))
+    # Hashing takes as long as all else: another core does it meanwhile.
+    with ThreadPoolExecutor(1, "labapp-sound-hash") as pool:
+        hashing = pool.submit(hashed, samples.head())
+        while frames < samples.size and (part := samples[frames : frames + _CHUNK]).size:
+            hashing.result()
+            hashing = pool.submit(hashed, part.data)
+            frames += part.size
+            whole = part.size - part.size % BASE
+            for block in (part[:whole].reshape(-1, BASE), part[whole:].reshape(1, -1)):
+                if block.size:
+                    lows.append(block.min(axis=1))
+                    highs.append(block.max(axis=1))
+        hashing.result()
     hashed(samples.tail())
     none = np.zeros(0, np.int16)
     level = (np.concatenate([none, *lows]), np.concatenate([none, *highs]))
