@@ -203,10 +203,68 @@ def code_redact(
         say_line(line)
 
 
+def code_pack(
+    study: Study,
+    rater: Annotated[str, typer.Option("--rater", help="Whom it is for.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.zip", help="The file to write.")],
+    training: Annotated[
+        bool, typer.Option("--training", help="What was assigned to learn the codebook.")
+    ] = False,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """What a rater on another computer needs: assigned sound, units, text, and the codebook.
+
+    No condition, no outcome and no note is in it. It is written down, so that a withdrawal can say
+    where it went. On the other computer: labapp code open FILE.zip --rater NAME
+
+    Example: labapp code pack my-study --rater ben --out ben.zip
+    """
+    from labapp.annotations.packs import make_pack
+
+    round_ = "training" if training else "independent"
+    report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
+    if json_:
+        say_json(report.to_json())
+        return
+    for line in report.lines():
+        say_line(line)
+
+
+def code_receive(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A coded pack, zipped or not, or a rater's file.")
+    ],
+    study: Annotated[str, typer.Option("--study", help="A study's id, or its folder.")],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Take in the marks of a rater on another computer, checked; nothing is overwritten.
+
+    Example: labapp code receive ben.zip --study my-study
+    """
+    from dataclasses import asdict
+
+    from labapp.annotations.receiving import receive
+
+    received = receive(study_folder(study, data), file)
+    if json_:
+        say_json([asdict(entry) for entry in received])
+        return
+    for entry in received:
+        beyond = f"; {entry.beyond} outside of what was assigned" if entry.beyond else ""
+        say_line(
+            f"{entry.session}: {entry.marks} marks of {entry.rater} ({entry.status}), "
+            f"{entry.lines} new lines{beyond}"
+        )
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "assign": code_assign,
     "lock": code_lock,
     "adjudicate": code_adjudicate,
     "redact": code_redact,
+    "pack": code_pack,
+    "receive": code_receive,
 }
 """By the name behind `labapp code`."""

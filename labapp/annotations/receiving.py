@@ -1,0 +1,227 @@
+"""Marks that come back from another computer: checked, and merged into the rater's own files.
+
+Nothing is ever overwritten: lines that are there stay, and what both have counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.assignments import assignments_of_study
+from labapp.annotations.editing import fold_lines
+from labapp.annotations.handed_out import PACK, HandedOut, handed_out
+from labapp.annotations.identity import identity_of
+from labapp.annotations.ledger import LARGEST, read, write_lines
+from labapp.annotations.lines import Line, checked, merged, parse
+from labapp.annotations.marks import OPENED, MarksFold
+from labapp.annotations.model import Mark
+from labapp.annotations.pack_session import MARGIN_NS
+from labapp.annotations.places import ANNOTATIONS, LINES, RATERS, rater_file
+from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
+from labapp.errors import AnnotationError
+from labapp.journal.tree import FolderTree, Tree, ZipTree
+from labapp.reading import archives, files
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came of a rater's file.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    rater : str
+        Whose marks they are.
+    marks : int
+        How many the rater has there now.
+    lines : int
+        How many lines were new.
+    beyond : int
+        Marks that lie outside of what was assigned.
+    status : str
+        See `labapp.annotations.model.Status`.
+    """
+
+    session: str
+    rater: str
+    marks: int
+    lines: int
+    beyond: int
+    status: str
+
+
+def receive(study: Path, path: Path) -> list[Received]:
+    """Take in the marks of a returned pack, or of single files of a rater.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of the study's sessions, from which the pack was made.
+    path : Path
+        The folder of the pack, an archive of it, or a rater's file (`….jsonl`).
+
+    Raises
+    ------
+    AnnotationError
+        A file is damaged, or is not of a pack of this study, or its session, units or codebook are
+        not those that were handed out. Nothing is taken in then.
+    AnnotationsBusy
+        A window has the rater's file open.
+    """
+    study = study.absolute()
+    packs = [entry for entry in handed_out(study) if entry.kind == PACK]
+    sessions = study_sessions(study)
+    usable = {session.name: session for session in sessions.usable}
+    ready = []
+    for place, content in _rater_files(path):
+        lines = checked(parse(content), place).lines
+        fold = MarksFold()
+        fold_lines(fold, lines, place)
+        if not fold.opened:
+            continue
+        pack, name = _pack_of(place, fold.opened, packs)
+        if name not in usable:
+            why = dict(sessions.left_out).get(name, "it is not there any more")
+            raise AnnotationError(
+                f"{place} is of {name}, which cannot be coded: {why}.",
+                safe="Nothing was taken in.",
+                todo="Delete the marks and the pack if its participant withdrew.",
+            )
+        session = usable[name]
+        _refuse_changed(place, study, session, fold, pack)
+        ready.append((session, str(fold.opened["rater"]), lines, fold))
+    if not ready:
+        raise AnnotationError(
+            f"{path} holds no marks.",
+            todo="Give the pack's folder or an archive of it after coding, or the rater's file: "
+            f"{ANNOTATIONS}/…/{RATERS}/….jsonl",
+        )
+    assignments = assignments_of_study(study)
+    received = []
+    for session, rater, lines, fold in ready:
+        own = [a for a in assignments if (a.session, a.rater) == (session.name, rater)]
+        beyond = sum(
+            not any(a.t0_ns - MARGIN_NS <= mark.t0_ns < a.t1_ns + MARGIN_NS for a in own)
+            for mark in fold.marks.values()
+        )
+        received.append(_take_in(session, rater, lines, beyond))
+    return received
+
+
+def _rater_files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each rater's file at a path. Raises AnnotationError."""
+    try:
+        if path.suffix == LINES:
+            yield str(path), files.content(path, LARGEST)
+            return
+        tree: Tree
+        if files.is_folder(path):
+            tree = FolderTree(path)
+        else:
+            with archives.archive(path) as archive:
+                archives.refuse_entries(archive)
+            tree = ZipTree(path)
+        for name in tree.names():
+            parts = PurePosixPath(name).parts
+            hidden = any(part.startswith(".") for part in parts)
+            if name.endswith(LINES) and len(parts) > 1 and parts[-2] == RATERS and not hidden:
+                yield f"{path}: {name}", tree.read(name, LARGEST)
+    except (OSError, ValueError) as error:
+        raise AnnotationError(
+            f"{path} cannot be read ({error}).",
+            safe="Nothing was taken in.",
+            todo="Have it sent again.",
+        ) from error
+
+
+def _pack_of(
+    place: str, opened: Mapping[str, Any], packs: Sequence[HandedOut]
+) -> tuple[HandedOut, str]:
+    """The pack that a file was coded in, and the session. Raises AnnotationError."""
+    for pack in packs:
+        journals = pack.facts.get("journals")
+        for name, head in (journals if isinstance(journals, dict) else {}).items():
+            if head == opened.get("journal"):
+                if opened["rater"] != pack.facts.get("rater"):
+                    raise AnnotationError(
+                        f"{place} has marks of {opened['rater']}, and the pack was made for "
+                        f"{pack.facts.get('rater')}.",
+                        safe="Nothing was taken in.",
+                        todo="Make a pack for each rater.",
+                    )
+                return pack, name
+    raise AnnotationError(
+        f"{place} was not coded in a pack of this study.",
+        safe="Nothing was taken in.",
+        todo="Give the study that the pack was made from. A file that was coded in the study's own "
+        "folder belongs into its place by hand.",
+    )
+
+
+def _refuse_changed(
+    place: str, study: Path, session: AnnotatedSession, fold: MarksFold, pack: HandedOut
+) -> None:
+    """Raises AnnotationError where units or codebook are not those that were handed out."""
+    units = {unit.id for unit in session.annotations.segmentation.units}
+    gone = [m for m in fold.marks.values() if m.unit is not None and m.unit not in units]
+    if gone:
+        raise AnnotationError(
+            f"{place} has marks of {len(gone)} units that {session.name} does not have (any more).",
+            safe="Nothing was taken in.",
+            todo="The units were changed since the pack was made: have the rater code a new one.",
+        )
+    handed = set(pack.facts.get("codebooks") or ())
+    foreign = {_book(mark) for mark in fold.marks.values()} - handed
+    if foreign:
+        raise AnnotationError(
+            f"{place} was coded by a codebook that was not in the pack ({sorted(foreign)[0]}…).",
+            safe="Nothing was taken in.",
+            todo="A codebook is changed in the study, and handed out in a new pack.",
+        )
+    known = {book.sha256: book for book in codebooks.codebooks_of(study)}
+    stored = codebooks.versions_of(study)
+    for sha256 in {_book(mark) for mark in fold.marks.values()} - stored.keys():
+        if sha256 not in known:
+            raise AnnotationError(
+                f"{place} was coded by a version of the codebook that is not there any more.",
+                safe="Nothing was taken in.",
+                todo="Put the codebook that was in the pack back into the study's folder once, and "
+                "receive the marks then.",
+            )
+        codebooks.store_version(study, known[sha256])
+
+
+def _book(mark: Mark) -> str:
+    return mark.codebook
+
+
+def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyond: int) -> Received:
+    """Merge the lines into the rater's file. Raises AnnotationError, AnnotationsBusy."""
+    identity = identity_of(session.record, session.path).to_json()
+    own = [
+        line._replace(body={**line.body, **identity}) if line.kind == OPENED else line
+        for line in lines
+    ]
+    path = rater_file(session.path, rater)
+    before = read(path).lines
+    after = merged(before, own)
+    known = MarksFold()
+    fold_lines(known, before, str(path))
+    if known.status == "locked" and len(after) != len(before):
+        raise AnnotationError(
+            f"The marks of {rater} in {session.name} are locked: agreement was computed from them.",
+            safe="They are as they were.",
+            todo="What came later can be settled: labapp code adjudicate.",
+        )
+    fold = MarksFold()
+    fold_lines(fold, after, str(path))
+    if len(after) != len(before):
+        write_lines(path, after)
+    return Received(
+        session.name, rater, len(fold.marks), len(after) - len(before), beyond, fold.status
+    )

@@ -1,0 +1,212 @@
+"""Packs: what is in them, that they open like a study, and that marks come back whole."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp import resources
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.assigning import Draw
+from labapp.annotations.assignments import save_draw
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.handed_out import holders
+from labapp.annotations.lines import parse
+from labapp.annotations.model import Assignment, Text, Unit
+from labapp.annotations.packs import Pack, is_pack, make_pack, open_pack
+from labapp.annotations.places import rater_file
+from labapp.annotations.receiving import receive
+from labapp.annotations.redacting import redact
+from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
+from labapp.clock import NS
+from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.replay.sound import SessionSound
+from labapp.session.withdrawal import withdraw
+from tests.helpers.journals import golden_session
+
+SECRET = "Xanthippe"
+UNITS = tuple(Unit(f"u{n}", (20 + 4 * n) * NS, (22 + 4 * n) * NS) for n in range(6))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session of which ben codes the units u1 and u2, that is from 24 to 30 s."""
+    session = golden_session(tmp_path / "data")
+    book = resources.assets() / "codebooks" / "think-aloud.yaml"
+    shutil.copy(book, session.parent / "codebook.yaml")
+    with open_units(session, "anna") as units:
+        units.put_all(UNITS)
+        units.freeze()
+    with open_texts(session, "anna") as texts:
+        texts.put(Text("u0", "not for ben"))
+        texts.put(Text("u1", f"{SECRET} was here"))
+        texts.put(Text("u2", "let me see"))
+    name = session.name
+    drawn = (Assignment(name, "anna", 0, 130 * NS),
+             Assignment(name, "ben", 24 * NS, 30 * NS, "second"))  # fmt: skip
+    save_draw(session.parent, Draw("d", ("anna", "ben"), 0.2, 1, drawn, 5, 1))
+    redact(session, 24 * NS, 25 * NS, "anna", "[name]")
+    return session
+
+
+@pytest.fixture
+def book(session: Path) -> Codebook:
+    return codebooks.read(session.parent / "codebook.yaml")
+
+
+def elsewhere(file: Path, tmp_path: Path) -> Pack:
+    """The pack on another computer."""
+    there = tmp_path / "elsewhere"
+    there.mkdir(exist_ok=True)
+    return open_pack(Path(shutil.copy(file, there)))
+
+
+def coded(session: Path, tmp_path: Path, book: Codebook) -> Pack:
+    """A pack in which ben has coded both units."""
+    make_pack(session.parent, "ben", tmp_path / "ben.zip")
+    pack = elsewhere(tmp_path / "ben.zip", tmp_path)
+    with open_marks(pack.folder / session.name, "ben", book) as marks:
+        marks.give("explore", unit="u1")
+        marks.give("goal", unit="u2", memo="an aim")
+        marks.set_status("done")
+    return pack
+
+
+def test_a_pack_has_the_assigned_sound_units_and_text(session: Path, tmp_path: Path) -> None:
+    report = make_pack(session.parent, "ben", tmp_path / "ben")
+    assert report.sessions == ((session.name, 2, True, True),)
+    assert is_pack(report.file)
+    pack = elsewhere(report.file, tmp_path)
+    record = open_record(pack.folder / session.name)
+    annotations = annotations_of(record)
+    assert annotations.segmentation.units == UNITS[1:3]
+    assert annotations.segmentation.frozen
+    assert {u: t.text for u, t in annotations.texts.items()} == {"u1": "[name]", "u2": "let me see"}
+    there, here = SessionSound(record), SessionSound(open_record(session))
+    (span,) = there.spans
+    assert (span.t0_ns, span.t1_ns) == pytest.approx((23.5 * NS, 30.5 * NS), abs=2e6)
+    rate = here.rate
+    assert np.array_equal(there.read(26 * NS, 4 * rate), here.read(26 * NS, 4 * rate))
+    assert not there.read(24 * NS, rate).any(), "redacted"
+    assert there.read(23 * NS + 600_000_000, 300).any(), "some sound before it"
+    assert not there.read(20 * NS, 3 * rate).any()
+    assert open_pack(tmp_path / "elsewhere" / "ben.zip") == pack, "unpacked once"
+
+
+def test_a_pack_tells_no_condition_no_outcome_and_no_redacted_word(
+    session: Path, tmp_path: Path
+) -> None:
+    make_pack(session.parent, "ben", tmp_path / "ben.zip")
+    record = open_record(session)
+    pack = elsewhere(tmp_path / "ben.zip", tmp_path)
+    kinds = {row.kind for row in open_record(pack.folder / session.name).rows}
+    assert {kind for kind in kinds if not kind.startswith("audio.")} == {
+        "session.planned",
+        "segment.started",
+        "session.completed",
+        "segment.ended",
+    }
+    secrets = {SECRET, "not for ben", "third dial", "Table microphone", "solved", "sinelines"}
+    secrets |= {str(value) for value in record.planned.assignment.values() if len(str(value)) > 3}
+    with zipfile.ZipFile(tmp_path / "ben.zip") as archive:
+        for name in archive.namelist():
+            if not name.endswith("codebook-think-aloud.yaml"):
+                content = archive.read(name)
+                assert not [s for s in secrets if s.encode() in content], name
+        modes = {entry.external_attr >> 16 & 0o077 for entry in archive.infolist()}
+    assert modes == {0}, "for nobody else on that computer"
+
+
+def test_marks_come_back_and_are_merged_once(session: Path, tmp_path: Path, book: Codebook) -> None:
+    pack = coded(session, tmp_path, book)
+    back = Path(shutil.make_archive(str(tmp_path / "back"), "zip", pack.folder))
+    (received,) = receive(session.parent, back)
+    assert (received.marks, received.beyond, received.status) == (2, 0, "done")
+    annotations = annotations_of(open_record(session))
+    assert [(m.unit, m.code) for m in annotations.raters["ben"].marks] == [
+        ("u1", "explore"),
+        ("u2", "goal"),
+    ]
+    content = rater_file(session, "ben").read_bytes()
+    (again,) = receive(session.parent, pack.folder)
+    assert again.lines == 0
+    assert rater_file(session, "ben").read_bytes() == content
+    with open_marks(pack.folder / session.name, "ben", book) as marks:
+        marks.remove(marks.marks[0].id)
+    (later,) = receive(session.parent, rater_file(pack.folder / session.name, "ben"))
+    assert (later.marks, later.lines) == (1, 1)
+    assert not parse(rater_file(session, "ben").read_bytes()).problems
+    with open_marks(session, "ben", book) as marks:
+        assert len(marks.marks) == 1, "and opens for work here"
+
+
+def test_what_came_back_damaged_is_refused(session: Path, tmp_path: Path, book: Codebook) -> None:
+    pack = coded(session, tmp_path, book)
+    path = rater_file(pack.folder / session.name, "ben")
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"explore", b"exploxe"))
+    with pytest.raises(AnnotationError, match="line"):
+        receive(session.parent, pack.folder)
+    path.write_bytes(whole)
+    with pytest.raises(AnnotationError, match="not coded in a pack"):
+        receive(golden_session(tmp_path / "other").parent, pack.folder)
+    assert not rater_file(session, "ben").exists()
+
+
+def test_marks_of_another_codebook_are_refused(
+    session: Path, tmp_path: Path, book: Codebook
+) -> None:
+    make_pack(session.parent, "ben", tmp_path / "ben.zip")
+    pack = elsewhere(tmp_path / "ben.zip", tmp_path)
+    own = tmp_path / "codebook.yaml"
+    own.write_bytes(book.content + b"# mine\n")
+    with open_marks(pack.folder / session.name, "ben", codebooks.read(own)) as marks:
+        marks.give("explore", unit="u1")
+    with pytest.raises(AnnotationError, match="a codebook that was not in the pack"):
+        receive(session.parent, pack.folder)
+
+
+def test_locked_marks_take_nothing_in(session: Path, tmp_path: Path, book: Codebook) -> None:
+    pack = coded(session, tmp_path, book)
+    receive(session.parent, pack.folder)
+    with open_marks(session, "ben", book) as marks:
+        marks.set_status("locked")
+    with open_marks(pack.folder / session.name, "ben", book) as marks:
+        marks.give("explore", unit="u2")
+    with pytest.raises(AnnotationError, match="are locked"):
+        receive(session.parent, pack.folder)
+
+
+def test_what_was_refused_is_in_no_pack(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Record, "may", lambda self, use: use not in ("share_audio", "transcript"))
+    report = make_pack(session.parent, "ben", tmp_path / "ben.zip")
+    assert report.sessions == ((session.name, 2, False, False),)
+    with zipfile.ZipFile(report.file) as archive:
+        assert not [n for n in archive.namelist() if n.endswith((".wav", "transcript.jsonl"))]
+
+
+def test_a_withdrawal_names_the_pack_and_takes_no_marks_in(
+    session: Path, tmp_path: Path, book: Codebook
+) -> None:
+    pack = coded(session, tmp_path, book)
+    assert [entry.kind for entry in holders(session.parent, session.name)] == ["pack"]
+    lines = withdraw(session, tmp_path / "private", delete=True).lines()
+    assert any(f"pack {tmp_path / 'ben.zip'}" in line for line in lines)
+    with pytest.raises(AnnotationError, match="cannot be coded"):
+        receive(session.parent, pack.folder)
+    with pytest.raises(AnnotationError, match="not there any more"):
+        make_pack(session.parent, "ben", tmp_path / "more.zip")
+
+
+def test_nobody_gets_a_pack_of_nothing(session: Path, tmp_path: Path) -> None:
+    with pytest.raises(AnnotationError, match="cleo is assigned to nothing"):
+        make_pack(session.parent, "cleo", tmp_path / "cleo.zip")
+    assert not (tmp_path / "cleo.zip").exists()
