@@ -2,9 +2,10 @@
 
 A file of annotations keeps every word that was ever in it, so that everything can be undone. A
 bundle gets it compacted: the lines that hold, and none that they replaced. Redacted words are left
-out, and so are remarks on marks in redacted stretches. Of a de-identified copy texts are left out
-that no person has read against the sound, all remarks and reasons, the raters' names, and the days
-on which anything was done.
+out, and so are remarks on marks in redacted stretches, and those on a session, or on its codes,
+where anything is redacted. Of a de-identified copy texts are left out that no person has read
+against the sound, all remarks and reasons, the raters' names, and the days on which anything was
+done.
 """
 
 from __future__ import annotations
@@ -196,8 +197,9 @@ class _Bundled:
             fold.apply(line)
         left = _latest(every, {
             marks_file.OPENED: _single,
-            marks_file.STATUS: _single,
+            marks_file.STATUS: _round,
             marks_file.PUT: _id,
+            marks_file.MEMO: _about,
         })  # fmt: skip
         lines = []
         for line in left:
@@ -216,6 +218,9 @@ class _Bundled:
                 body = body_of(replace(mark, rater=self.rename(mark.rater), memo=memo))
                 del body["utc"]
                 self.used.add(mark.codebook)
+            elif line.kind == marks_file.MEMO and (self.reduced or self.redactions):
+                # It is of the session or of a code: nobody can tell whose words it quotes.
+                continue
             elif line.kind == marks_file.OPENED:
                 self.used.add(str(body["codebook"]))
                 body = self._opened(body)
@@ -297,6 +302,14 @@ def _single(line: Line) -> str:
 
 def _id(line: Line) -> str:
     return str(line.body["id"])
+
+
+def _round(line: Line) -> str:
+    return str(line.body["round"])
+
+
+def _about(line: Line) -> str:
+    return str(line.body["about"])
 
 
 def _unit(line: Line) -> str:

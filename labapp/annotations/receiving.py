@@ -212,7 +212,8 @@ def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyon
     after = merged(before, own)
     known = MarksFold()
     fold_lines(known, before, str(path))
-    if known.status == "locked" and len(after) != len(before):
+    round_ = next(str(line.body["round"]) for line in reversed(lines) if line.kind == OPENED)
+    if known.statuses.get(round_) == "locked" and len(after) != len(before):
         raise AnnotationError(
             f"The marks of {rater} in {session.name} are locked: agreement was computed from them.",
             safe="They are as they were.",
@@ -223,5 +224,10 @@ def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyon
     if len(after) != len(before):
         write_lines(path, after)
     return Received(
-        session.name, rater, len(fold.marks), len(after) - len(before), beyond, fold.status
+        session.name,
+        rater,
+        len(fold.marks),
+        len(after) - len(before),
+        beyond,
+        fold.statuses.get(round_, "draft"),
     )
