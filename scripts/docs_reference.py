@@ -1,5 +1,5 @@
-"""The reference of the documentation, made from the code: every key of a study, a questionnaire
-and a stimulus set, every placeholder, table and column, event and command.
+"""The reference of the documentation, made from the code: every key of a study, a questionnaire,
+a stimulus set and a codebook, every placeholder, table and column, event and command.
 
 `pages()` gives the pages by their name below docs/; MkDocs asks for them (docs_hooks.py), and
 `python -m scripts.docs_reference` prints them.
@@ -39,7 +39,8 @@ def front() -> str:
 Made from the code of this version: what stands here is what it reads, writes and records.
 
 * [Study files](study.md): every key, with meaning, type, default and an example that is in use.
-* [Questionnaires](instrument.md) and [stimulus sets](stimulus-set.md): the same.
+* [Questionnaires](instrument.md), [stimulus sets](stimulus-set.md) and [codebooks](codebook.md):
+  the same.
 * [Placeholders](placeholders.md): what texts may say in braces, and where.
 * [Tables and columns](tables.md): what `labapp analyze` writes, and what a bundle has of each task.
 * [Measures](measures.md): how numbers are defined.
@@ -92,6 +93,23 @@ def stimulus_set() -> str:
 tells what is wrong with one; [Pictures of your own](../shipped/stimulus-sets.md) shows how to make
 one, also from CSV tables."""
     return keys("Stimulus sets", about, schema_of("stimuli"), examples(files))
+
+
+def codebook() -> str:
+    from labapp import resources
+    from labapp.annotations.codebook_document import CodebookDocument
+    from labapp.documents import parse_yaml
+    from labapp.study.schemas import schema_of
+
+    files = [
+        (path.stem, CodebookDocument.model_validate(parse_yaml(path, path.read_bytes()).value))
+        for path in sorted((resources.assets() / "codebooks").glob("*.yaml"))
+    ]
+    about = """A codebook is a YAML file, `codebook.yaml` or `codebook-….yaml`, in the folder of a
+study's sessions. `labapp code check FILE` tells what is wrong with it, `labapp code schema` prints
+what follows as a JSON Schema, and `labapp code diff OLD NEW` says what changed. Every version that
+codes were given by is kept in `annotations/codebooks`."""
+    return keys("Codebooks", about, schema_of("codebook"), examples(files))
 
 
 def examples(files: Sequence[tuple[str, BaseModel]]) -> Examples:
@@ -548,6 +566,7 @@ MAKERS = {
     "study": study,
     "instrument": instrument,
     "stimulus-set": stimulus_set,
+    "codebook": codebook,
     "placeholders": placeholders,
     "tables": tables,
     "measures": measures,

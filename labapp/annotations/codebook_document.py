@@ -40,7 +40,11 @@ def _as_key(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-Key = Annotated[str, BeforeValidator(_as_key), WithJsonSchema({"type": ["string", "integer"]})]
+Key = Annotated[
+    str,
+    BeforeValidator(_as_key),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+]
 Id = Annotated[str, Field(pattern=WORD)]
 Text_ = Annotated[str, Field(min_length=1)]
 

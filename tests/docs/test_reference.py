@@ -39,7 +39,12 @@ def rows(part: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "document"),
-    [("study", "study"), ("instrument", "instrument"), ("stimulus-set", "stimuli")],
+    [
+        ("study", "study"),
+        ("instrument", "instrument"),
+        ("stimulus-set", "stimuli"),
+        ("codebook", "codebook"),
+    ],
 )
 def test_every_key_is_named_with_its_meaning(name: str, document: str) -> None:
     schema = schema_of(document)
