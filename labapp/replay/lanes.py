@@ -164,10 +164,15 @@ def lanes_of(
     lanes = fold_lanes(record.rows, answers)
     if sound is not None:
         lanes = (_with_sound(lanes, sound), *(lane for lane in lanes if lane.id != "sound"))
+    return veiled((lane for lane in lanes if lane.items or lane.times.size), blind)
+
+
+def veiled(lanes: Iterable[Lane], blind: Collection[Blinding]) -> tuple[Lane, ...]:
+    """Lanes as a rater sees them from whom something is hidden; see `lanes_of`."""
     hidden = _hidden(blind)
-    shown = (lane for lane in lanes if lane.id not in hidden and (lane.items or lane.times.size))
+    shown = tuple(lane for lane in lanes if lane.id not in hidden)
     if "outcomes" not in blind:
-        return tuple(shown)
+        return shown
     return tuple(
         replace(lane, items=tuple(replace(item, outcome="") for item in lane.items))
         for lane in shown

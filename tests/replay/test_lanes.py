@@ -20,7 +20,7 @@ from labapp.events.moderation import NoteCorrected
 from labapp.journal.opening import open_record
 from labapp.journal.rows import Row
 from labapp.replay.lane_fold import fold_lanes
-from labapp.replay.lanes import Lane, LaneItem, lanes_of, next_after, previous_before
+from labapp.replay.lanes import Lane, LaneItem, lanes_of, next_after, previous_before, veiled
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, golden_session
 from tests.helpers.journals import stamp as stamped
@@ -197,3 +197,11 @@ def test_the_next_is_the_first_after_and_the_previous_the_last_before(
     before = [onset for onset in onsets if onset < now]
     assert next_after(lanes, now, ("note",)) == min(after, default=None)
     assert previous_before(lanes, now, ("note", "flag")) == max(before, default=None)
+
+
+def test_lanes_can_be_veiled_later(lanes: tuple[Lane, ...], tmp_path: Path) -> None:
+    record = open_record(golden_session(tmp_path / "again"))
+    later = veiled(lanes, ("outcomes",))
+    at_once = lanes_of(record, blind=("outcomes",))
+    assert [(lane.id, lane.items) for lane in later] == [(lane.id, lane.items) for lane in at_once]
+    assert veiled(lanes, ()) == lanes

@@ -371,7 +371,7 @@ def test_tips_name_dials_and_marks(line: Timeline) -> None:
 
 
 def test_rows_without_room_are_scrolled_to_by_whole_rows(qtbot: QtBot, line: Timeline) -> None:
-    line.resize(900, 170)
+    line.resize(900, 155)
     QApplication.processEvents()
     shown = [row.title for row, _ in line.placed()]
     assert shown == ["Screen", "Dial moves"]

@@ -12,6 +12,7 @@ from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.ui.language import tr
+from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def open_session(path: Path) -> OpenedSession:
     if record.redacted:
         chips.append(tr("de-identified"))
     peaks = Peaks(sound) if sound.spans else None
-    lanes = lanes_of(record, sound=sound if sound.spans else None)
+    lanes = lanes_of(record, sound=sound if sound.spans else None, answers=every_mark())
     return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
 
 

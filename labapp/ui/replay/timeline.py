@@ -49,7 +49,7 @@ from labapp.ui.widgets.painting import font, metrics, pen
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20
 TALLEST_VOICE_PX = 150
-ROW_GAP_PX = 4
+STRIP_GAP_PX, ROW_GAP_PX = 7, 3
 GUTTER_PX = (64, 168)
 """Least and greatest width of the titles."""
 LEFT_PX, RIGHT_PX = 6, 8
@@ -211,7 +211,7 @@ class Timeline(QWidget):
 
     def voice_rect(self) -> QRectF:
         """Where the voice is: as high as the rows leave room, at least 64 px."""
-        top = 4 + STRIP_PX + 8
+        top = 4 + STRIP_PX + STRIP_GAP_PX
         room = self.height() - top - AXIS_PX - self._rows_height() - 2 * ROW_GAP_PX
         tall = VOICE_PX if self.voice.silent else min(max(VOICE_PX, room), TALLEST_VOICE_PX)
         return QRectF(self.scale.x0, top, self.scale.width, tall)
@@ -231,10 +231,12 @@ class Timeline(QWidget):
         return sum(row.height + ROW_GAP_PX for row in self._rows)
 
     def sizeHint(self) -> QSize:
-        return QSize(900, 4 + STRIP_PX + 8 + VOICE_PX + self._rows_height() + AXIS_PX + 8)
+        return QSize(
+            900, 4 + STRIP_PX + STRIP_GAP_PX + VOICE_PX + self._rows_height() + AXIS_PX + 8
+        )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(360, 4 + STRIP_PX + 8 + VOICE_PX + AXIS_PX + 2 * (ROW_GAP_PX + 18))
+        return QSize(360, 4 + STRIP_PX + STRIP_GAP_PX + VOICE_PX + AXIS_PX + 2 * (ROW_GAP_PX + 18))
 
     @property
     def _rows(self) -> list[Row]:

@@ -67,7 +67,8 @@ def _paint_pauses(painter: QPainter, line: Timeline, body: QRectF) -> None:
         end_ns = min(item.t1_ns, known)
         if item.t0_ns >= known or end_ns < scale.left_ns or item.t0_ns > scale.right_ns:
             continue
-        left, right = max(scale.x(item.t0_ns), scale.x0), scale.x(end_ns)
+        left = max(scale.x(item.t0_ns), scale.x0)
+        right = min(scale.x(end_ns), scale.x0 + scale.width)
         room = QRectF(left, body.top(), max(1.0, right - left), body.height())
         painter.fillRect(room, drawing.hatch(p.secondary, 70))
         text = drawing.elided(item_label(item, line.parts), int(room.width() - 8))

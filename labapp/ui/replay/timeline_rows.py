@@ -187,9 +187,13 @@ class MoveRow(Row):
         self.title = title("dials")
         self._times = lane.times
         self._dials = lane.values
-        last = int(lane.values.max(initial=0))
-        step = min(4.0, (self.height - 5) / max(1, last))
-        self._y = (self.height - 2 - last * step) / 2 + lane.values.astype(np.float64) * step
+        self._last = int(lane.values.max(initial=0))
+        self.set_compact(compact=False)
+
+    def set_compact(self, *, compact: bool) -> None:
+        self.height = 14 if compact else 22
+        step = min(4.0, (self.height - 5) / max(1, self._last))
+        self._y = (self.height - 2 - self._last * step) / 2 + self._dials.astype(np.float64) * step
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         scale = view.scale
@@ -218,6 +222,9 @@ class CurveRow(Row):
     def __init__(self, lane: Lane) -> None:
         self.title = title("alignment")
         self._times, self._values = lane.times, lane.values
+
+    def set_compact(self, *, compact: bool) -> None:
+        self.height = BAR_PX if compact else CURVE_PX
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         scale, p = view.scale, view.palette
