@@ -26,6 +26,7 @@ from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.moderator.home import HomeView
 from labapp.ui.outside import open_outside
 from labapp.ui.replay_process import ReplayProcesses
+from labapp.ui.researcher.coding_work import CodingWork
 from labapp.ui.researcher.controller import Researcher
 
 BREATH_S = 0.001
@@ -131,6 +132,8 @@ class SessionLists(QObject):
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
         view.leave_requested.connect(self.leave)
+        self.coding = CodingWork(view.coding, self)
+        view.coding_opened.connect(self.coding.set_shown)
 
     def show_study(self, study: str) -> None:
         """The sessions of which study stand on the first page; empty for none."""
@@ -144,6 +147,8 @@ class SessionLists(QObject):
             return
         if self._closed:
             return
+        if self.coding.shown != self._view.coding_shown:
+            self.coding.set_shown(self._view.coding_shown)  # a session is over
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
         done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop))
@@ -152,6 +157,7 @@ class SessionLists(QObject):
     def hold(self) -> None:
         """A session begins: the machine is its own. `refresh` goes on where this stopped."""
         self.replays.stop()
+        self.coding.stop()
         self._again = False
         self._stop.set()
 
@@ -241,6 +247,7 @@ class SessionLists(QObject):
         self._shown = listing
         self._view.set_all_sessions(listing.sessions, listing.forbidden, whole=listing.whole)
         self._researcher.set_sessions(listing.sessions, whole=listing.whole)
+        self.coding.set_sessions(listing.sessions)
         own = [line for line in listing.sessions if line.study == self._study]
         self._view.set_sessions(own, whole=listing.whole)
         asked = [line for line in listing.interrupted if line.path not in self._left]

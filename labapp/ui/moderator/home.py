@@ -41,6 +41,7 @@ from labapp.ui.moderator.session_table import SessionTable
 from labapp.ui.moderator.sessions_page import SessionsPage
 from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.outside import open_documentation
+from labapp.ui.researcher.coding_page import CodingPage
 from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.markdown import MarkdownView
@@ -48,9 +49,9 @@ from labapp.ui.widgets.markdown import MarkdownView
 PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
 """Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
-NEW, SESSIONS, STUDY, RESULTS, READER = range(5)
+NEW, SESSIONS, STUDY, RESULTS, CODING, READER = range(6)
 HELP_KEY = "F1"
-TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"))
+TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"), N_("Coding"))
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
@@ -70,6 +71,7 @@ class HomeView(QWidget):
     consent_pdf_wanted(Path) : write the blank consent form to this file.
     study_opened() : the study's page is looked at; `study_shown` says whether it still is.
     results_opened(bool) : whether the researcher's page is looked at.
+    coding_opened(bool) : whether the page for coding is.
 
     Setters
     -------
@@ -91,6 +93,7 @@ class HomeView(QWidget):
     consent_pdf_wanted = Signal(object)
     study_opened = Signal()
     results_opened = Signal(bool)
+    coding_opened = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,6 +114,7 @@ class HomeView(QWidget):
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
         self.results = ResearcherPage(PALETTE)
+        self.coding = CodingPage(PALETTE)
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
 
@@ -133,6 +137,7 @@ class HomeView(QWidget):
         self.pages.addWidget(self.sessions_page)
         self.pages.addWidget(self.study)
         self.pages.addWidget(self.results)
+        self.pages.addWidget(self.coding)
         self.pages.addWidget(self._reader_page())
         self.opening = OpeningCard(self)
         self._connect()
@@ -250,6 +255,11 @@ class HomeView(QWidget):
     def results_shown(self) -> bool:
         """Whether the researcher's page is looked at."""
         return self.pages.currentIndex() == RESULTS
+
+    @property
+    def coding_shown(self) -> bool:
+        """Whether the page for coding is looked at."""
+        return self.pages.currentIndex() == CODING
 
     def set_sheet(self, model: str, sheet: TraversalSheet, facts: str) -> None:
         """What each dial of a model does; facts: what else is known of it, in one line."""
@@ -390,9 +400,10 @@ class HomeView(QWidget):
         )
 
     def _page_changed(self, page: int) -> None:
-        scrolls = page in (SESSIONS, STUDY, RESULTS)
+        scrolls = page in (SESSIONS, STUDY, RESULTS, CODING)
         self.pages.setMaximumHeight(ANY_HEIGHT if scrolls else MOST_HEIGHT)
         self.results_opened.emit(page == RESULTS)
+        self.coding_opened.emit(page == CODING)
         if self.study_shown:
             self.study_opened.emit()
 

@@ -1,0 +1,142 @@
+"""All stretches of a study that have a code: where, what was said, under which condition."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labapp.annotations.model import Mark, SessionAnnotations
+from labapp.annotations.store import annotations_of
+from labapp.errors import LabappError
+from labapp.journal.opening import open_record, places
+from labapp.journal.record import Record
+from labapp.replay.lanes import LaneItem, lanes_of
+
+
+@dataclass(frozen=True, slots=True)
+class CodedStretch:
+    """A stretch that was given a code.
+
+    Attributes
+    ----------
+    session : Path
+        The folder of its session.
+    participant : str
+        Whose session it is.
+    t0_ns, t1_ns : int
+        Session time.
+    tier, code : str
+        Of the codebook.
+    value : int or None
+        On a tier with values.
+    raters : tuple of str
+        Who gave it, by name; several where they agree.
+    text : str
+        What was said there.
+    memo : str
+        What the raters remarked.
+    conditions : mapping of str to str
+        What the participant got, by the study's variables.
+    outcome : str
+        How the trial ended in which it lies; empty where it lies in none.
+    """
+
+    session: Path
+    participant: str
+    t0_ns: int
+    t1_ns: int
+    tier: str
+    code: str
+    value: int | None = None
+    raters: tuple[str, ...] = ()
+    text: str = ""
+    memo: str = ""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What was found in a study, and sessions that could not be looked at, each with why."""
+
+    stretches: tuple[CodedStretch, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def retrieve(study: Path) -> Retrieved:
+    """Every coded stretch of a study, session by session in order of time.
+
+    Parameters
+    ----------
+    study : Path
+        The folder of its sessions. Sessions of which the participant withdrew are left out.
+    """
+    stretches: list[CodedStretch] = []
+    problems: list[str] = []
+    for path in places(study):
+        try:
+            record = open_record(path)
+            if not record.withdrawn:
+                stretches.extend(coded_stretches(record, path, annotations_of(record)))
+        except LabappError as error:
+            problems.append(f"{path.name}: {error.what}")
+    return Retrieved(tuple(stretches), tuple(problems))
+
+
+def coded_stretches(
+    record: Record, path: Path, annotations: SessionAnnotations
+) -> Iterator[CodedStretch]:
+    """The coded stretches of a session in order of time; equal ones of several raters as one."""
+    together: dict[tuple[object, ...], list[Mark]] = {}
+    for rater in annotations.raters.values():
+        for mark in rater.marks if not rater.machine else ():
+            place = mark.unit if mark.unit is not None else (mark.t0_ns, mark.t1_ns)
+            together.setdefault((place, mark.tier, mark.code, mark.value), []).append(mark)
+    if not together:
+        return
+    trials = _trials(record)
+    begins = [trial.t0_ns for trial in trials]
+    conditions = {
+        str(name): str(value)
+        for name, value in record.planned.assignment.items()
+        if isinstance(value, str | int | float)
+    }
+    for marks in sorted(together.values(), key=lambda group: (group[0].t0_ns, group[0].code)):
+        first = marks[0]
+        at = bisect_right(begins, first.t0_ns) - 1
+        inside = at >= 0 and first.t0_ns < trials[at].t1_ns
+        yield CodedStretch(
+            path,
+            record.participant,
+            first.t0_ns,
+            first.t1_ns,
+            first.tier,
+            first.code,
+            first.value,
+            tuple(sorted({mark.rater for mark in marks})),
+            _text(annotations, first),
+            " · ".join(mark.memo for mark in marks if mark.memo),
+            conditions,
+            trials[at].outcome if inside else "",
+        )
+
+
+def _trials(record: Record) -> list[LaneItem]:
+    items = (item for lane in lanes_of(record) if lane.id == "screen" for item in lane.items)
+    return sorted((item for item in items if item.kind == "trial"), key=lambda item: item.t0_ns)
+
+
+def _text(annotations: SessionAnnotations, mark: Mark) -> str:
+    """The words of a unit, or of all units that a span touches."""
+    if mark.unit is not None:
+        text = annotations.texts.get(mark.unit)
+        return "" if text is None else text.text
+    touched = (
+        unit
+        for unit in annotations.segmentation.units
+        if unit.t0_ns <= mark.t1_ns and mark.t0_ns < unit.t1_ns
+    )
+    texts = (annotations.texts.get(unit.id) for unit in touched)
+    return " ".join(text.text for text in texts if text is not None)

@@ -1,0 +1,340 @@
+"""All units with a code over the sessions of a study: listed, and played in place at a click."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from labapp.annotations.codebook import Codebook
+from labapp.errors import LabappError
+from labapp.replay.retrieval import CodedStretch, Retrieved, retrieve
+from labapp.ui import mistakes, theme
+from labapp.ui.language import N_, counted, tr
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.combo import Combo
+from labapp.ui.replay.coding_rows import clock
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.flow import FlowLayout
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+ROW_PX = 34
+TICK_MS = 30
+AROUND_NS = 300_000_000
+"""So much is played before and behind what was coded."""
+COLUMNS = (
+    N_("Participant"),
+    N_("Time"),
+    N_("Given code"),
+    N_("Words"),
+    N_("Outcome"),
+    N_("Raters"),
+)
+ALL = ""
+
+
+class StretchPlayer(Protocol):
+    """Plays the sound of a session: see `labapp.audio.player.Player`."""
+
+    @property
+    def problem(self) -> str: ...
+    @property
+    def playing(self) -> bool: ...
+    def play(self) -> None: ...
+    def pause(self) -> None: ...
+    def seek(self, t_ns: int) -> None: ...
+    def heard_ns(self) -> int: ...
+    def close(self) -> None: ...
+
+
+MakePlayer = Callable[[Path], StretchPlayer]
+
+
+def session_player(session: Path) -> StretchPlayer:
+    """The player of a session's sound. Raises LabappError."""
+    from labapp.audio.player import Player
+    from labapp.journal.opening import open_record
+    from labapp.replay.sound import SessionSound
+
+    return Player(SessionSound(open_record(session)))
+
+
+class StretchModel(QAbstractTableModel):
+    """Coded stretches as rows; cells are made when they are painted."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.stretches: list[CodedStretch] = []
+        self.codebook: Codebook | None = None
+        self._palette = palette
+
+    def set_stretches(self, stretches: Sequence[CodedStretch]) -> None:
+        """Show these."""
+        self.beginResetModel()
+        self.stretches = list(stretches)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.stretches)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return tr(COLUMNS[section])
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.stretches):
+            return None
+        stretch = self.stretches[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._cells(stretch)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            conditions = " · ".join(f"{name}: {is_}" for name, is_ in stretch.conditions.items())
+            return "\n".join(filter(None, (stretch.text, stretch.memo, conditions)))
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 2 and self.codebook:
+            code = self.codebook.code(stretch.code)
+            return None if code is None else QColor(code.colour)
+        return None
+
+    def _cells(self, stretch: CodedStretch) -> tuple[str, ...]:
+        return (
+            stretch.participant,
+            clock(stretch.t0_ns),
+            code_name(self.codebook, stretch.code, stretch.value),
+            stretch.text,
+            stretch.outcome,
+            ", ".join(stretch.raters),
+        )
+
+
+class StretchTable(QTableView):
+    """picked(int): a row was clicked, or Enter pressed on it."""
+
+    picked = Signal(int)
+
+    def __init__(self, model: StretchModel) -> None:
+        super().__init__()
+        self.setModel(model)
+        self.setAccessibleName(tr("Coded units"))
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        header = self.horizontalHeader()
+        header.setResizeContentsPrecision(50)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for place in range(len(COLUMNS)):
+            mode = QHeaderView.ResizeMode
+            header.setSectionResizeMode(place, mode.Stretch if place == 3 else mode.Interactive)
+        for place, width in ((0, 90), (1, 64), (2, 160), (4, 110), (5, 100)):
+            header.resizeSection(place, width)
+        self.clicked.connect(lambda index: self.picked.emit(index.row()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            if self.currentIndex().isValid():
+                self.picked.emit(self.currentIndex().row())
+            return
+        super().keyPressEvent(event)
+
+
+class RetrievalView(QWidget):
+    """The coded units of a study, by code, condition and outcome.
+
+    Signals
+    -------
+    failed(LabappError) : something could not be read or played.
+    """
+
+    failed = Signal(object)
+    _read = Signal(object)
+
+    def __init__(self, palette: Palette, make_player: MakePlayer = session_player) -> None:
+        super().__init__()
+        self._make_player = make_player
+        self._player: StretchPlayer | None = None
+        self._of: Path | None = None
+        self._playing: CodedStretch | None = None
+        self._study: Path | None = None
+        self._all: tuple[CodedStretch, ...] = ()
+        self._pool: ThreadPoolExecutor | None = None
+        self._stop = threading.Event()
+        self.code, self.condition, self.outcome = (
+            Combo(palette, name) for name in (tr("Given code"), tr("Condition"), tr("Outcome"))
+        )
+        self.model = StretchModel(palette)
+        self.table = StretchTable(self.model)
+        self.about = bits.label(role="secondary", wrap=True)
+        layout = bits.column(self, theme.SPACE_S)
+        head = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for combo in (self.code, self.condition, self.outcome):
+            combo.setMinimumWidth(170)
+            combo.activated.connect(self._filter)
+            head.addWidget(combo)
+        layout.addLayout(head)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.about)
+        self._tick = QTimer(self)
+        self._tick.setInterval(TICK_MS)
+        self._tick.timeout.connect(self._look)
+        self.table.picked.connect(self.play)
+        self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
+
+    # --- what is shown ----------------------------------------------------------------------------
+
+    def show_study(self, study: Path, codebook: Codebook | None) -> None:
+        """Read a study's codes, in a thread, and show them."""
+        self.rest()
+        self._study, self.model.codebook = study, codebook
+        bits.set_text(self.about, tr("Reading …"))
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retrieval")
+        done = self._pool.submit(retrieve, study)
+        done.add_done_callback(self._read.emit)
+
+    @Slot(object)
+    def _show_read(self, done: Future[Retrieved]) -> None:
+        if self._pool is None:
+            return
+        with mistakes.caught(self.failed.emit, tr("The codes could not be read.")):
+            self.show_stretches(done.result())
+
+    def show_stretches(self, retrieved: Retrieved) -> None:
+        """Show what was read."""
+        self._all = retrieved.stretches
+        codebook = self.model.codebook
+        codes = sorted({stretch.code for stretch in self._all})
+        named = [(code_name(codebook, code), code) for code in codes]
+        conditions = sorted(
+            {f"{name}: {is_}" for s in self._all for name, is_ in s.conditions.items()}
+        )
+        outcomes = sorted({stretch.outcome for stretch in self._all} - {""})
+        _fill(self.code, tr("All codes"), named)
+        _fill(self.condition, tr("All conditions"), [(text, text) for text in conditions])
+        _fill(self.outcome, tr("All outcomes"), [(text, text) for text in outcomes])
+        self._filter()
+        if retrieved.problems:
+            bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
+
+    def choose_code(self, code: str) -> None:
+        """Show the units of one code."""
+        place = self.code.findData(code)
+        if place >= 0:
+            self.code.setCurrentIndex(place)
+            self._filter()
+
+    def _filter(self) -> None:
+        code, condition, outcome = (
+            combo.currentData() or ALL for combo in (self.code, self.condition, self.outcome)
+        )
+        shown = [
+            stretch
+            for stretch in self._all
+            if (not code or stretch.code == code)
+            and (not outcome or stretch.outcome == outcome)
+            and (
+                not condition
+                or condition in {f"{name}: {is_}" for name, is_ in stretch.conditions.items()}
+            )
+        ]
+        self.model.set_stretches(shown)
+        people = len({stretch.participant for stretch in shown})
+        if not self._all:
+            bits.set_text(self.about, tr("Nothing of this study is coded yet."))
+            return
+        text = counted(len(shown), "{n} coded unit", "{n} coded units")
+        who = counted(people, "of {n} participant", "of {n} participants")
+        bits.set_text(self.about, f"{text} {who}. {tr('A click plays it, another one stops.')}")
+
+    # --- playing ----------------------------------------------------------------------------------
+
+    def play(self, row: int) -> None:
+        """Play a row in place; the one that plays is stopped."""
+        stretch = self.model.stretches[row]
+        if self._playing is stretch:
+            self.rest()
+            return
+        try:
+            player = self._player_of(stretch.session)
+        except LabappError as error:
+            self.failed.emit(error)
+            return
+        player.seek(max(0, stretch.t0_ns - AROUND_NS))
+        player.play()
+        self._playing = stretch
+        self._tick.start()
+        if player.problem:
+            bits.set_text(self.about, player.problem)
+
+    def rest(self) -> None:
+        """Play nothing, and let the sound go."""
+        self._tick.stop()
+        self._playing = None
+        if self._player is not None:
+            self._player.close()
+            self._player = self._of = None
+
+    @property
+    def playing(self) -> CodedStretch | None:
+        """What is played."""
+        return self._playing
+
+    def _player_of(self, session: Path) -> StretchPlayer:
+        if self._player is None or self._of != session:
+            self.rest()
+            self._player, self._of = self._make_player(session), session
+        return self._player
+
+    def _look(self) -> None:
+        stretch, player = self._playing, self._player
+        if stretch is None or player is None:
+            self._tick.stop()
+        elif player.heard_ns() >= stretch.t1_ns + AROUND_NS or not player.playing:
+            player.pause()
+            self._playing = None
+            self._tick.stop()
+
+    def close_all(self) -> None:
+        """The program ends, or a session begins."""
+        self.rest()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:
+    """A code's name; its id where the codebook does not have it."""
+    code = None if codebook is None else codebook.code(code_id)
+    name = code_id if code is None else code.name
+    return name if value is None else f"{name} {value}"
+
+
+def _fill(combo: Combo, all_: str, choices: Sequence[tuple[str, str]]) -> None:
+    current = combo.currentData() or ALL
+    wanted = current if current in {data for _, data in choices} else ALL
+    combo.set_choices([(all_, ALL), *choices], wanted)

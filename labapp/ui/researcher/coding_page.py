@@ -1,0 +1,414 @@
+"""The home's page for coding: how far each session is, and what is done next with it.
+
+A passive view, as the home is: told through its setters, telling through its signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHeaderView,
+    QLineEdit,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from labapp.annotations.status import SessionProgress
+from labapp.ui import theme
+from labapp.ui.language import N_, counted, tr
+from labapp.ui.moderator import bits
+from labapp.ui.moderator.combo import Combo
+from labapp.ui.replay.retrieval import RetrievalView
+from labapp.ui.theme import Palette
+from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.flow import FlowLayout
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+ROW_PX = 34
+COLUMNS = (
+    N_("Session"),
+    N_("Units"),
+    N_("Words"),
+    N_("Coded by"),
+    N_("Second"),
+    N_("Adjudicated"),
+)
+STATUS_SIGNS = {"draft": "", "done": " ✓", "locked": " ✓✓"}
+DEFAULT_BOTH = "0.2"
+DEFAULT_SEED = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is to be assigned.
+
+    Attributes
+    ----------
+    raters : str
+        Their names, with commas between them.
+    both : str
+        Which share is coded twice.
+    seed : str
+        Of the draw.
+    """
+
+    raters: str
+    both: str
+    seed: str
+
+
+def _share(part: int, of: int) -> str:
+    if not of:
+        return "–"
+    return tr("all {n}", n=of) if part >= of else tr("{n} of {of}", n=part, of=of)
+
+
+def cells(row: SessionProgress) -> tuple[str, ...]:
+    """A session's line: how many units, words, codes by whom, coded twice, settled."""
+    if row.problem:
+        return (row.session, "?", "?", "?", "?", "?")
+    units = "–"
+    if row.units:
+        units = tr("{n} frozen", n=row.units) if row.frozen else tr("{n} open", n=row.units)
+    if row.proposals:
+        units += " · " + counted(row.proposals, "{n} change proposed", "{n} changes proposed")
+    coded = ", ".join(
+        f"{rater.rater} {rater.units}/{row.units}{STATUS_SIGNS[rater.status]}"
+        for rater in row.raters
+    )
+    return (
+        row.session,
+        units,
+        _share(row.texts, row.units),
+        coded or "–",
+        "✓" if row.second else "–",
+        str(row.adjudicated) if row.adjudicated else "–",
+    )
+
+
+class ProgressModel(QAbstractTableModel):
+    """Sessions and how far they are."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.sessions: list[SessionProgress] = []
+        self._palette = palette
+
+    def set_sessions(self, sessions: Sequence[SessionProgress]) -> None:
+        """Show these."""
+        if list(sessions) != self.sessions:
+            self.beginResetModel()
+            self.sessions = list(sessions)
+            self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.sessions)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return tr(COLUMNS[section])
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.sessions):
+            return None
+        row = self.sessions[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return cells(row)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.problem or cells(row)[index.column()]
+        if role == Qt.ItemDataRole.ForegroundRole and row.problem:
+            return QColor(self._palette.alarm)
+        return None
+
+
+class ProgressTable(QTableView):
+    """opened(): Enter was pressed on a row, or it was clicked twice."""
+
+    opened = Signal()
+    chosen = Signal()
+
+    def __init__(self, model: ProgressModel) -> None:
+        super().__init__()
+        self.progress = model
+        self.setModel(model)
+        self.setAccessibleName(tr("Sessions to code"))
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        header = self.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setResizeContentsPrecision(50)
+        mode = QHeaderView.ResizeMode
+        for place in range(len(COLUMNS)):
+            stretches = place in (0, 3)
+            header.setSectionResizeMode(place, mode.Stretch if stretches else mode.ResizeToContents)
+        self.doubleClicked.connect(lambda _: self.opened.emit())
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+
+    def selected(self) -> SessionProgress | None:
+        """The session of the selected row."""
+        rows = self.selectionModel().selectedRows()
+        return self.progress.sessions[rows[0].row()] if rows else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.selected() is not None:
+            self.opened.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class CodingPage(QWidget):
+    """Signals
+    -------
+    study_chosen(str) : the study whose sessions are shown.
+    open_requested(str, str), segment_requested(str, str), freeze_requested(str, str) : a session by
+        its name, and the rater.
+    assign_requested(Draw), pack_requested(str, Path), receive_requested(Path),
+    agreement_requested(Path) : who codes what; a rater's sessions into a file; a file of another
+        computer; tables and figures into a folder.
+    units_shown() : the coded units are looked at.
+    """
+
+    study_chosen = Signal(str)
+    rater_changed = Signal(str)
+    open_requested = Signal(str, str)
+    segment_requested = Signal(str, str)
+    freeze_requested = Signal(str, str)
+    assign_requested = Signal(object)
+    pack_requested = Signal(str, object)
+    receive_requested = Signal(object)
+    agreement_requested = Signal(object)
+    units_shown = Signal()
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._working = False
+        self.study = Combo(palette, tr("Study"))
+        self.rater = QLineEdit()
+        self.rater.setPlaceholderText(tr("Your name as a rater"))
+        self.rater.setAccessibleName(tr("Rater"))
+        self.rater.setMaximumWidth(220)
+        self.model = ProgressModel(palette)
+        self.table = ProgressTable(self.model)
+        self.units = RetrievalView(palette)
+        self.about = bits.label(role="secondary", wrap=True)
+        self.open = Button(tr("Code this session"), "primary")
+        self.segment = Button(tr("Find units"))
+        self.freeze = Button(tr("Freeze units"))
+        self.assign = Button(tr("Assign…"))
+        self.pack = Button(tr("Pack…"))
+        self.receive = Button(tr("Receive…"))
+        self.agreement = Button(tr("Agreement…"))
+        self.drawing = self._drawing_line()
+        self.pages = QStackedWidget()
+        self.tabs = [Button(tr("Sessions"), "page-tab"), Button(tr("Coded units"), "page-tab")]
+        self._build()
+        self._connect()
+        self._selected()
+
+    def _build(self) -> None:
+        outer = bits.column(self, 0)
+        card = bits.card()
+        body = card.layout()
+        assert isinstance(body, QVBoxLayout)
+        head = bits.row(None, theme.SPACE_M)
+        head.addWidget(bits.label(tr("Coding"), "title"))
+        for tab in self.tabs:
+            tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            head.addWidget(tab)
+        head.addStretch(1)
+        head.addWidget(self.rater)
+        head.addWidget(self.study)
+        body.addLayout(head)
+        sessions = QWidget()
+        column = bits.column(sessions, theme.SPACE_S)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.drawing)
+        foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for button in (
+            *(self.open, self.segment, self.freeze),
+            *(self.assign, self.pack, self.receive, self.agreement),
+        ):
+            foot.addWidget(button)
+        column.addLayout(foot)
+        self.pages.addWidget(sessions)
+        self.pages.addWidget(self.units)
+        bits.turn_pages(self.tabs, self._turn)
+        body.addWidget(self.pages, 1)
+        body.addWidget(self.about)
+        outer.addWidget(card, 1)
+
+    def _drawing_line(self) -> QWidget:
+        line = QWidget()
+        row = bits.row(line, theme.SPACE_S)
+        self.raters = QLineEdit()
+        self.raters.setPlaceholderText(tr("Raters, such as anna,ben"))
+        self.raters.setAccessibleName(tr("Raters"))
+        self.both = QLineEdit(DEFAULT_BOTH)
+        self.both.setAccessibleName(tr("Share that is coded twice"))
+        self.seed = QLineEdit(DEFAULT_SEED)
+        self.seed.setAccessibleName(tr("Seed"))
+        for field in (self.both, self.seed):
+            field.setMaximumWidth(72)
+        self.draw = Button(tr("Assign"), "compact")
+        self.leave = Button(tr("Not now"), "compact")
+        row.addWidget(self.raters, 1)
+        row.addWidget(bits.label(tr("twice"), "secondary"))
+        row.addWidget(self.both)
+        row.addWidget(bits.label(tr("seed"), "secondary"))
+        row.addWidget(self.seed)
+        row.addWidget(self.draw)
+        row.addWidget(self.leave)
+        line.hide()
+        return line
+
+    def _connect(self) -> None:
+        self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
+        self.rater.textChanged.connect(self._selected)
+        self.rater.editingFinished.connect(lambda: self.rater_changed.emit(self.rater_name))
+        self.table.chosen.connect(self._selected)
+        self.table.opened.connect(self._open)
+        self.open.clicked.connect(self._open)
+        self.segment.clicked.connect(lambda: self._ask(self.segment_requested.emit))
+        self.freeze.clicked.connect(lambda: self._ask(self.freeze_requested.emit))
+        self.assign.clicked.connect(self._begin_draw)
+        self.leave.clicked.connect(self._end_draw)
+        self.draw.clicked.connect(self._draw)
+        self.raters.returnPressed.connect(self._draw)
+        self.pack.clicked.connect(self._pack)
+        self.receive.clicked.connect(self._receive)
+        self.agreement.clicked.connect(self._agreement)
+
+    @property
+    def rater_name(self) -> str:
+        """Whoever codes, as typed."""
+        return self.rater.text().strip()
+
+    def set_studies(self, studies: Sequence[str], current: str) -> None:
+        """The studies that have sessions."""
+        self.study.set_choices([(study, study) for study in studies], current)
+        self.study.setEnabled(bool(studies))
+
+    def set_sessions(self, sessions: Sequence[SessionProgress]) -> None:
+        """How far the sessions of the study are."""
+        before = self.table.selected()
+        self.model.set_sessions(sessions)
+        names = [row.session for row in sessions]
+        if before is not None and before.session in names:
+            self.table.selectRow(names.index(before.session))
+        elif sessions and self.table.selected() is None:
+            self.table.selectRow(0)
+        self._selected()
+
+    def set_about(self, text: str, tone: str = "") -> None:
+        """What is being done, what came of it, or what went wrong."""
+        bits.set_property(self.about, "tone", tone)
+        bits.set_text(self.about, text)
+
+    def set_working(self, working: bool) -> None:
+        """Whether a command runs."""
+        self._working = working
+        self._selected()
+
+    def _turn(self, page: int) -> None:
+        self.pages.setCurrentIndex(page)
+        if page == 1:
+            self.units_shown.emit()
+        else:
+            self.units.rest()
+
+    def _selected(self) -> None:
+        row = self.table.selected()
+        named = bool(self.rater_name)
+        ready = row is not None and named and not row.problem
+        can = not self._working
+        self.open.setEnabled(ready)
+        self.segment.setEnabled(ready and can and not row.frozen)  # type: ignore[union-attr]
+        self.freeze.setEnabled(
+            ready and can and bool(row.units) and not row.frozen  # type: ignore[union-attr]
+        )
+        any_ = bool(self.model.sessions) and can
+        for button in (self.assign, self.agreement):
+            button.setEnabled(any_)
+        self.pack.setEnabled(any_ and named)
+        self.receive.setEnabled(can)
+        if not named:
+            self.set_about(tr("Type your name as a rater to code: letters and digits, as anna."))
+        elif self.about.text() == tr(
+            "Type your name as a rater to code: letters and digits, as anna."
+        ):
+            self.set_about("")
+
+    def _open(self) -> None:
+        if self.open.isEnabled():
+            self._ask(self.open_requested.emit)
+
+    def _ask(self, emit: Callable[[str, str], object]) -> None:
+        row = self.table.selected()
+        if row is not None and self.rater_name:
+            emit(row.session, self.rater_name)
+
+    def _begin_draw(self) -> None:
+        self.drawing.show()
+        self.raters.setFocus()
+
+    def _end_draw(self) -> None:
+        self.drawing.hide()
+        self.assign.setFocus()
+
+    def _draw(self) -> None:
+        wanted = Draw(
+            self.raters.text().replace(" ", ""), self.both.text().strip(), self.seed.text().strip()
+        )
+        if wanted.raters:
+            self.drawing.hide()
+            self.assign_requested.emit(wanted)
+
+    def _pack(self) -> None:
+        name = f"{self.study.currentData()}-{self.rater_name}.zip"
+        path, _ = QFileDialog.getSaveFileName(
+            self, tr("A file for this rater’s computer"), str(Path.home() / name)
+        )
+        if path:
+            self.pack_requested.emit(self.rater_name, Path(path))
+
+    def _receive(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, tr("A file that came back from a rater"), str(Path.home())
+        )
+        if path:
+            self.receive_requested.emit(Path(path))
+
+    def _agreement(self) -> None:
+        name = f"{self.study.currentData()}-agreement"
+        path, _ = QFileDialog.getSaveFileName(
+            self,
+            tr("A new folder for tables and figures of agreement"),
+            str(Path.home() / name),
+            options=QFileDialog.Option.DontConfirmOverwrite,
+        )
+        if path:
+            self.agreement_requested.emit(Path(path))

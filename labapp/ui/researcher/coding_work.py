@@ -1,0 +1,223 @@
+"""The page *Coding* at work: what it shows and does is what the commands `labapp code …` say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from labapp.annotations.codebook import Codebook, codebooks_of
+from labapp.annotations.status import RaterProgress, SessionProgress
+from labapp.errors import LabappError
+from labapp.journal.sessions import SessionSummary
+from labapp.reading.values import json_value
+from labapp.ui.language import tr
+from labapp.ui.outside import open_outside
+from labapp.ui.researcher.coding_page import CodingPage, Draw
+from labapp.ui.researcher.job import Ended, Job
+
+
+class CodingWork(QObject):
+    """Feeds the page with the sessions that the home lists, and does what it asks for."""
+
+    def __init__(self, page: CodingPage, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.page = page
+        self._sessions: tuple[SessionSummary, ...] = ()
+        self._study = ""
+        self._shown = False
+        self._windows: dict[tuple[str, str], Job] = {}
+        self._status = Job(self)
+        self._status.ended.connect(self._show_status)
+        self._again = False
+        self._work = Job(self)
+        self._work.ended.connect(self._worked)
+        self._out: Path | None = None
+        page.study_chosen.connect(self.choose)
+        page.open_requested.connect(self.open)
+        page.segment_requested.connect(partial(self._segment, freeze=False))
+        page.freeze_requested.connect(partial(self._segment, freeze=True))
+        page.assign_requested.connect(self.assign)
+        page.pack_requested.connect(self.pack)
+        page.receive_requested.connect(self.receive)
+        page.agreement_requested.connect(self.agree)
+        page.units_shown.connect(self._show_units)
+        page.units.failed.connect(self._tell)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the page is looked at."""
+        return self._shown
+
+    def set_sessions(self, sessions: Sequence[SessionSummary]) -> None:
+        """Every session under the data folder, newest first."""
+        self._sessions = tuple(session for session in sessions if not session.withdrawn)
+        studies = sorted({session.study for session in self._sessions})
+        if self._study not in studies:
+            self._study = self._sessions[0].study if self._sessions else ""
+        self.page.set_studies(studies, self._study)
+        self.refresh()
+
+    def set_shown(self, shown: bool) -> None:
+        """Whether the page is looked at: only then it is read how far the sessions are."""
+        self._shown = shown
+        if shown:
+            self.refresh()
+        else:
+            self.page.units.rest()
+
+    def choose(self, study: str) -> None:
+        """Show another study."""
+        self._study = study
+        self.page.set_about("")
+        self.refresh()
+        if self.page.pages.currentIndex() == 1:
+            self._show_units()
+
+    def refresh(self) -> None:
+        """Read how far the sessions are, in a process of its own."""
+        folder = self._folder()
+        if not self._shown or folder is None:
+            if folder is None:
+                self.page.set_sessions(())
+            return
+        if self._status.running:
+            self._again = True
+            return
+        self._again = False
+        self._status.start(["code", "status", str(folder), "--json"])
+
+    def stop(self) -> None:
+        """A session begins: the machine is its own."""
+        self._shown = False
+        for job in (self._status, self._work, *self._windows.values()):
+            job.stop()
+        self._windows.clear()
+        self.page.units.close_all()
+        self.page.set_working(False)
+
+    def close(self) -> None:
+        """The program ends."""
+        self.stop()
+
+    # --- what the page asks for -------------------------------------------------------------------
+
+    def open(self, session: str, rater: str) -> None:
+        """Open a session to be coded, in a process of its own; an open one stays as it is."""
+        path = self._path(session)
+        if path is None or (session, rater) in self._windows:
+            return
+        job = self._windows[session, rater] = Job(self)
+        job.ended.connect(partial(self._coded, (session, rater)))
+        job.start(["code", "open", str(path), "--rater", rater])
+        self.page.set_about(tr("{session} is being opened …", session=session))
+
+    def _segment(self, session: str, rater: str, *, freeze: bool) -> None:
+        path = self._path(session)
+        if path is not None:
+            arguments = ["code", "segment", str(path), "--by", rater]
+            doing = tr("Units are being frozen …") if freeze else tr("Speech is being found …")
+            self._do([*arguments, "--freeze"] if freeze else arguments, doing)
+
+    def assign(self, wanted: Draw) -> None:
+        """Draw who codes what."""
+        if (folder := self._folder()) is not None:
+            self._do(
+                [
+                    *("code", "assign", str(folder), "--raters", wanted.raters),
+                    *("--both", wanted.both, "--seed", wanted.seed),
+                ],
+                tr("Sessions are being assigned …"),
+            )
+
+    def pack(self, rater: str, out: Path) -> None:
+        """Pack what a rater codes on another computer."""
+        if (folder := self._folder()) is not None:
+            arguments = ["code", "pack", str(folder), "--rater", rater, "--out", str(out)]
+            self._do(arguments, tr("A pack is being written …"))
+
+    def receive(self, file: Path) -> None:
+        """Take in what came back from another computer."""
+        self._do(["code", "receive", str(file)], tr("A pack is being read …"))
+
+    def agree(self, out: Path) -> None:
+        """Work out how far raters agree, and show the folder."""
+        if (folder := self._folder()) is not None:
+            self._out = out
+            arguments = ["code", "agree", str(folder), "--out", str(out)]
+            self._do(arguments, tr("Agreement is being computed …"))
+
+    # --- what came of it --------------------------------------------------------------------------
+
+    def _do(self, arguments: Sequence[str], doing: str) -> None:
+        if self._work.running:
+            self.page.set_about(tr("Wait until what is being done has ended."), "warn")
+            return
+        self.page.set_about(doing)
+        self.page.set_working(True)
+        self._work.start(arguments)
+
+    def _worked(self, ended: Ended) -> None:
+        self.page.set_working(False)
+        out, self._out = self._out, None
+        if ended.ok:
+            self.page.set_about(ended.output.strip())
+            if out is not None:
+                open_outside(out, lambda text: self.page.set_about(text, "warn"))
+        else:
+            text = ended.error.strip() or tr("It was ended from outside.")
+            self.page.set_about(text, "alarm")
+        self.refresh()
+
+    def _coded(self, key: tuple[str, str], ended: Ended) -> None:
+        job = self._windows.pop(key, None)
+        if job is not None:
+            job.deleteLater()
+        if not ended.ok:
+            self.page.set_about(ended.error.strip() or tr("It was ended from outside."), "alarm")
+        else:
+            self.page.set_about("")
+        self.refresh()
+
+    def _show_status(self, ended: Ended) -> None:
+        if ended.ok:
+            try:
+                self.page.set_sessions([_progress(row) for row in json_value(ended.output)])
+            except (ValueError, TypeError, KeyError) as error:
+                self.page.set_about(tr("How far sessions are cannot be read: {why}", why=error))
+        else:
+            self.page.set_about(ended.error.strip(), "alarm")
+        if self._again:
+            self.refresh()
+
+    def _show_units(self) -> None:
+        folder = self._folder()
+        if folder is not None:
+            self.page.units.show_study(folder, self._codebook(folder))
+
+    def _codebook(self, folder: Path) -> Codebook | None:
+        try:
+            books = codebooks_of(folder)
+        except LabappError as error:
+            self._tell(error)
+            return None
+        return books[0] if books else None
+
+    def _tell(self, error: LabappError) -> None:
+        self.page.set_about("\n".join(filter(None, (error.what, error.todo))), "alarm")
+
+    def _folder(self) -> Path | None:
+        own = (session.path.parent for session in self._sessions if session.study == self._study)
+        return next(own, None)
+
+    def _path(self, session: str) -> Path | None:
+        named = (line.path for line in self._sessions if line.path.name == session)
+        return next(named, None)
+
+
+def _progress(row: dict[str, object]) -> SessionProgress:
+    """A session of `labapp code status --json`."""
+    raters = tuple(RaterProgress(**rater) for rater in row.pop("raters"))  # type: ignore[attr-defined]
+    return SessionProgress(raters=raters, **row)  # type: ignore[arg-type]
