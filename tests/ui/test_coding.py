@@ -283,7 +283,7 @@ def test_what_is_to_come_is_veiled_until_it_was_reached(open_desk: Desk) -> None
     assert [row.shown == VEILED for row in desk.units.rows] == [False] + [True] * 6
     desk.coding.heard(desk.coding.units[2].t0_ns)
     assert [row.shown == VEILED for row in desk.units.rows] == [False] * 3 + [True] * 4
-    assert desk.bar.hidden.text() == "names veiled"
+    assert desk.bar.hidden.full() == "names veiled"
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_what_is_to_come_is_veiled_until_it_was_reached(open_desk: Desk) -> None
 )  # fmt: skip
 def test_the_head_says_what_is_hidden(open_desk: Desk, blind: tuple[str, ...], said: str) -> None:
     desk = open_desk(blind=blind)
-    assert desk.bar.hidden.text() == said
+    assert desk.bar.hidden.full() == said
     assert not any(row.veiled for row in desk.units.rows)
 
 

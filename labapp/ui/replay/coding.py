@@ -96,8 +96,16 @@ class Coding(CodingState):
         heard = self._reached_ns >= unit.t1_ns - HEARD_NS
         given = self._put(mark)
         if given and tier.exclusive and self.settings.advance and heard and self.mode == "code":
-            self.step(1)
+            self._advance()
         return given
+
+    def _advance(self) -> None:
+        """Go to the next unit of the participant."""
+        units = [unit for unit in self.units if self._in_queue(unit)]
+        here = next((i for i, unit in enumerate(units) if unit.id == self._current), -1)
+        later = (unit for unit in units[here + 1 :] if unit.speaker == "participant")
+        if (following := next(later, None)) is not None:
+            self.go_to(following.id)
 
     def _why_no_unit(self, unit: Unit | None) -> str:
         if not self._units:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding
+from labapp.ui.replay.header import Chip
 from labapp.ui.widgets.buttons import Button
 
 ROUND_NAMES = {
@@ -64,16 +65,16 @@ class CodingBar(QWidget):
         """Say how things stand."""
         coding = self._coding
         request = coding.request
-        bits.set_text(self.rater, f"{request.rater} · {tr(ROUND_NAMES[request.round])}")
-        bits.set_text(self.hidden, hidden_text(coding.blind))
+        self.rater.set_full(f"{request.rater} · {tr(ROUND_NAMES[request.round])}")
+        self.hidden.set_full(hidden_text(coding.blind))
         self.hidden.setToolTip(hidden_tip(coding.blind))
         version = tr("codebook {n}", n=coding.codebook.version)
-        bits.set_text(self.codebook, version)
+        self.codebook.set_full(version)
         self.codebook.setToolTip(f"{coding.codebook.title} · {coding.codebook.sha256[:12]}")
         coded, of = coding.progress()
-        bits.set_text(self.progress, tr("{n} of {of} units", n=coded, of=of))
-        bits.set_text(self.mode, self._mode())
-        self.mode.setVisible(bool(self.mode.text()))
+        self.progress.set_full(tr("{n} of {of} units", n=coded, of=of))
+        self.mode.set_full(self._mode())
+        self.mode.setVisible(bool(self.mode.full()))
         bits.set_text(self.saved, self._saved())
         bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
         draft = coding.status == "draft"
@@ -117,5 +118,5 @@ def hidden_tip(blind: frozenset[str]) -> str:
     return tr("Hidden: {what}", what=", ".join(names)) if names else ""
 
 
-def _chip() -> QLabel:
-    return bits.label(role="clip")
+def _chip() -> Chip:
+    return Chip("")

@@ -7,6 +7,7 @@ do, and `unclaimed` for the letters and digits.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -28,6 +29,10 @@ from labapp.ui.theme import Palette
 
 SPEAKER_KEYS = {"p": "participant", "m": "moderator", "o": "other"}
 MOST_MATCHES = 200
+WHILE_TYPING = frozenset(
+    {"leave", "undo", "redo", "find", "play", "split", "begin_here", "end_here", "speaker"}
+)
+"""What keys do also while words are typed; all others that are no text do nothing then."""
 Command = Callable[[], object]
 
 
@@ -139,7 +144,7 @@ class CodingDesk(QObject):
     def commands(self) -> dict[str, Command]:
         """What the keys of coding do, by the names of actions."""
         coding, segmenting = self.coding, self.coding.segmenting
-        return {
+        commands: dict[str, Command] = {
             "play": coding.toggle,
             "previous_unit": lambda: coding.step(-1),
             "next_unit": lambda: coding.step(1),
@@ -177,6 +182,18 @@ class CodingDesk(QObject):
             "next_disagreement": self.next_disagreement,
             "advance": self._switch_advance,
         }
+        return {
+            name: command if name in WHILE_TYPING else partial(self._unless_typing, command)
+            for name, command in commands.items()
+        }
+
+    def _unless_typing(self, command: Command) -> None:
+        if not self._typing():
+            command()
+
+    def _typing(self) -> bool:
+        """Whether something is typed: keys that mean something there do nothing else."""
+        return isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit)
 
     def unclaimed(self, event: QKeyEvent) -> bool:
         """A key that is no action: a letter or digit gives a code. Says whether it was taken."""
@@ -221,7 +238,7 @@ class CodingDesk(QObject):
     def _turn(self, how: str) -> None:
         """Undo and redo: in a text that is being typed its own."""
         widget = QApplication.focusWidget()
-        if isinstance(widget, QLineEdit | QPlainTextEdit):
+        if isinstance(widget, QLineEdit | QPlainTextEdit) and widget.isVisible():
             widget.undo() if how == "undo" else widget.redo()
         elif how == "undo":
             self.coding.undo()

@@ -24,6 +24,8 @@ CAP_PX = 22
 DOT_PX = 10
 SECTION_PX = 12
 LEAST_WIDTH = 190
+BELOW_PX = 116
+"""Of facts and definition: the codes have what is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +215,10 @@ class CodePalette(QWidget):
         for widget in (self.unit_head, self.facts, self.code_head, self.definition):
             column.addWidget(widget)
         column.addStretch(1)
-        self._below = bits.Scrolling(below, 130)
+        self._below = bits.Scrolling(below, BELOW_PX)
         layout: QVBoxLayout = bits.column(self, theme.SPACE_S)
-        layout.addWidget(self._scroll, 3)
-        layout.addWidget(self._below, 2)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(self._below)
         self.rows.pointed.connect(self._show_definition)
 
     def set_codebook(self, codebook: Codebook) -> None:

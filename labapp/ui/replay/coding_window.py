@@ -1,0 +1,176 @@
+"""Coding in the replay window: what the window has is put together with what a coding has."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from labapp.annotations.model import Unit
+from labapp.errors import LabappError
+from labapp.replay.lanes import lanes_of
+from labapp.ui.language import tr
+from labapp.ui.replay.coding import Coding
+from labapp.ui.replay.coding_desk import CodingDesk
+from labapp.ui.replay.coding_files import CodingFiles
+from labapp.ui.replay.coding_lanes import CodingLanes
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.session import open_session
+from labapp.ui.replay.window import ReplayWindow
+
+SIGNAL_MS = 200
+SOON_MS = 0
+"""The timeline is drawn behind the list: several keys at once draw it once."""
+
+
+class CodingWindow(QObject):
+    """A replay window in which a session is coded.
+
+    Attributes
+    ----------
+    window : ReplayWindow
+        The window.
+    coding : Coding
+        What is coded.
+    desk : CodingDesk
+        List, palette and keys.
+    """
+
+    def __init__(self, window: ReplayWindow, coding: Coding) -> None:
+        super().__init__(window)
+        self.window, self.coding = window, coding
+        self.desk = CodingDesk(coding, window.palette_, self, window.keys.key_text)
+        self._lanes = CodingLanes(coding)
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(SOON_MS)
+        self._late.timeout.connect(self._show_marks)
+        self._place()
+        self._connect()
+        self._veil()
+        self._show_units()
+        self._show_marks()
+        coding.set_transport(window.controller)
+
+    def _place(self) -> None:
+        window, desk = self.window, self.desk
+        before = window.side.set_text(tr("Said"), desk.said)
+        before.deleteLater()
+        window.side.set_panels([(tr("Codes and facts"), desk.palette)])
+        window.header.add(desk.bar)
+        router = window.router
+        leave = window.leave
+        router.commands |= desk.commands()
+        window.sheet.set_coding(True)
+        router.commands["leave"] = lambda: desk.leave() or leave()
+        router.coding = True
+        router.unclaimed = desk.unclaimed
+
+        key = window.keys.key_text
+        window.transport.set_hint(
+            tr(
+                "{unit} unit · {again} again · {find} find a code · {undo} undo · {words} words",
+                unit=f"{key('previous_unit')} {key('next_unit')}",
+                again=key("repeat_unit"),
+                find=key("find_code"),
+                undo=key("undo"),
+                words=key("edit_text"),
+            )
+        )
+
+    def _connect(self) -> None:
+        window, coding, desk = self.window, self.coding, self.desk
+        window.controller.moved.connect(coding.heard)
+        window.timeline.boundary_moved.connect(coding.segmenting.move_boundary)
+        window.closed.connect(coding.close)
+        coding.units_changed.connect(self._show_units)
+        coding.marks_changed.connect(self._late.start)
+        coding.state_changed.connect(self._show_remark)
+        coding.current_changed.connect(self._show_current)
+        desk.notice.connect(window.transport.tell)
+        desk.failed.connect(self._tell)
+
+    def _veil(self) -> None:
+        """Hide what the rater is not to see."""
+        window, blind = self.window, self.coding.blind
+        session = window.session
+        if blind:
+            window.header.set_chips([])
+            sound = [lane for lane in session.lanes if lane.id == "sound"]
+            veiled = lanes_of(session.record, blind=self.coding.request.blind)
+            window.set_lanes([*sound, *(lane for lane in veiled if lane.id != "sound")])
+        window.timeline.set_future_hidden("future" in blind)
+        if "screen" in blind:
+            window.seen.hide()
+
+    def _show_units(self) -> None:
+        units: tuple[Unit, ...] = self.coding.units
+        self.window.controller.set_units(units)
+        self.window.timeline.set_units(units, editable=True)
+        self._show_current()
+        self._show_remark()
+
+    def _show_current(self) -> None:
+        current = self.coding.current
+        self.window.timeline.set_current_unit(None if current is None else current.id)
+
+    def _show_marks(self) -> None:
+        self.window.timeline.set_marks(self._lanes.lanes())
+
+    def _show_remark(self) -> None:
+        begun = self.coding.segmenting.begun_ns
+        remark = tr("segmenting") if self.coding.mode == "segment" else ""
+        self.window.side.text.set_remark(tr("a unit has begun") if begun is not None else remark)
+
+    def _tell(self, error: LabappError) -> None:
+        self.window.transport.tell(" ".join(filter(None, (error.what, error.todo))))
+
+
+def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
+    """The window in which a rater codes a session. Raises LabappError."""
+    files = CodingFiles.open(path, request)
+    try:
+        session = open_session(path)
+    except LabappError:
+        files.close()
+        raise
+    window = ReplayWindow(session)
+    coding = Coding(files, (event for event, _ in session.history.events), window)
+    return CodingWindow(window, coding)
+
+
+def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:
+    """Let a rater code a session until the window is closed, or the program is asked to end.
+
+    Parameters
+    ----------
+    path : Path
+        The session's folder.
+    request : CodingRequest
+        Who codes, by which codebook, and what is hidden.
+    at_ns : int, optional
+        The session time to begin at; without it, where this session was left.
+
+    Raises
+    ------
+    LabappError
+        The session cannot be coded.
+    """
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    coding = open_coding_window(path, request)
+    window = coding.window
+    window.closed.connect(app.quit)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: window.close())
+    # Python runs its signal handlers only when the event loop calls into Python.
+    awake = QTimer(window)
+    awake.timeout.connect(lambda: None)
+    awake.start(SIGNAL_MS)
+    window.open(at_ns)
+    current = coding.coding.current
+    if current is not None and at_ns is None:
+        coding.coding.go_to(current.id, play=False)
+    return app.exec()
