@@ -23,6 +23,9 @@ SETTLE_S = 2.0
 MIN_SPAN_S = 60.0
 MAX_PPM = 500.0
 HUBER_S = 0.001
+MOST_ROUNDS = 500
+SETTLED_S = 1e-13
+"""A line that moves by less from one round to the next is the one that was looked for."""
 
 Anchor = tuple[int, float, int]
 """Frame index, ADC time in s on the stream's clock, session time of that frame in ns."""
@@ -138,35 +141,30 @@ def _line(
     frames: NDArray[np.float64], seconds: NDArray[np.float64], nominal_rate: int
 ) -> tuple[float, float]:
     """Rate in Hz and time of frame 0 in s, by a line with Huber's loss."""
-    from scipy.optimize import least_squares  # here: whoever starts labapp need not wait for it
-
     x = frames / nominal_rate
     centre = float(x.mean())
-    x = x - centre
     # What is left after the nominal line: small numbers, so that nothing is lost to rounding.
-    y = seconds - frames / nominal_rate
-    start = float(np.median(y))
-
-    def residuals(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(parameters[0] + parameters[1] * x - y)
-
-    columns = np.column_stack((np.ones_like(x), x))
-
-    def slopes(_parameters: NDArray[np.float64]) -> NDArray[np.float64]:
-        return columns
-
-    fit = least_squares(
-        residuals,
-        np.array([start, 0.0]),
-        jac=slopes,
-        loss="huber",
-        f_scale=HUBER_S,
-        xtol=1e-15,
-        ftol=1e-15,
-        gtol=1e-15,
-    )
-    level, slope = (float(value) for value in fit.x)
+    level, slope = huber_line(x - centre, seconds - x)
     return nominal_rate / (1.0 + slope), level - slope * centre
+
+
+def huber_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+    """Level and slope that make Huber's loss least, by least squares with weights that are found
+    again until nothing changes: whoever opens a session need not wait for scipy's optimisers."""
+    level, slope = float(np.median(y)), 0.0
+    for _ in range(MOST_ROUNDS):
+        distance = np.abs(level + slope * x - y)
+        weights = HUBER_S / np.maximum(distance, HUBER_S)
+        weighted = weights * x
+        total, first, second = float(weights.sum()), float(weighted.sum()), float(weighted @ x)
+        level_y, slope_y = float(weights @ y), float(weighted @ y)
+        determinant = total * second - first * first
+        before = level, slope
+        level = (second * level_y - first * slope_y) / determinant
+        slope = (total * slope_y - first * level_y) / determinant
+        if abs(level - before[0]) < SETTLED_S and abs(slope - before[1]) * x[-1] < SETTLED_S:
+            break
+    return level, slope
 
 
 def _fit(

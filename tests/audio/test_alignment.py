@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.audio.alignment import Anchor, fit_clock, fit_segment
+from labapp.audio.alignment import HUBER_S, Anchor, fit_clock, fit_segment, huber_line
 from labapp.errors import RecordError
 from labapp.events import Event
 
@@ -122,3 +122,30 @@ def test_a_segment_is_fitted_from_its_events() -> None:
     assert fit.n_anchors == 1000 - 40
     with pytest.raises(RecordError, match="segment-03"):
         fit_segment(events, "audio/segment-03.wav")
+
+
+@settings(max_examples=20, deadline=None)
+@given(ppm=st.floats(-400, 400), outliers=st.floats(0, 0.3), seed=st.integers(0, 1000))
+def test_the_line_is_the_one_of_scipys_least_squares(
+    ppm: float, outliers: float, seed: int
+) -> None:
+    from scipy.optimize import least_squares
+
+    made = anchors(NOMINAL * (1 + ppm / 1e6), 90, outliers=outliers, seed=seed, unsettled_s=0)
+    x = np.array([frame for frame, _, _ in made]) / NOMINAL
+    x -= x.mean()
+    y = np.array([(at_ns - START) / 1e9 for _, _, at_ns in made]) - x
+    columns = np.column_stack((np.ones_like(x), x))
+    fit = least_squares(
+        lambda p: columns @ p - y,
+        np.array([np.median(y), 0.0]),
+        jac=lambda p: columns,
+        loss="huber",
+        f_scale=HUBER_S,
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-15,
+    )
+    level, slope = huber_line(x, y)
+    assert level == pytest.approx(fit.x[0], abs=1e-9)
+    assert slope * 90 == pytest.approx(fit.x[1] * 90, abs=1e-9)

@@ -11,6 +11,7 @@ from labapp.annotations.model import SessionAnnotations
 from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
+from labapp.journal.rows import payloads_read_once
 from labapp.ui.language import tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
@@ -98,6 +99,11 @@ def open_session(path: Path) -> OpenedSession:
     RecordError
         It cannot be read, or its participant withdrew.
     """
+    with payloads_read_once():
+        return _opened(readable_record(path))
+
+
+def _opened(record: Record) -> OpenedSession:
     from labapp.annotations.store import annotations_of
     from labapp.audio.player import DEFAULT
     from labapp.audio.player import Player as SoundPlayer
@@ -106,7 +112,6 @@ def open_session(path: Path) -> OpenedSession:
     from labapp.replay.peaks import Peaks
     from labapp.replay.sound import SessionSound
 
-    record = readable_record(path)
     history = History(record)
     notices = [*_states(record, history), *history.problems]
     sound = SessionSound(record)
