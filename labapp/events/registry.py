@@ -204,9 +204,13 @@ def is_durable(name: str) -> bool:
     return _KINDS[name].durable
 
 
+_HOLDING = frozenset({list, tuple, dict})
+
+
 def _tuples(value: Any) -> Any:
+    # Without a call for each number: blocks of sound have dozens of them, and an hour thousands.
     if isinstance(value, list | tuple):
-        return tuple(_tuples(item) for item in value)
+        return tuple([_tuples(item) if type(item) in _HOLDING else item for item in value])
     if isinstance(value, dict):
         return {key: _tuples(item) for key, item in value.items()}
     return value

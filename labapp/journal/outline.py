@@ -150,9 +150,16 @@ def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
             folded.append(row)
     summary = Outline()
     working = Pauses()
+    blocks: dict[str, list[AudioBlock]] = {}
     for event, payload in payloads(folded):
         working = working.apply(event)
-        summary = _apply(summary, event, payload)
+        if isinstance(payload, AudioBlock):  # one a second: a tuple for each would take too long
+            blocks.setdefault(payload.file, []).append(payload)
+        else:
+            summary = _apply(summary, event, payload)
+    if blocks:
+        heard = (replace(a, blocks=tuple(blocks.get(a.file, ()))) for a in summary.audio)
+        summary = replace(summary, audio=tuple(heard))
     if summary.segments:
         last = replace(summary.segments[-1], last_ns=last_ns)
         summary = replace(summary, segments=(*summary.segments[:-1], last))
@@ -235,17 +242,14 @@ def _sound(outline: Outline, event: Event, payload: Payload) -> Outline:
             return replace(outline, audio=(*outline.audio, new))
         case AudioOff():
             return replace(outline, silent_because=payload.reason)
-        case AudioBlock() | AudioGap() | AudioStopped():
+        case AudioGap() | AudioStopped():
             return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
     return outline
 
 
-def _heard(sound: AudioFile, payload: AudioBlock | AudioGap | AudioStopped) -> AudioFile:
+def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
     if sound.file != payload.file:
         return sound
-    match payload:
-        case AudioBlock():
-            return replace(sound, blocks=(*sound.blocks, payload))
-        case AudioGap():
-            return replace(sound, lost_frames=sound.lost_frames + payload.frames)
+    if isinstance(payload, AudioGap):
+        return replace(sound, lost_frames=sound.lost_frames + payload.frames)
     return replace(sound, stopped_at=payload.frames)
