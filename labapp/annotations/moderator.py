@@ -14,6 +14,10 @@ from labapp.events.moderation import GuideQuestion, NoteCorrected, Prompt
 FLAG, NOTE, DEVIATION = "flag", "note", "deviation"
 PROMPT, QUESTION = "prompt", "question"
 """Tiers of these marks, and codes of all but flags, whose code is their number."""
+MODERATOR_KINDS = tuple(
+    payload.kind for payload in (FlagAdded, NoteAdded, DeviationNoted, NoteCorrected)
+)
+"""Kinds of events that marks come from, beside all that derive from `Prompt`."""
 
 
 def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:

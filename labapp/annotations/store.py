@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.editing import EditedFile, Fold, fold_lines
-from labapp.annotations.identity import difference, identity_of
+from labapp.annotations.identity import SessionIdentity, difference, identity_of
 from labapp.annotations.ledger import LARGEST
 from labapp.annotations.lines import checked, parse
 from labapp.annotations.marks import MarksFile, MarksFold
@@ -21,7 +21,7 @@ from labapp.annotations.model import (
     Segmentation,
     SessionAnnotations,
 )
-from labapp.annotations.moderator import moderator_marks
+from labapp.annotations.moderator import MODERATOR_KINDS, moderator_marks
 from labapp.annotations.places import (
     ANNOTATIONS,
     CODEBOOKS,
@@ -42,8 +42,12 @@ from labapp.annotations.texts import TextsFile, TextsFold
 from labapp.annotations.units import UnitsFile, UnitsFold
 from labapp.errors import AnnotationError
 from labapp.events import Event, Payload
+from labapp.events.moderation import Prompt
+from labapp.events.registry import kinds_of
+from labapp.events.speech import SpeechSimulated
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
+from labapp.journal.rows import payloads
 from labapp.journal.tree import FolderTree, Tree
 
 File = TypeVar("File", bound=EditedFile)
@@ -78,11 +82,12 @@ def annotations_of(
     _fold(tree, UNITS, units, record, remarks)
     _fold(tree, TRANSCRIPT, texts, record, remarks)
     _fold(tree, SETTLEMENTS, settled, record, remarks)
-    events = list(record.payloads() if events is None else events)
+    events = list(told_events(record) if events is None else events)
     spoken = simulated_speech(events)
     if not tree.has(UNITS):
         units.take(spoken.units, SIMULATED)
-        texts.texts = {text.unit: text for text in spoken.texts} | texts.texts
+    words = {text.unit: text for text in spoken.texts if text.unit in units.units}
+    texts.texts = words | texts.texts
     raters = {MODERATOR: moderator_marks(events)}
     if spoken.marks:
         raters[SIMULATED] = spoken.rater
@@ -102,6 +107,14 @@ def annotations_of(
         settled.ordered(),
         tuple(remarks),
     )
+
+
+def told_events(record: Record) -> Iterator[tuple[Event, Payload]]:
+    """Of a journal what becomes units, texts and marks: what the moderator wrote down, and what a
+    simulated participant said; and the last event."""
+    kinds = {SpeechSimulated.kind, *MODERATOR_KINDS, *kinds_of(Prompt)}
+    last = record.rows[-1].seq
+    return payloads(row for row in record.rows if row.kind in kinds or row.seq == last)
 
 
 def annotations_tree(record: Record) -> Tree:
@@ -214,14 +227,15 @@ def open_marks(
         fold=fold,
         checked=ours,
     )
-    opened = {
-        **identity.to_json(),
-        "rater": rater,
-        "codebook": codebook.sha256,
-        "blind": list(blind),
-        "round": round,
-        "machine": machine,
-    }
+    opened = _opened(
+        fold,
+        identity,
+        rater=rater,
+        codebook=codebook.sha256,
+        blind=list(blind),
+        round=round,
+        machine=machine,
+    )
     return _noted(file, opened)
 
 
@@ -255,7 +269,11 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
 
     file = UnitsFile(path, by, fold=fold, checked=ours)
-    return _noted(file, {**identity.to_json(), "by": by})
+    new = not fold.opened
+    file = _noted(file, _opened(fold, identity, by=by))
+    if new and (spoken := simulated_speech(told_events(record)).units):
+        file.take_in(spoken)
+    return file
 
 
 def open_texts(session: Path, by: str, *, record: Record | None = None) -> TextsFile:
@@ -270,7 +288,7 @@ def open_texts(session: Path, by: str, *, record: Record | None = None) -> Texts
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
 
     file = TextsFile(path, by, fold=fold, checked=ours, allowed=record.may("transcript"))
-    return _noted(file, {**identity.to_json(), "by": by})
+    return _noted(file, _opened(fold, identity, by=by))
 
 
 def open_settlements(session: Path, by: str, *, record: Record | None = None) -> SettlementsFile:
@@ -286,7 +304,16 @@ def open_settlements(session: Path, by: str, *, record: Record | None = None) ->
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
 
     file = SettlementsFile(path, by, fold=fold, checked=ours)
-    return _noted(file, {**identity.to_json(), "by": by})
+    return _noted(file, _opened(fold, identity, by=by))
+
+
+def _opened(fold: Fold, identity: SessionIdentity, **facts: Any) -> dict[str, Any]:
+    """What a file says of who has it open; sound that was deleted since stays named."""
+    stored = identity.to_json()
+    before = fold.opened.get("sound")
+    if isinstance(before, dict):
+        stored["sound"] = before | stored["sound"]
+    return {**stored, **facts}
 
 
 def _noted(file: File, opened: dict[str, Any]) -> File:
@@ -317,7 +344,7 @@ def _segmentation(record: Record) -> Segmentation:
     tree, fold = annotations_tree(record), UnitsFold()
     _fold(tree, UNITS, fold, record, [])
     if not tree.has(UNITS):
-        fold.take(simulated_speech(record.payloads()).units, SIMULATED)
+        fold.take(simulated_speech(told_events(record)).units, SIMULATED)
     return fold.segmentation()
 
 

@@ -139,6 +139,11 @@ class UnitsFile(EditedFile):
         """Changes that wait, oldest first."""
         return tuple(self._units.proposals.values())
 
+    def take_in(self, units: Iterable[Unit]) -> None:
+        """Write units that the journal of a simulated session has, frozen as they are there."""
+        entries: list[Entry] = [(PUT, body_of(unit)) for unit in units]
+        self._append([*entries, (FROZEN, {"frozen": True, "by": self.by})])
+
     def put(self, unit: Unit) -> Proposal | None:
         """Add a unit, or change the one of that id; frozen ones by a proposal.
 

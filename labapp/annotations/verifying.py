@@ -20,10 +20,12 @@ from labapp.annotations.places import (
     CODEBOOKS,
     LINES,
     RATERS,
+    SIMULATED,
     TRANSCRIPT,
     UNITS,
 )
-from labapp.annotations.store import annotations_tree
+from labapp.annotations.simulated import simulated_speech
+from labapp.annotations.store import annotations_tree, told_events
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
 from labapp.errors import AnnotationError, LabappError
@@ -181,6 +183,8 @@ def _verify_session(
             _parse(tree, name, place, report)
         else:
             report.problems.append(f"{place}: labapp knows no such file")
+    if not tree.has(UNITS):
+        units.take(simulated_speech(told_events(record)).units, SIMULATED)
     for place, fold in marks.items():
         report.problems += _loose_marks(place, fold, versions)
         report.remarks += _remarks(place, fold, units, versions)
