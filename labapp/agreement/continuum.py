@@ -191,12 +191,28 @@ def instants(start: int, end: int, step: int) -> NDArray[np.int64]:
     return np.arange(start, end + 1, step, dtype=np.int64)
 
 
-def labels_at(spans: Sequence[Span], grid: NDArray[np.int64]) -> list[frozenset[str]]:
-    """By instant the codes given there; both ends of a stretch belong to it, as in BORIS."""
-    labels: list[set[str]] = [set() for _ in grid]
+def labels_at(
+    spans: Sequence[Span], grid: NDArray[np.int64], labels: dict[frozenset[str], int]
+) -> NDArray[np.int64]:
+    """By instant the codes that hold there, as numbers of `labels`, shape (n_instants,). Both ends
+    of a stretch belong to it, as in BORIS.
+
+    Parameters
+    ----------
+    spans : sequence of Span
+        Of one rater; they may overlap.
+    grid : ndarray of int64, shape (n_instants,)
+        In order of time.
+    labels : dict of frozenset to int
+        The numbers of sets of codes; those that are new are added.
+    """
+    numbers = np.full(len(grid), labels.setdefault(frozenset(), len(labels)), np.int64)
     for span in spans:
-        first = int(np.searchsorted(grid, span.start, "left"))
-        last = int(np.searchsorted(grid, span.end, "right"))
-        for at in range(first, last):
-            labels[at].add(span.code)
-    return [frozenset(codes) for codes in labels]
+        first = np.searchsorted(grid, span.start, "left")
+        part = numbers[first : np.searchsorted(grid, span.end, "right")]
+        sets = {number: codes for codes, number in labels.items()}
+        before = part.copy()
+        for number in np.unique(before).tolist():
+            both = sets[number] | {span.code}
+            part[before == number] = labels.setdefault(both, len(labels))
+    return numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,9 +110,18 @@ def test_time_unit_kappa_as_boris_has_it(start: int, step: int, kappa: float) ->
     """The same codings by four grids: four kappas."""
     rest = [Span(5000, 7420, "uncertain"), Span(7420, 9000, "insight")]
     grid = instants(start, 9000, step)
-    labels = [
-        labels_at([Span(*explore, "explore"), *rest], grid)
+    labels: dict[frozenset[str], int] = {}
+    codes = [
+        labels_at([Span(*explore, "explore"), *rest], grid, labels)
         for explore in ((1200, 3850), (1600, 4250))
     ]
-    ratings = ratings_of(list(zip(*labels, strict=True)))
+    ratings = ratings_of(np.stack(codes, axis=1).tolist())
     assert coefficient(CohenKappa(), ratings).value == pytest.approx(kappa, abs=5e-4)
+
+
+def test_codes_that_overlap_are_a_label_of_their_own() -> None:
+    labels: dict[frozenset[str], int] = {}
+    spans = [Span(1, 4, "a"), Span(3, 6, "b"), Span(3, 4, "a")]
+    numbers = labels_at(spans, instants(0, 7, 1), labels)
+    names = {number: "".join(sorted(codes)) for codes, number in labels.items()}
+    assert [names[number] for number in numbers] == ["", "a", "a", "ab", "ab", "b", "b", ""]

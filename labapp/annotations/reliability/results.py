@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -23,6 +23,7 @@ from labapp.agreement.kappa import (
 from labapp.agreement.measure import Coefficient, Interval, Measure, coefficient
 from labapp.agreement.ratings import Ratings
 from labapp.annotations.codebook import Code
+from labapp.annotations.model import Blinding
 from labapp.annotations.reliability.gathering import TierCoding
 from labapp.annotations.reliability.spans import (
     SharedStretch,
@@ -36,6 +37,13 @@ from labapp.annotations.reliability.units import PRESENCE, UnitTable, unit_table
 SKEWED = 0.1
 """A code that less than this share of all ratings have, or all but this share, makes kappa low
 although raters agree."""
+
+SIGHT: Mapping[Blinding, str] = {
+    "names": "the names of models and conditions",
+    "outcomes": "how questions ended",
+    "future": "what came after the playhead",
+}
+"""What a rater who is not blind to it sees, that makes a coding less independent of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ def results_of(
     table = unit_table(tier, everybody=everybody) if tier.tier.on == "units" else None
     figures: list[Figure] = []
     stretches: tuple[SharedStretch, ...] = ()
-    remarks = list(table.remarks) if table else []
+    remarks = [*_sighted(tier), *(table.remarks if table else ())]
     for raters, same in groups:
         if table is not None:
             own = list(_of_units(tier, table.of(raters)))
@@ -164,6 +172,15 @@ def codes_of(tier: TierCoding) -> tuple[Code, ...]:
         for code in tier.codebook.codes
         if code.tier == tier.tier.name and (not code.retired or code.id in used)
     )
+
+
+def _sighted(tier: TierCoding) -> Iterator[str]:
+    """Who was not blind to what, a sentence each."""
+    for rater in tier.raters:
+        marks = [mark for coding in tier.codings for mark in coding.marks.get(rater, ())]
+        for what, text in SIGHT.items():
+            if seen := sum(what not in mark.blind for mark in marks):
+                yield f"{rater} was shown {text} at {seen} of {len(marks)} marks."
 
 
 def _of_units(tier: TierCoding, table: UnitTable) -> Iterator[Figure]:

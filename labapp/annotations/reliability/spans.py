@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from labapp.agreement.continuum import ATOM_NS, Continuum, Span, instants, labels_at
-from labapp.agreement.ratings import Ratings, ratings_of
+from labapp.agreement.ratings import MISSING, Ratings
 from labapp.annotations.model import Mark
 from labapp.annotations.reliability.gathering import CodedSession, Coding, TierCoding
 from labapp.annotations.reliability.units import PRESENCE
@@ -78,14 +81,14 @@ def at_instants(stretches: Sequence[SharedStretch], step: int) -> Ratings:
 
     step: of the grid, in whole atoms of time.
     """
-    rows: list[list[frozenset[str]]] = []
-    clusters: list[int] = []
+    labels: dict[frozenset[str], int] = {}
+    codes: list[NDArray[np.int64]] = []
+    clusters: list[NDArray[np.int64]] = []
     for stretch, number in zip(stretches, _session_numbers(stretches), strict=True):
         grid = instants(stretch.t0, stretch.t1 - 1, step)
-        labels = zip(*(labels_at(own, grid) for own in stretch.spans), strict=True)
-        rows += [list(row) for row in labels]
-        clusters += [number] * len(grid)
-    return ratings_of(rows, clusters=clusters)
+        codes.append(np.stack([labels_at(own, grid, labels) for own in stretch.spans], axis=1))
+        clusters.append(np.full(len(grid), number, np.int64))
+    return Ratings(np.concatenate(codes), tuple(labels), np.concatenate(clusters))
 
 
 def in_windows(stretches: Sequence[SharedStretch], step: int) -> Ratings:
@@ -94,14 +97,18 @@ def in_windows(stretches: Sequence[SharedStretch], step: int) -> Ratings:
 
     step: length of a window, in whole atoms of time.
     """
-    rows: list[list[str]] = []
-    clusters: list[int] = []
+    codes: list[NDArray[np.int64]] = []
+    clusters: list[NDArray[np.int64]] = []
+    columns = sorted({rater for stretch in stretches for rater in stretch.raters})
     for stretch, number in zip(stretches, _session_numbers(stretches), strict=True):
-        windows = range(-(-(stretch.t1 - stretch.t0) // step))
-        hit = [{(t - stretch.t0) // step for t, _ in own} for own in stretch.points]
-        rows += [[PRESENCE[window in own] for own in hit] for window in windows]
-        clusters += [number] * len(windows)
-    return ratings_of(rows, PRESENCE, clusters)
+        present = np.full((-(-(stretch.t1 - stretch.t0) // step), len(columns)), MISSING, np.int64)
+        for rater, own in zip(stretch.raters, stretch.points, strict=True):
+            present[:, columns.index(rater)] = 0
+            hit = [(t - stretch.t0) // step for t, _ in own]
+            present[hit, columns.index(rater)] = 1
+        codes.append(present)
+        clusters.append(np.full(len(present), number, np.int64))
+    return Ratings(np.concatenate(codes), PRESENCE, np.concatenate(clusters))
 
 
 def differences(stretch: SharedStretch) -> Iterator[tuple[int, int, tuple[frozenset[str], ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -238,6 +239,42 @@ def test_time_that_both_were_to_code_is_compared_alone() -> None:
     results = of_tier("doing", coded)
     assert figure(results, "nominal u-alpha").result.value == pytest.approx(1)
     assert len(results.stretches) == 1
+
+
+def test_three_raters_of_whom_two_code_at_a_time() -> None:
+    name = "sub-P01_ses-1_20260102T030405Z"
+    points = [(2, 2, "insight"), (7, 7, "insight")]
+    coded = session(
+        [
+            rater(n, span_marks(n, own + points))
+            for n, own in (("anna", SPANS_A), ("ben", SPANS_B), ("cleo", SPANS_A))
+        ],
+        assignments=[
+            Assignment(name, "anna", 0, 10 * S),
+            Assignment(name, "ben", 0, 5 * S, "second"),
+            Assignment(name, "cleo", 5 * S, 10 * S, "second"),
+        ],
+        end_s=10,
+    )
+    results = of_tier("doing", coded)
+    assert [(s.raters, s.t0, s.t1) for s in results.stretches] == [
+        (("anna", "ben"), 0, 5000),
+        (("anna", "cleo"), 5000, 10000),
+    ]
+    value = figure(results, "nominal u-alpha").result.value
+    assert value is not None
+    assert 0 < value < 1
+    moments = figure(of_tier("affect", coded), "Krippendorff's alpha", "insight").result
+    assert (moments.value, moments.n_comparable, moments.n_raters) == (1, 10, 3)
+
+
+def test_who_was_not_blind_is_told() -> None:
+    anna = [replace(mark, blind=("names",)) for mark in unit_marks("anna", ANNA)]
+    coded = session([rater("anna", anna), rater("ben", unit_marks("ben", BEN))])
+    assert of_tier("strategy", coded).remarks == (
+        "anna was shown how questions ended at 12 of 12 marks.",
+        "anna was shown what came after the playhead at 12 of 12 marks.",
+    )
 
 
 def test_a_rater_who_coded_twice_is_compared_with_herself_alone() -> None:
