@@ -1,7 +1,7 @@
 """How quickly the timeline of a recorded session is drawn while it is moved and zoomed.
 
     python benchmarks/replay_timeline.py [--minutes 90] [--marks 10000] [--width 1366]
-        [--height 300] [--ratio 1] [--frames 300] [--json FILE]
+        [--height 300] [--ratio 1] [--frames 300] [--json FILE] [--film FILE.png]
 
 A made session with units, codes of two tiers and of another rater, 20,000 moves of dials and an
 alignment, in the offscreen platform. Five kinds of frames, each painted by itself; median, 95th and
@@ -12,6 +12,9 @@ other work on the cores disturbs less), and frames a second at the median:
 * zoom: the view goes in and out by steps of the wheel;
 * jump: another stretch of a minute each time, of which nothing is known from the frame before;
 * play: only the playhead moves.
+
+--film draws some frames below each other instead of measuring: the session zoomed into, moved and
+played.
 """
 
 from __future__ import annotations
@@ -23,10 +26,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+if TYPE_CHECKING:
+    from labapp.ui.replay.timeline import Timeline
 
 BOUND_MS = 20.0
 """Fifty frames a second."""
@@ -42,7 +49,31 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--ratio", type=float, default=1.0)
     parser.add_argument("--frames", type=int, default=300)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--film", type=Path)
     return parser.parse_args()
+
+
+def film(line: Timeline, end_ns: int, path: Path) -> None:
+    """Frames of a moved, zoomed and played timeline below each other, as one picture."""
+    from PySide6.QtGui import QImage, QPainter
+
+    frames = []
+    line.set_playhead(end_ns // 2)
+    for step in range(10):
+        if step < 4:
+            line.zoom(4.0)
+        elif step < 7:
+            line.pan(line.width() / 3)
+        else:
+            line.set_playhead(round(line.scale.left_ns + (step - 6) * line.scale.span_ns / 4))
+        frames.append(line.grab().toImage())
+    strip = QImage(frames[0].width(), sum(f.height() for f in frames), frames[0].format())
+    painter = QPainter(strip)
+    for place, frame in enumerate(frames):
+        frame.setDevicePixelRatio(1.0)
+        painter.drawImage(0, place * frame.height(), frame)
+    painter.end()
+    strip.save(str(path))
 
 
 def main() -> None:
@@ -78,6 +109,11 @@ def main() -> None:
         line.resize(options.width, options.height)
         line.show()
         app.processEvents()
+
+        if options.film:
+            film(line, end_ns, options.film.with_stem(f"{options.film.stem}-{name}"))
+            line.close()
+            continue
 
         def minute(line: Timeline = line) -> None:
             line.show_stretch(end_ns / 2, end_ns / 2 + 60 * NS)

@@ -39,6 +39,28 @@ def gap(cause: str) -> str:
     return tr(GAPS.get(cause, cause))
 
 
+def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
+    """What an event of some kinds means that a timeline marks as an alarm; None for others."""
+    match kind:
+        case "alarm.raised":
+            return detail_of(payload)
+        case "audio.device_lost":
+            return tr("The microphone was gone")
+        case "screen.changed" if payload["change"] == "removed":
+            return tr("Screen {name} was gone", name=payload["screen"])
+        case "close.requested":
+            return tr("The participant wanted to stop")
+        case "session.reopened":
+            return tr("The end was taken back")
+    return None
+
+
+def paused(reason: str) -> str:
+    """That a session was paused, and why, where somebody said."""
+    why = pause_reason(reason)
+    return tr("Paused: {reason}", reason=why) if why else tr("Paused")
+
+
 OUTCOMES = {
     "completed": N_("done"),
     "time_expired": N_("time is up"),

@@ -64,22 +64,13 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
         case "deviation.noted":
             return tr("Deviation: {said}", said=item.text)
         case "pause":
-            why = wording.pause_reason(str(item.payload.get("reason", "")))
-            return tr("Paused: {reason}", reason=why) if why else tr("Paused")
-        case "audio.device_lost":
-            return tr("The microphone was gone")
-        case "screen.changed":
-            return tr("Screen {name} was gone", name=item.payload["screen"])
-        case "close.requested":
-            return tr("The participant wanted to stop")
-        case "session.reopened":
-            return tr("The end was taken back")
+            return wording.paused(str(item.payload.get("reason", "")))
         case "skip.taken_back":
             return tr("A skip was taken back")
         case "audio.gap":
             return tr("Sound was lost: {cause}", cause=wording.gap(str(item.payload["cause"])))
-        case "alarm.raised":
-            return wording.detail_of(item.payload)
+        case kind if item.payload and (text := wording.alarm_text(kind, item.payload)):
+            return text
         case kind if kind in HELD:
             return tr(HELD[kind])
         case kind if kind in HEARD:

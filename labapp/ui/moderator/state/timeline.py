@@ -18,7 +18,7 @@ from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import every_mark, words_of
 from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.moderator.state.notes import note_of
-from labapp.ui.moderator.wording import detail_of, gap, pause_reason
+from labapp.ui.moderator.wording import gap
 
 MarkKind = Literal[
     "note", "flag", "prompt", "question", "answer", "deviation", "alarm", "pause", "gap"
@@ -95,7 +95,7 @@ class Timeline:
             case "part.restarted":
                 _close(self.trials, at, None)
             case "session.paused":
-                self.marks.append(Mark(at, "pause", _pause(str(p["reason"]))))
+                self.marks.append(Mark(at, "pause", wording.paused(str(p["reason"]))))
             case "session.resumed":
                 self._resumed(work)
             case "segment.started" if p["gap_from_ns"] is not None:
@@ -103,16 +103,8 @@ class Timeline:
             case "audio.state":
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
-            case "alarm.raised":
-                self.marks.append(Mark(at, "alarm", detail_of(p)))
-            case "audio.device_lost":
-                self.marks.append(Mark(at, "alarm", tr("The microphone was gone")))
-            case "screen.changed" if p["change"] == "removed":
-                self.marks.append(Mark(at, "alarm", tr("Screen {name} was gone", name=p["screen"])))
-            case "close.requested":
-                self.marks.append(Mark(at, "alarm", tr("The participant wanted to stop")))
-            case "session.reopened":
-                self.marks.append(Mark(at, "alarm", tr("The end was taken back")))
+            case kind if (text := wording.alarm_text(kind, p)) is not None:
+                self.marks.append(Mark(at, "alarm", text))
             case "skip.taken_back":
                 self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
             case kind if (words := every_mark().get(kind)) is not None:
@@ -202,11 +194,6 @@ def _worded(mark: Mark) -> Mark:
     if mark.kind != "deviation":
         return mark
     return replace(mark, text=tr("Deviation: {said}", said=mark.text))
-
-
-def _pause(reason: str) -> str:
-    why = pause_reason(reason)
-    return tr("Paused: {reason}", reason=why) if why else tr("Paused")
 
 
 def _close(blocks: list[Block], at: int, outcome: str | None) -> None:

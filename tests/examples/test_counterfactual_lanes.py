@@ -1,0 +1,30 @@
+"""A replay tells of the trials of a task that labapp does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from labapp.journal.opening import open_record
+from labapp.replay.lanes import lanes_of, next_after
+from labapp.simulation.jobs import simulate_study
+from labapp.study.plan import parts_of
+from labapp.ui.replay.lane_words import item_label, joined_screen
+
+pytestmark = pytest.mark.usefixtures("example")
+
+
+def test_its_trials_are_on_the_screen_and_have_words(tmp_path: Path) -> None:
+    (path,) = simulate_study("counterfactual-choice", 1, "random", tmp_path / "data")
+    record = open_record(path)
+    lanes = lanes_of(record)
+    screen = next(lane for lane in lanes if lane.id == "screen")
+    trials = [item for item in screen.items if item.kind == "trial"]
+    shown = [row for row in record.rows if row.kind == "counterfactual.shown"]
+    assert [trial.t0_ns for trial in trials] == [row.t_ns for row in shown]
+    assert all(trial.outcome for trial in trials)
+    assert next_after(lanes, trials[0].t0_ns, ("trial",)) == trials[1].t0_ns
+    parts = {part.id: part for part in parts_of(record.planned)}
+    labels = [item_label(item, parts) for item in joined_screen(screen, parts)]
+    assert any(label.startswith("Question 1 of ") for label in labels)
