@@ -316,7 +316,7 @@ def read_pack(folder: Path) -> Pack:
             raise ValueError("it does not say whose it is")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
-            f"{folder} is no pack ({error}).", todo="Give a pack as `labapp code pack` made it."
+            f"{folder} is no pack ({_reason(error)}).", todo="Give a pack as `labapp code pack` made it."
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -370,7 +370,7 @@ def open_pack(path: Path) -> Pack:
         top.rename(folder)
     except (OSError, ValueError) as error:
         raise AnnotationError(
-            f"{path} cannot be unpacked ({error}).",
+            f"{path} cannot be unpacked ({_reason(error)}).",
             todo="Have it sent again; a pack is the .zip file that `labapp code pack` made.",
         ) from error
     finally:
@@ -387,3 +387,7 @@ def _id_in(path: Path) -> str:
                 return str(json_value(files.within(stream, files.MIB))["pack"])
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return ""
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -133,7 +133,7 @@ def _rater_files(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{path}: {name}", tree.read(name, LARGEST)
     except (OSError, ValueError) as error:
         raise AnnotationError(
-            f"{path} cannot be read ({error}).",
+            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",
             safe="Nothing was taken in.",
             todo="Have it sent again.",
         ) from error
