@@ -36,6 +36,7 @@ from labapp.errors import AnnotationError, SessionBusy
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.replay.sound import SessionSound
+from tests.helpers.bids import validator_errors
 from tests.helpers.journals import GOLDEN, golden_session
 
 SECRET = "Xanthippe"
@@ -123,6 +124,11 @@ def test_a_bundle_gives_the_annotations_back_equal(session: Path, tmp_path: Path
         assert report.checked["files of annotations"] == 6
     again = export([tmp_path / "bundle-False"], tmp_path / "again")
     assert annotations_of(open_record(again)) == annotations_of(open_record(session))
+
+
+def test_a_bundle_with_annotations_is_valid_bids(session: Path, tmp_path: Path) -> None:
+    redacted(session)
+    assert not validator_errors(export([session], tmp_path / "bundle"))
 
 
 def test_what_was_corrected_is_in_no_bundle(session: Path, tmp_path: Path) -> None:
