@@ -31,8 +31,10 @@ from labapp.annotations.lines import Line, as_bytes, next_utc
 from labapp.annotations.model import Assignment, Round, SessionAnnotations, Unit
 from labapp.annotations.pack_session import stretches_with_margin, write_pack_session
 from labapp.annotations.places import ANNOTATIONS, TRANSCRIPT, UNITS, check_rater
+from labapp.annotations.store import annotations_of
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
 from labapp.errors import AnnotationError
+from labapp.journal.opening import open_record
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
@@ -316,7 +318,8 @@ def read_pack(folder: Path) -> Pack:
             raise ValueError("it does not say whose it is")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
-            f"{folder} is no pack ({_reason(error)}).", todo="Give a pack as `labapp code pack` made it."
+            f"{folder} is no pack ({_reason(error)}).",
+            todo="Give a pack as `labapp code pack` made it.",
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -376,6 +379,35 @@ def open_pack(path: Path) -> Pack:
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
     return read_pack(folder)
+
+
+def session_to_code(path: Path, rater: str) -> Path:
+    """The session of a pack that its rater goes on with: the first that is not done.
+
+    Parameters
+    ----------
+    path : Path
+        The pack's archive or folder.
+    rater : str
+        Who opens it.
+
+    Raises
+    ------
+    AnnotationError
+        It is no pack or it was made for another rater.
+    """
+    pack = open_pack(path)
+    if rater != pack.rater:
+        raise AnnotationError(
+            f"The pack was made for {pack.rater}.",
+            todo=f"Open it with --rater {pack.rater}; or have a pack made for {rater}.",
+        )
+    folders = [pack.folder / name for name in sorted(pack.sessions)]
+    for folder in folders:
+        marks = annotations_of(open_record(folder)).raters.get(rater)
+        if marks is None or marks.status_of(pack.round) == "draft":
+            return folder
+    return folders[0]
 
 
 def _id_in(path: Path) -> str:

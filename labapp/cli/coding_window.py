@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from labapp.cli.options import Data, SessionName, session_path
+from labapp.console import say
 from labapp.errors import UsageError
 
 
@@ -34,11 +35,12 @@ def code_open(
     ] = None,
     data: Data = None,
 ) -> None:
-    """Code a recorded session in the replay window, by keys.
+    """Code a recorded session in the replay window, by keys; or go on with a pack.
 
     Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
     """
     from labapp.annotations.model import BLINDINGS, ROUNDS
+    from labapp.annotations.packs import is_pack, session_to_code
     from labapp.replay.times import time_ns
     from labapp.ui.qtapp import make_app
     from labapp.ui.replay.coding_request import CodingRequest
@@ -52,6 +54,9 @@ def code_open(
         )
     t_ns = None if at is None else time_ns(at)
     path = session_path(session, data)
+    if is_pack(path):
+        path = session_to_code(path, rater)
+        say(f"session: {path}")
     request = CodingRequest(rater, codebook, round_, tuple(hidden))  # type: ignore[arg-type]
     make_app()
     from labapp.ui.replay.coding_window import run_coding

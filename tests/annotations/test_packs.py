@@ -17,7 +17,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.handed_out import holders
 from labapp.annotations.lines import parse
 from labapp.annotations.model import Assignment, Text, Unit
-from labapp.annotations.packs import Pack, is_pack, make_pack, open_pack
+from labapp.annotations.packs import Pack, is_pack, make_pack, open_pack, session_to_code
 from labapp.annotations.places import rater_file
 from labapp.annotations.receiving import receive
 from labapp.annotations.redacting import redact
@@ -144,6 +144,19 @@ def test_marks_come_back_and_are_merged_once(session: Path, tmp_path: Path, book
     assert not parse(rater_file(session, "ben").read_bytes()).problems
     with open_marks(session, "ben", book) as marks:
         assert len(marks.marks) == 1, "and opens for work here"
+
+
+def test_a_rater_goes_on_with_what_is_not_done(
+    session: Path, tmp_path: Path, book: Codebook
+) -> None:
+    make_pack(session.parent, "ben", tmp_path / "ben.zip")
+    assert session_to_code(tmp_path / "ben.zip", "ben") == tmp_path / "ben" / session.name
+    with pytest.raises(AnnotationError, match="was made for ben"):
+        session_to_code(tmp_path / "ben.zip", "anna")
+    other = shutil.copy(tmp_path / "ben.zip", tmp_path / "more.zip")
+    (tmp_path / "more").mkdir()
+    with pytest.raises(AnnotationError, match="is no pack"):
+        open_pack(Path(other))
 
 
 def test_what_came_back_damaged_is_refused(session: Path, tmp_path: Path, book: Codebook) -> None:
