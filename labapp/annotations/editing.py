@@ -56,6 +56,7 @@ def body_of(record: Any) -> dict[str, Any]:
     return asdict(record)
 
 
+_LATEST_NS = 2**62
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 """What reads a record, by its type."""
 
@@ -71,6 +72,12 @@ def record_from(kind: type[Record_], body: Mapping[str, Any]) -> Record_:
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"its {place}: {first['msg']}") from invalid
     return record
+
+
+def in_order(t0_ns: int, t1_ns: int) -> None:
+    """Raises ValueError for times that no session has: below 0, or an end before the beginning."""
+    if not 0 <= t0_ns <= t1_ns < _LATEST_NS:
+        raise ValueError(f"it goes from {t0_ns} to {t1_ns} ns")
 
 
 def text_in(body: Mapping[str, Any], key: str) -> str:

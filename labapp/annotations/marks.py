@@ -15,6 +15,7 @@ from labapp.annotations.editing import (
     EditedFile,
     Entry,
     body_of,
+    in_order,
     new_id,
     record_from,
     switch_in,
@@ -69,6 +70,7 @@ class MarksFold:
         """Take in the next line. Raises ValueError."""
         if line.kind == PUT:
             mark = replace(record_from(Mark, line.body), utc=line.utc)
+            in_order(mark.t0_ns, mark.t1_ns)
             self._take_out(mark.id)
             self.marks[mark.id] = mark
             insort(self._ordered, mark, key=_place)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from labapp.annotations.editing import EditedFile, Entry, body_of, record_from, text_in
+from labapp.annotations.editing import EditedFile, Entry, body_of, in_order, record_from, text_in
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Text
@@ -47,6 +47,7 @@ class TextsFold:
             self.texts.pop(text_in(line.body, "unit"), None)
         elif line.kind == REDACTED:
             redaction = record_from(Redaction, line.body)
+            in_order(redaction.t0_ns, redaction.t1_ns - 1)
             self.redactions[redaction.id] = redaction
         elif line.kind == UNREDACTED:
             self.redactions.pop(text_in(line.body, "id"), None)

@@ -16,6 +16,7 @@ from labapp.annotations.editing import (
     EditedFile,
     Entry,
     body_of,
+    in_order,
     new_id,
     record_from,
     switch_in,
@@ -65,6 +66,7 @@ class UnitsFold:
         """Take in the next line. Raises ValueError."""
         if line.kind == PUT:
             unit = record_from(Unit, line.body)
+            in_order(unit.t0_ns, unit.t1_ns - 1)
             self.units[unit.id] = unit
         elif line.kind == REMOVED:
             name = text_in(line.body, "id")
@@ -75,6 +77,8 @@ class UnitsFold:
             self.by = text_in(line.body, "by")
         elif line.kind == PROPOSED:
             proposal = replace(record_from(Proposal, line.body), utc=line.utc)
+            for unit in proposal.put:
+                in_order(unit.t0_ns, unit.t1_ns - 1)
             self.proposals[proposal.id] = proposal
         elif line.kind == SETTLED:
             switch_in(line.body, "accepted")

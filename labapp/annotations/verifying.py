@@ -30,7 +30,7 @@ from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
 from labapp.errors import AnnotationError, LabappError
 from labapp.journal.layout import FolderName
-from labapp.journal.opening import open_record
+from labapp.journal.opening import iter_records, open_record
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
 from labapp.reading import files
@@ -85,7 +85,7 @@ def verify_annotations(path: Path) -> AnnotationsReport:
     Parameters
     ----------
     path : Path
-        A session folder, a bundle of one session, or the folder of a study.
+        A session folder, a bundle, or the folder of a study.
 
     Raises
     ------
@@ -96,9 +96,8 @@ def verify_annotations(path: Path) -> AnnotationsReport:
     if FolderName.parse(path.absolute().name) is None and _is_study(path):
         _verify_study(path, report)
         return report
-    record = open_record(path)
-    versions = _versions(record, report)
-    _verify_session(record, versions, report)
+    for record in iter_records(path):
+        _verify_session(record, _versions(record, report), report)
     return report
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,12 +11,14 @@ from labapp import resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import store
 from labapp.annotations.history import history_of
+from labapp.annotations.ledger import read
+from labapp.annotations.lines import as_bytes
 from labapp.annotations.model import Text, Unit
 from labapp.annotations.places import annotations_folder, codebook_versions, rater_file
 from labapp.annotations.status import study_progress, table
 from labapp.annotations.verifying import verify_annotations
 from labapp.clock import NS
-from labapp.errors import LabappError
+from labapp.errors import AnnotationError, LabappError
 from labapp.journal.opening import open_record
 from tests.helpers.journals import golden_session
 
@@ -96,6 +99,46 @@ def test_marks_by_an_older_definition_are_a_remark(session: Path) -> None:
         pass
     (remark,) = verify_annotations(session).remarks
     assert "1 marks were given by an older definition" in remark
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "change", "why"),
+    [
+        ("raters/anna.jsonl", "mark.put", {"t1_ns": 0}, "it goes from 1000000000 to 0 ns"),
+        ("raters/anna.jsonl", "mark.put", {"t0_ns": -1}, "it goes from -1"),
+        ("raters/anna.jsonl", "mark.put", {"t0_ns": "1"}, "its t0_ns"),
+        ("raters/anna.jsonl", "mark.put", {"round": "final"}, "its round"),
+        ("raters/anna.jsonl", "set.opened", {"rater": None}, "its rater is no text"),
+        ("raters/anna.jsonl", "status", {"status": "over"}, "its status is 'over'"),
+        ("units.jsonl", "unit.put", {"t0_ns": 2**60, "t1_ns": 2**60}, "it goes from"),
+        ("units.jsonl", "unit.put", {"speaker": "dog"}, "its speaker"),
+        ("units.jsonl", "units.frozen", {"frozen": 1}, "neither true nor false"),
+        ("transcript.jsonl", "text.put", {"words": [1]}, "its words.0"),
+    ],
+)
+def test_lines_that_no_labapp_wrote_are_refused(
+    session: Path, file: str, kind: str, change: dict[str, Any], why: str
+) -> None:
+    """Their checksums are right: somebody made them anew."""
+    path = annotations_folder(session) / file
+    lines = [
+        line._replace(body={**line.body, **change}) if line.kind == kind else line
+        for line in read(path).lines
+    ]
+    path.write_bytes(as_bytes(lines))
+    problems = verify_annotations(session).problems
+    assert any(why in problem and kind in problem for problem in problems), problems
+    with pytest.raises(AnnotationError, match="cannot be read"):
+        store.annotations_of(open_record(session))
+
+
+def test_a_line_of_a_newer_labapp_is_told(session: Path) -> None:
+    path = rater_file(session, "anna")
+    lines = read(path).lines
+    for newer in (lines[-1]._replace(v=2), lines[-1]._replace(kind="mark.sung")):
+        path.write_bytes(as_bytes([*lines[:-1], newer]))
+        with pytest.raises(AnnotationError, match="a newer labapp wrote it"):
+            store.annotations_of(open_record(session))
 
 
 def test_what_is_neither_a_session_nor_a_study(tmp_path: Path) -> None:
