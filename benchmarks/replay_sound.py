@@ -56,8 +56,9 @@ def session_of(root: Path, minutes: float) -> Path:
 
 
 def opened(folder: Path) -> dict[str, float]:
-    """Seconds to the journal, the sound and the waveform, and MiB of memory at the end."""
-    began = time.perf_counter()
+    """Seconds to the journal, the sound and the waveform, of the processor in all, and MiB of
+    memory at the end."""
+    began, used = time.perf_counter(), time.process_time()
     record = open_record(folder)
     journal_s = time.perf_counter() - began
     sound = SessionSound(record)
@@ -66,7 +67,13 @@ def opened(folder: Path) -> dict[str, float]:
     peaks.between(sound.begin_ns, sound.end_ns, COLUMNS)
     whole_s = time.perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"journal_s": journal_s, "sound_s": sound_s, "waveform_s": whole_s, "mib": memory}
+    return {
+        "journal_s": journal_s,
+        "sound_s": sound_s,
+        "waveform_s": whole_s,
+        "cpu_s": time.process_time() - used,
+        "mib": memory,
+    }
 
 
 def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
@@ -83,7 +90,7 @@ def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
     return {
         f"open_{kind}_{part}": _spread([each[part] for each in runs])
         for kind, runs in found.items()
-        for part in ("journal_s", "sound_s", "waveform_s", "mib")
+        for part in ("journal_s", "sound_s", "waveform_s", "cpu_s", "mib")
     }
 
 

@@ -144,6 +144,8 @@ def _own(stream: IO[bytes]) -> int:
 def _read(descriptor: int, place: int, size: int) -> bytes:
     """Bytes of a file at a place; fewer where it ends there, none where it cannot be read."""
     try:
+        if hasattr(os, "pread"):
+            return os.pread(descriptor, size, place)
         os.lseek(descriptor, place, os.SEEK_SET)
         return os.read(descriptor, size)
     except OSError:  # gone with its drive

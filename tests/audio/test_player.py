@@ -290,7 +290,7 @@ def test_no_drift_in_ninety_minutes(speed: float) -> None:
     stretcher = Stretcher(lambda _first, frames: np.zeros(frames, np.int16), rate)
     times, heard = SessionTimes(), HeardSamples(rate)
     sent = 0
-    worst = 0.0
+    off: list[float] = []
     for number in range(round(90 * 60 * rate / block)):
         while sent <= (number + 5) * block:
             hop = stretcher.hop(speed)
@@ -300,13 +300,15 @@ def test_no_drift_in_ninety_minutes(speed: float) -> None:
         at_ns = round(frame / true_rate * NS)
         late_s = 0.02 + rng.uniform(-0.003, 0.003)
         heard.add(Report(at_ns, late_s, frame, frame, block))
-        if number > 100 and number % 500 == 0:
+        if number > 100 and number % 50 == 0:
             really = (at_ns / NS - 0.02) * true_rate
             told_ns = times.at(heard.at(at_ns))
             assert told_ns is not None
-            worst = max(worst, abs(told_ns / NS * rate - really * speed))
-    # Less than a frame of the sound, beside what stretching and jitter take.
-    assert worst <= 1 + (10 if speed != 1 else 0) + 2
+            off.append(told_ns / NS * rate - really * speed)
+    # Jitter and stretching move it to and fro; from the first minutes to the last it stays.
+    tenth = len(off) // 10
+    assert abs(np.mean(off[-tenth:]) - np.mean(off[:tenth])) < 1.0
+    assert np.abs(off).max() <= 3 + (10 if speed != 1 else 0)
 
 
 @given(st.lists(st.tuples(st.sampled_from("ptf"), st.integers(1, 400)), max_size=60))
