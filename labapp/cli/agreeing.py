@@ -81,53 +81,18 @@ def code_agree(
         )
     step = _atoms(grid or "1s")
     again = [_pair(text) for text in repeat or []]
-    _agree_in_studies(
-        [_study_path(name, data) for name in studies], out, step, again, all_speakers, json_
-    )
+    from labapp.annotations.reliability.study import study_agreement
 
-
-def _agree_in_studies(
-    paths: list[Path],
-    out: Path,
-    step: int,
-    again: list[tuple[str, str]],
-    everybody: bool,
-    json_: bool,
-) -> None:
-    from labapp.annotations.reliability.gathering import gather
-    from labapp.annotations.reliability.reading import read_studies
-    from labapp.annotations.reliability.results import results_of
-    from labapp.annotations.reliability.writing import figure_rows, write
-
-    coded = read_studies(paths)
-    names = {rater for session in coded.sessions for rater in session.annotations.raters}
-    if unknown := sorted({rater for pair in again for rater in pair} - names):
-        raise UsageError(
-            f"--repeat {unknown[0]}: nobody of that name has marks here.",
-            todo=f"Raters here: {', '.join(sorted(names)) or 'none'}.",
-        )
-    gathered = gather(coded.sessions, coded.codebooks)
-    results = [
-        results_of(tier, step=step, again=again, everybody=everybody) for tier in gathered.tiers
-    ]
-    left_out = (*coded.remarks, *gathered.left_out)
-    page = write(results, left_out, out, everybody=everybody)
+    paths = [_study_path(name, data) for name in studies]
+    result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
     if json_:
-        say_json({"page": str(page), "figures": list(figure_rows(results)), "left_out": left_out})
+        say_json(result.to_json())
         return
-    for result in results:
-        for figure in result.figures[:1]:
-            value = figure.result.value
-            shown = f"none ({figure.result.reason})" if value is None else f"{value:.3f}"
-            say_line(
-                f"{result.tier.tier.name}, {result.tier.phase}: {figure.result.measure} {shown}, "
-                f"{figure.result.n_comparable} {figure.basis}, {', '.join(figure.raters)}"
-            )
-    if not results:
-        say("There is nothing to compare.")
-    for line in left_out:
+    for line in result.lines():
+        say_line(line)
+    for line in result.left_out:
         say_line(f"Left out: {line}", err=True)
-    say(f"agreement: {page}")
+    say(f"agreement: {result.page}")
 
 
 def _study_path(name: str, data: Path | None) -> Path:

@@ -241,7 +241,7 @@ def test_a_second_rater_is_compared_on_what_was_drawn(
         (("STUDY", "--out", "OUT", "--measure", "alpha"), "--measure: only with --table"),
         (("STUDY", "--table", "x.csv"), "STUDY: not beside --table"),
         (("STUDY", "--out", "OUT", "--repeat", "anna"), "two names of one person's codings"),
-        (("STUDY", "--out", "OUT", "--repeat", "anna=eve"), "--repeat eve: nobody of that name"),
+        (("STUDY", "--out", "OUT", "--repeat", "anna=eve"), "eve has no marks here"),
         (("STUDY", "STUDY", "--out", "OUT"), "is given twice"),
     ],
 )
