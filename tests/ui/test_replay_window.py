@@ -325,3 +325,17 @@ def test_both_themes_and_german(opened: Open) -> None:
     finally:
         language.speak("en")
     assert opened(dark=False).palette_.ground == "#FAFAF8"
+
+
+def test_no_jump_tells_when_what_is_hidden_begins(opened: Open) -> None:
+    window = opened(60 * NS)
+    before = window.controller.now_ns()
+    window.timeline.set_future_hidden(True)
+    press_action(window, "next_trial")
+    assert window.controller.now_ns() == before
+    press_action(window, "previous_trial")
+    assert window.controller.now_ns() < before
+    window.timeline.set_future_hidden(False)
+    press_action(window, "next_trial")
+    press_action(window, "next_trial")
+    assert window.controller.now_ns() > before

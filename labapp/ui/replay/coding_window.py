@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.annotations.model import Unit
 from labapp.errors import LabappError
-from labapp.replay.lanes import lanes_of
+from labapp.replay.lanes import veiled
 from labapp.ui.language import tr
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
@@ -98,9 +98,7 @@ class CodingWindow(QObject):
         session = window.session
         if blind:
             window.header.set_chips([])
-            sound = [lane for lane in session.lanes if lane.id == "sound"]
-            veiled = lanes_of(session.record, blind=self.coding.request.blind)
-            window.set_lanes([*sound, *(lane for lane in veiled if lane.id != "sound")])
+            window.set_lanes(veiled(session.lanes, self.coding.request.blind))
         window.timeline.set_future_hidden("future" in blind)
         if "screen" in blind:
             window.seen.hide()

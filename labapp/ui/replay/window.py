@@ -267,8 +267,11 @@ class ReplayWindow(QWidget):
         self.notices.set_sentences([*self._sentences, *filter(None, (problem,))])
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
+        lanes = self._lanes
+        if self.timeline.future_hidden:  # no jump tells when what is hidden begins
+            lanes = [lane if lane.id == "sound" else lane.until(t_ns) for lane in lanes]
         search = next_after if forward else previous_before
-        return search(self._lanes, t_ns, (JUMPS[kind],))  # type: ignore[arg-type]
+        return search(lanes, t_ns, (JUMPS[kind],))  # type: ignore[arg-type]
 
     def _go_to_unit(self, unit_id: str) -> None:
         unit = self.session.annotations.segmentation.unit(unit_id)
