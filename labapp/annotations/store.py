@@ -20,6 +20,7 @@ from labapp.annotations.model import (
     Round,
     Segmentation,
     SessionAnnotations,
+    Text,
 )
 from labapp.annotations.moderator import MODERATOR_KINDS, moderator_marks
 from labapp.annotations.places import (
@@ -281,7 +282,7 @@ def open_texts(session: Path, by: str, *, record: Record | None = None) -> Texts
     session = session.absolute()
     check_rater(by, session.parent)
     record = _finished(session, record)
-    identity, fold = identity_of(record, session), TextsFold()
+    identity, fold = identity_of(record, session), TextsFold(_simulated_texts(record))
     path = annotations_folder(session) / TRANSCRIPT
 
     def ours() -> None:
@@ -338,6 +339,13 @@ def _finished(session: Path, record: Record | None) -> Record:
             f"{record.name} is being recorded.", todo="Code it once the session is over."
         )
     return record
+
+
+def _simulated_texts(record: Record) -> tuple[Text, ...]:
+    """What a simulated participant said; most sessions have none, and are not read for it."""
+    if not any(row.kind == SpeechSimulated.kind for row in record.rows):
+        return ()
+    return simulated_speech(record.payloads()).texts
 
 
 def _segmentation(record: Record) -> Segmentation:

@@ -21,7 +21,12 @@ UNREDACTED = "redact.removed"
 
 
 class TextsFold:
-    """The texts in a session's file.
+    """The texts of a session: those of its file, over those that its journal has.
+
+    Parameters
+    ----------
+    texts : iterable of Text
+        Of the journal: what a simulated participant said.
 
     Attributes
     ----------
@@ -33,8 +38,8 @@ class TextsFold:
         Which session they are of.
     """
 
-    def __init__(self) -> None:
-        self.texts: dict[str, Text] = {}
+    def __init__(self, texts: Iterable[Text] = ()) -> None:
+        self.texts = {text.unit: text for text in texts}
         self.redactions: dict[str, Redaction] = {}
         self.opened: Mapping[str, Any] = {}
 

@@ -13,14 +13,16 @@ from labapp.console import say, say_json, say_line
 from labapp.errors import LabappError, UsageError
 
 CodebookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")]
-By = Annotated[str, typer.Option("--by", help="Whose work it is: a rater's name.")]
+By = Annotated[
+    str, typer.Option("--by", help="Who looked the units through. Default: nobody, the detector.")
+]
 
 
 def code_segment(
     sessions: Annotated[
-        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders.")
+        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
     ],
-    by: By,
+    by: By = "detector",
     pause: Annotated[
         float,
         typer.Option("--pause", min=0.05, max=60, help="Seconds of silence that part two units."),
@@ -33,11 +35,12 @@ def code_segment(
 ) -> None:
     """Make the units of sessions from their sound, where somebody speaks; or freeze them.
 
-    Example: labapp code segment sub-P01_ses-1_20260102T030405Z --by anna --freeze
+    Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
     from labapp.annotations.segmenting import segment_session
+    from labapp.journal.opening import places
 
-    paths = [session_path(session, data) for session in sessions]
+    paths = [path for name in sessions for path in places(session_path(name, data))]
     rows = []
     for path in paths:
         segmentation = segment_session(path, by, pause, freeze=freeze)
