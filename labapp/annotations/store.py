@@ -342,10 +342,8 @@ def _finished(session: Path, record: Record | None) -> Record:
 
 
 def _simulated_texts(record: Record) -> tuple[Text, ...]:
-    """What a simulated participant said; most sessions have none, and are not read for it."""
-    if not any(row.kind == SpeechSimulated.kind for row in record.rows):
-        return ()
-    return simulated_speech(record.payloads()).texts
+    """What a simulated participant said."""
+    return simulated_speech(told_events(record)).texts
 
 
 def _segmentation(record: Record) -> Segmentation:
