@@ -7,10 +7,11 @@ import typer
 from labapp.cli import annotating, governing
 from labapp.cli.agreeing import code_agree
 from labapp.cli.coding_window import code_open
+from labapp.cli.quoting import code_quotes
 
 _ALL = (
     "Codes of recorded sessions: open, segment, check, schema, diff, history, verify, status, "
-    "assign, lock, agree, adjudicate, redact, pack, receive."
+    "assign, lock, agree, adjudicate, redact, pack, receive, quotes."
 )
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",
@@ -28,3 +29,4 @@ for _name, _command in (annotating.COMMANDS | governing.COMMANDS).items():
     code_app.command(_name)(_command)
 code_app.command("open")(code_open)
 code_app.command("agree")(code_agree)
+code_app.command("quotes")(code_quotes)

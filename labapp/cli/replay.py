@@ -69,7 +69,7 @@ def replay(
     if t_ns is None:
         raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
     record = open_record(session_path(session, data))
-    width, height = _pixels(size)
+    width, height = pixels(size)
     from labapp.ui.replay.stills import write_still
 
     for problem in write_still(record, t_ns, still, width, height, trails=trails):
@@ -110,7 +110,7 @@ def _shown(path: Path, t_ns: int | None) -> int:
     return replay.run()
 
 
-def _pixels(size: str | None) -> tuple[int, int]:
+def pixels(size: str | None) -> tuple[int, int]:
     """Width and height as in 1366x768. Raises UsageError."""
     match = re.fullmatch(r"(\d{3,4})[x×](\d{3,4})", size or "1366x768")
     if match is None:

@@ -1,0 +1,207 @@
+"""Quotes for a paper: what participants said with a code, where that was agreed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from labapp.analysis.coding_counts import PERSON, counted_marks
+from labapp.analysis.declared import PREFIX
+from labapp.analysis.notes_section import natural
+from labapp.analysis.speech_columns import WITHHELD
+from labapp.analysis.tables import Tables
+from labapp.errors import UsageError
+from labapp.report.formats import count
+from labapp.report.listing import records
+
+CONDITION = "condition"
+"""In `--where`: any of the participant's conditions, or a level of any factor."""
+WHERE = (
+    "participant",
+    "session",
+    "study",
+    "stage",
+    "model",
+    "trial",
+    "outcome",
+    "solved",
+    "skipped",
+    "correct",
+    "tier",
+    "code",
+    "rater",
+    "speaker",
+)
+"""Columns of the table `coded` that quotes can be chosen by, besides those of factors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Something a participant said.
+
+    Attributes
+    ----------
+    row : mapping
+        Its row of the table `coded`.
+    picture : str
+        Path of the participant's screen at its onset, from the file of quotes; empty without one.
+    no_picture : str
+        Why there is none; empty where nobody asked for one.
+    """
+
+    row: Mapping[str, Any]
+    picture: str = ""
+    no_picture: str = ""
+
+    @property
+    def who(self) -> tuple[str, str, str]:
+        """Study, participant and session."""
+        return str(self.row["study"]), str(self.row["participant"]), str(self.row["session"])
+
+    @property
+    def onset_ns(self) -> int:
+        """Session time."""
+        return round(float(self.row["onset_s"]) * 1e9)
+
+    @property
+    def code(self) -> str:
+        """With its tier."""
+        return f"{self.row['tier']}: {self.row['code']}"
+
+    def with_picture(self, path: str, why: str = "") -> Quote:
+        """The same with its picture, or why it has none."""
+        return replace(self, picture=path, no_picture=why)
+
+
+@dataclass(frozen=True, slots=True)
+class Quotes:
+    """What may be quoted, and what was left out, a sentence each."""
+
+    quotes: tuple[Quote, ...]
+    left_out: tuple[str, ...]
+
+
+def choose_quotes(
+    tables: Tables,
+    codes: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
+    most: int | None = None,
+) -> Quotes:
+    """Choose quotes out of the final coding.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of sessions that count.
+    codes : sequence of str
+        Ids of codes, or `tier:code`; all where none is named.
+    where : mapping
+        Values by column of the table `coded`, by factor, or by `condition`.
+    most : int, optional
+        So many of a code, the first of each participant before any second one.
+
+    Raises
+    ------
+    UsageError
+        There is no such code, or no such column.
+    """
+    marks = tables.coded if where and "speaker" in where else counted_marks(tables.coded)
+    marks = _of_codes(marks, codes)
+    for name, value in (where or {}).items():
+        marks = marks[_matching(marks, name, value)]
+    people = tables.participants[[*PERSON, "session", "consent_quote"]]
+    marks = marks.merge(people, on=[*PERSON, "session"], how="left")
+    agreed = marks["consent_quote"].fillna(value=True).astype(bool)
+    with_words = marks["text"].notna()
+    left = []
+    if n := int((~agreed).sum()):
+        left.append(f"{count(n, 'mark')} of participants who did not agree to be quoted.")
+    for why in WITHHELD:
+        same = agreed & ~with_words & (marks["text_withheld"].fillna("") == why)
+        if n := int(same.sum()):
+            left.append(f"{count(n, 'mark')} without words: {WITHHELD[why]}.")
+    quotes = sorted(
+        (Quote(row) for row in records(marks[agreed & with_words])),
+        key=lambda quote: (
+            quote.code,
+            natural(quote.row["participant"]),
+            natural(quote.row["session"]),
+            quote.onset_ns,
+        ),
+    )
+    if most is not None:
+        every, quotes = len(quotes), list(_first(quotes, most))
+        if more := every - len(quotes):
+            left.append(f"{count(more, 'more quote')} beyond {most} of a code.")
+    return Quotes(tuple(quotes), tuple(left))
+
+
+def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
+    if not codes:
+        return marks
+    known = sorted(set(zip(marks["tier"], marks["code"], strict=True)))
+    chosen: set[tuple[str, str]] = set()
+    for name in codes:
+        tier, _, code = name.rpartition(":")
+        same = {pair for pair in known if pair[1] == code and tier in ("", pair[0])}
+        if not same:
+            listed = ", ".join(f"{a}:{b}" for a, b in known)
+            raise UsageError(
+                f"Nobody has the code {name!r}.",
+                safe="No quotes were written.",
+                todo=f"Codes that were given here: {listed or 'none'}.",
+            )
+        chosen |= same
+    pairs = zip(marks["tier"], marks["code"], strict=True)
+    return marks[pd.Series([pair in chosen for pair in pairs], marks.index, dtype=bool)]
+
+
+def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
+    """Which marks have a value in a column."""
+    factors = [str(column) for column in marks if str(column).startswith(PREFIX)]
+    if name == CONDITION:
+        cells = marks["conditions"].fillna("").map(lambda text: value in _cells(str(text)))
+        same = cells.astype(bool)
+        for factor in factors:
+            same |= _as_text(marks[factor]) == value
+        return same
+    column = f"{PREFIX}{name}" if f"{PREFIX}{name}" in factors else name
+    if column not in (*WHERE, *factors):
+        allowed = ", ".join([CONDITION, *WHERE, *(f.removeprefix(PREFIX) for f in factors)])
+        raise UsageError(
+            f"--where {name}={value}: quotes are not chosen by {name!r}.",
+            safe="No quotes were written.",
+            todo=f"Choose by one of these: {allowed}.",
+        )
+    return _as_text(marks[column]) == value
+
+
+def _cells(text: str) -> list[str]:
+    """The conditions in a text, with and without their variable."""
+    cells = [cell.strip() for cell in text.replace(";", ",").split(",")]
+    return [*cells, *(cell.partition("=")[2].strip() for cell in cells), text.strip()]
+
+
+def _as_text(values: pd.Series[Any]) -> pd.Series[str]:
+    """Values as they are written on a command line; truths as yes and no."""
+    if str(values.dtype) == "boolean":
+        return values.map({True: "yes", False: "no"}).astype("string").fillna("")
+    return values.astype("string").fillna("")
+
+
+def _first(quotes: Sequence[Quote], most: int) -> Iterator[Quote]:
+    """So many of each code: the first of each participant, then the second of each."""
+    by_code: dict[str, list[Quote]] = {}
+    for quote in quotes:
+        by_code.setdefault(quote.code, []).append(quote)
+    for same in by_code.values():
+        turns: dict[tuple[str, str, str], int] = {}
+        ranked = []
+        for place, quote in enumerate(same):
+            turn = turns[quote.who] = turns.get(quote.who, 0) + 1
+            ranked.append((turn, place))
+        chosen = {place for _, place in sorted(ranked)[:most]}
+        yield from (quote for place, quote in enumerate(same) if place in chosen)
