@@ -66,4 +66,4 @@ class EventsList(QListWidget):
         if row != self.currentRow():
             self.setCurrentRow(row)
             if row >= 0:
-                self.scrollToItem(self.item(row))
+                self.scrollToItem(self.item(row), QAbstractItemView.ScrollHint.PositionAtCenter)

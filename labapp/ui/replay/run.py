@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import signal
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
+from labapp.errors import LabappError
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
@@ -45,4 +48,16 @@ class Replay:
         awake = QTimer(self.window)
         awake.timeout.connect(lambda: None)
         awake.start(SIGNAL_MS)
-        return app.exec()
+        # Most networks take seconds to load: done by the time that their first picture is due.
+        loading = threading.Thread(target=self._load_models, name="models", daemon=True)
+        loading.start()
+        try:
+            return app.exec()
+        finally:
+            loading.join()
+
+    def _load_models(self) -> None:
+        decoders = self.window.session.history.decoders
+        for model in decoders:
+            with suppress(LabappError):  # the window says so where its pictures would be
+                decoders[model]

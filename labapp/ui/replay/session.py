@@ -113,7 +113,7 @@ def _opened(record: Record) -> OpenedSession:
     from labapp.replay.sound import SessionSound
 
     history = History(record)
-    notices = [*_states(record, history), *history.problems]
+    notices = _states(record, history)
     sound = SessionSound(record)
     try:
         annotations = annotations_of(record)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from labapp.clock import NS
 from labapp.errors import LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
+SEEN_NS = 120 * NS
+"""Of the session the timeline shows so much at first; the strip above it shows all."""
 TITLE_PX = 40
 """Of the frame that the system draws, before it is known."""
 WIDE = 1180
@@ -119,7 +122,9 @@ class ReplayWindow(QWidget):
         self._fill()
         errors = (problem, self.keys.problem)
         self._sentences = [*session.notices, *(error.what for error in errors if error)]
-        self.notices.set_sentences(self._sentences)
+        self._sound_problem = ""
+        self._history_problems = history.problems
+        self._show_notices()
 
     # --- making it ----------------------------------------------------------------------------
 
@@ -158,7 +163,7 @@ class ReplayWindow(QWidget):
         controller.moved.connect(transport.set_time)
         controller.moved.connect(timeline.set_playhead)
         controller.moved.connect(self.events.follow)
-        controller.picture_due.connect(self.picture.show_time)
+        controller.picture_due.connect(self._draw_picture)
         controller.playing_changed.connect(transport.set_playing)
         controller.speed_changed.connect(transport.set_speed)
         controller.back_changed.connect(transport.set_back)
@@ -263,8 +268,20 @@ class ReplayWindow(QWidget):
 
     # --- what is pressed ----------------------------------------------------------------------
 
+    def _draw_picture(self, t_ns: int) -> None:
+        """The models are loaded when they are needed: only then it is known which are not there."""
+        self.picture.show_time(t_ns)
+        if self.session.history.problems != self._history_problems:
+            self._history_problems = self.session.history.problems
+            self._show_notices()
+
     def _tell_of_sound(self, problem: str) -> None:
-        self.notices.set_sentences([*self._sentences, *filter(None, (problem,))])
+        self._sound_problem = problem
+        self._show_notices()
+
+    def _show_notices(self) -> None:
+        told = [*self._sentences, *self._history_problems, self._sound_problem]
+        self.notices.set_sentences([sentence for sentence in told if sentence])
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
         lanes = self._lanes
@@ -311,6 +328,8 @@ class ReplayWindow(QWidget):
         self.setFocus()
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         self.controller.seek(left if at_ns is None else at_ns)
+        begin_ns = self.controller.now_ns() - SEEN_NS // 3
+        self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
