@@ -4,7 +4,8 @@ A rater's file is filled with marks, then a code is given again and again as a k
 steady rate and with the file's syncing thread at work on a real disk. Measured is the time until
 the mark is in the file (a killed program keeps it), and until the disk has it. Then the file is
 opened again, and read with the session.
-Ends with 1 when the 99th percentile to the file is above 50 ms.
+Ends with 1 when the 99th percentile to the file is above 50 ms, or opening takes more than 2 s of
+the processor.
 
     python benchmarks/annotations.py [--marks 10000] [--keys 500] [--rate 10] [--dir .]
 """
@@ -100,9 +101,10 @@ def main() -> int:
             result["to_file"] = percentiles(in_file)
             result["to_disk"] = percentiles(durable)
             result["bytes"] = file.path.stat().st_size
-        began = time.perf_counter()
+        began, processor = time.perf_counter(), time.process_time()
         with store.open_marks(session, "anna", book) as file:
             result["open_s"] = time.perf_counter() - began
+            result["open_processor_s"] = time.process_time() - processor
             assert len(file.marks) >= options.marks
         began = time.perf_counter()
         annotations = store.annotations_of(open_record(session))
@@ -111,7 +113,8 @@ def main() -> int:
     assert not any(t.name.startswith("annotations") for t in threading.enumerate())
     print(json.dumps(result, indent=2))
     to_file = percentiles(in_file)
-    return int(to_file["p99_ms"] > TARGET_P99_MS or float(str(result["open_s"])) > OPEN_TARGET_S)
+    late = to_file["p99_ms"] > TARGET_P99_MS
+    return int(late or float(str(result["open_processor_s"])) > OPEN_TARGET_S)
 
 
 if __name__ == "__main__":
