@@ -338,6 +338,11 @@ def _finished(session: Path, record: Record | None) -> Record:
         raise AnnotationError(
             f"{record.name} is being recorded.", todo="Code it once the session is over."
         )
+    if record.withdrawn:
+        raise AnnotationError(
+            f"The participant of {record.name} withdrew: it is not coded any more.",
+            todo="Where the data are to go, `labapp sessions withdraw` deletes them.",
+        )
     return record
 
 
