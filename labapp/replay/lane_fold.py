@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -37,12 +37,19 @@ _NOTICED = frozenset({"silent", "zeros", "clipping"})
 """States of the sound that a timeline shows; else it was simply heard."""
 
 
-def fold_lanes(rows: Sequence[Row], answers: Collection[str] = ()) -> tuple[Lane, ...]:
+def fold_lanes(
+    rows: Sequence[Row],
+    answers: Collection[str] = (),
+    events: Iterable[tuple[Event, Payload]] | None = None,
+) -> tuple[Lane, ...]:
     """Every lane of a session, empty ones too; see `labapp.replay.lanes.lanes_of`."""
     fold = LaneFold(frozenset(answers))
     wanted = fold.kinds
-    for event, payload in payloads(row for row in rows if row.kind in wanted):
-        fold.apply(event, payload)
+    if events is None:
+        events = payloads(row for row in rows if row.kind in wanted)
+    for event, payload in events:
+        if event.kind in wanted:
+            fold.apply(event, payload)
     return fold.lanes(rows[-1].t_ns)
 
 

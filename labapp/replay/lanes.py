@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from labapp.annotations.model import Blinding
+    from labapp.events import Event, Payload
     from labapp.journal.record import Record
 
 LaneId = Literal[
@@ -138,6 +139,7 @@ def lanes_of(
     sound: Spans | None = None,
     blind: Collection[Blinding] = (),
     answers: Collection[str] = (),
+    events: Iterable[tuple[Event, Payload]] | None = None,
 ) -> tuple[Lane, ...]:
     """The lanes of a recorded session, of any task; those of which it has nothing are left out.
 
@@ -153,6 +155,8 @@ def lanes_of(
         is hidden by `Lane.until`.
     answers : collection of str
         Kinds of events of tasks that are marks of a timeline.
+    events : iterable of (Event, Payload), optional
+        The session's events, where they were read already, such as `History.events`.
 
     Raises
     ------
@@ -161,7 +165,7 @@ def lanes_of(
     """
     from labapp.replay.lane_fold import fold_lanes
 
-    lanes = fold_lanes(record.rows, answers)
+    lanes = fold_lanes(record.rows, answers, events)
     if sound is not None:
         lanes = (_with_sound(lanes, sound), *(lane for lane in lanes if lane.id != "sound"))
     return veiled((lane for lane in lanes if lane.items or lane.times.size), blind)

@@ -205,3 +205,12 @@ def test_lanes_can_be_veiled_later(lanes: tuple[Lane, ...], tmp_path: Path) -> N
     at_once = lanes_of(record, blind=("outcomes",))
     assert [(lane.id, lane.items) for lane in later] == [(lane.id, lane.items) for lane in at_once]
     assert veiled(lanes, ()) == lanes
+
+
+def test_events_that_were_read_already_give_the_same_lanes(tmp_path: Path) -> None:
+    record = open_record(golden_session(tmp_path))
+    for lane_read, lane_given in zip(
+        lanes_of(record), lanes_of(record, events=record.payloads()), strict=True
+    ):
+        assert lane_read.items == lane_given.items
+        np.testing.assert_array_equal(lane_read.values, lane_given.values)

@@ -130,7 +130,12 @@ def _opened(record: Record) -> OpenedSession:
     if record.redacted:
         chips.append(tr("de-identified"))
     peaks = Peaks(sound) if sound.spans else None
-    lanes = lanes_of(record, sound=sound if sound.spans else None, answers=every_mark())
+    lanes = lanes_of(
+        record,
+        sound=sound if sound.spans else None,
+        answers=every_mark(),
+        events=history.events,
+    )
     return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
 
 

@@ -52,6 +52,7 @@ class Voice:
         self._gain = 1.0
         self._items: Sequence[LaneItem] = ()
         self._units: tuple[Unit, ...] = ()
+        self._by_id: dict[str, Unit] = {}
         self._t0 = self._t1 = np.empty(0, dtype=np.int64)
         self._level: tuple[int, np.ndarray] | None = None
 
@@ -82,12 +83,13 @@ class Voice:
     def set_units(self, units: Sequence[Unit]) -> None:
         """The segmentation."""
         self._units = tuple(sorted(units, key=lambda unit: (unit.t0_ns, unit.t1_ns)))
+        self._by_id = {unit.id: unit for unit in self._units}
         self._t0 = np.array([unit.t0_ns for unit in self._units], dtype=np.int64)
         self._t1 = np.array([unit.t1_ns for unit in self._units], dtype=np.int64)
 
     def unit(self, unit_id: str | None) -> Unit | None:
         """The unit of an id; None where there is none."""
-        return next((unit for unit in self._units if unit.id == unit_id), None)
+        return self._by_id.get(unit_id or "")
 
     def edge_at(self, scale: TimeScale, x: float, current: str | None) -> Edge | None:
         """The edge of a unit at a place; of two that meet there the one of the current unit, else
