@@ -174,5 +174,9 @@ def stylesheet(p: Palette) -> str:
     }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QMenu {{ background: {p.card}; border: 1px solid {p.hairline}; padding: {SPACE_XS}px; }}
+    QMenu::item {{ padding: {SPACE_XS}px {SPACE_XL}px {SPACE_XS}px {SPACE_M}px; }}
+    QMenu::item:selected {{ background: {p.accent_soft}; color: {p.ink}; }}
+    QMenu::item:disabled {{ color: {p.secondary}; background: transparent; }}
     QToolTip {{ background: {p.card}; color: {p.ink}; border: 1px solid {p.hairline}; }}
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from labapp.bids.export import export
 from labapp.clock import NS
 from labapp.errors import RecordError
+from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
 from labapp.ui.replay import remembered
@@ -339,3 +342,37 @@ def test_no_jump_tells_when_what_is_hidden_begins(opened: Open) -> None:
     press_action(window, "next_trial")
     press_action(window, "next_trial")
     assert window.controller.now_ns() > before
+
+
+def test_a_running_session_is_shown_up_to_now(recorded: Path, opened: Open) -> None:
+    journal = sqlite3.connect(recorded / "journal.sqlite")
+    journal.execute("DELETE FROM events WHERE seq > (SELECT MAX(seq) FROM events) - 500")
+    journal.commit()
+    journal.close()
+    with SessionFolder(recorded).lock():
+        window = opened(0)
+    assert "still running" in window.header.chips
+    assert "as it was when opened" in window.notices.text.text()
+    press_action(window, "to_end")
+    assert window.controller.now_ns() == window.session.history.end_ns
+
+
+def test_an_interrupted_session_says_so(recorded: Path, opened: Open) -> None:
+    journal = sqlite3.connect(recorded / "journal.sqlite")
+    journal.execute("DELETE FROM events WHERE seq > (SELECT MAX(seq) FROM events) - 500")
+    journal.commit()
+    journal.close()
+    assert "interrupted" in opened(0).header.chips
+
+
+def test_a_deidentified_bundle_is_replayed_and_says_what_it_lacks(
+    recorded: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    bundle = export([recorded], tmp_path / "bundle", deidentify=True)
+    window = ReplayWindow(open_session(bundle))
+    qtbot.addWidget(window)
+    window.open(60 * NS)
+    assert "de-identified" in window.header.chips
+    assert "no sound" in window.header.chips
+    assert window.notices.isVisible()
+    window.close()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
 
+from labapp.ui import display
+
 PATIENCE_MS = 5000
 """After being asked to stop a command may take so long to leave things whole."""
 
@@ -56,6 +58,8 @@ class Job(QObject):
         environment = QProcessEnvironment.systemEnvironment()
         # What comes back is read as text, whatever the system's code page is.
         environment.insert("PYTHONIOENCODING", "utf-8")
+        for name, value in display.answered().items():
+            environment.insert(name, value)
         process.setProcessEnvironment(environment)
         process.finished.connect(self._finished)
         process.errorOccurred.connect(self._failed)
