@@ -32,8 +32,9 @@ from labapp.audio import portaudio
 from labapp.errors import AudioError
 from labapp.messages import Message, coded, decoded
 
-LATENCY_S = 0.03
-"""Latency that is asked of the host."""
+LATENCY_S = 0.05
+"""Latency that is asked of the host: so late a seek is heard, and so long may this process wait for
+its turn on a busy machine before sound breaks off."""
 RAMP_S = 0.005
 """Sound that begins or breaks off does so within this, without a click."""
 IDLE_REPORT_S = 0.1

@@ -1,7 +1,7 @@
 """Plays the sound of a session, at any speed, and knows what of it is heard now.
 
 A window asks `heard_ns` for every picture that it draws: so picture and sound cannot drift apart.
-Sound is made a tenth of a second ahead, in hops of 20 ms (`wsola`), and sent to the loudspeaker
+Sound is made 150 ms ahead, in hops of 20 ms (`wsola`), and sent to the loudspeaker
 (`output`). Without a loudspeaker, or until it is open, the same playhead moves by the machine's
 clock.
 """
@@ -25,7 +25,7 @@ from labapp.messages import Message
 
 DEFAULT = ""
 """The loudspeaker that the system chose."""
-AHEAD_S = 0.1
+AHEAD_S = 0.15
 """So much sound is made before it is heard, so that a busy moment of the program is not."""
 GRAIN_S = 0.06
 GRAIN_EVERY_S = 0.04
@@ -164,8 +164,8 @@ class Player:
             self._go_on_from(self._clipped(t_ns), time.perf_counter_ns())
 
     def set_speed(self, speed: float) -> None:
-        """Play slower or faster, 0.25 to 3, at the same pitch. What is made already sounds first,
-        a tenth of a second."""
+        """Play slower or faster, 0.25 to 3, at the same pitch. What is made already sounds
+        first."""
         with self._lock:
             now_ns = time.perf_counter_ns()
             t_ns = self._position(now_ns)

@@ -124,8 +124,9 @@ def test_the_playhead_is_where_the_sound_is(
     off_ms = (told_s - clicks_s) / speed * 1e3
     print(f"{speed}×: playhead − sound {np.round(off_ms, 1)} ms")
     assert np.abs(off_ms).max() <= 40.0
-    span_s = (heard_ns[-1] - heard_ns[0]) / NS * speed
-    assert span_s == pytest.approx(clicks_s[-1] - clicks_s[0], rel=0.01)
+    # The median: on a busy machine sound may break off once, and then the playhead waits with it.
+    spacing_s = np.median(np.diff(heard_ns)) / NS * speed
+    assert spacing_s == pytest.approx(1.0, rel=0.01)
 
 
 def test_a_seek_is_heard_within_a_tenth_of_a_second(
