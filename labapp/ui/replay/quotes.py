@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from labapp import access, durable
-from labapp.analysis.quote_files import as_page, kind_of, pictures_of
-from labapp.analysis.quotes import Quote, Quotes
 from labapp.annotations.handed_out import QUOTES, note_handed_out
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.store import annotations_of
@@ -19,6 +18,9 @@ from labapp.errors import DataFolderError, LabappError
 from labapp.journal.opening import places, session_places
 from labapp.journal.record import Record
 from labapp.replay.history import History
+
+if TYPE_CHECKING:
+    from labapp.analysis.quotes import Quote, Quotes
 
 Progress = Callable[[float, str], None]
 REDACTED = "the moment lies in a redacted stretch."
@@ -67,6 +69,9 @@ def write_quotes(
     DataFolderError
         The file cannot be written.
     """
+    from labapp.analysis.quote_files import as_page, kind_of, pictures_of
+    from labapp.analysis.quotes import Quotes
+
     written = kind_of(out)
     records = dict(_records(paths, {quote.who for quote in quotes.quotes}))
     _note(records, out)
