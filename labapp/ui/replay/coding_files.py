@@ -6,7 +6,8 @@ something of them is changed, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -53,6 +54,7 @@ class CodingFiles:
         self._units: UnitsFile | None = None
         self._texts: TextsFile | None = None
         self.marks: MarksFile | None = None
+        self._foreign: frozenset[str] = frozenset()
         if self.frozen or not codebook.needs_units:
             self.open_marks()
 
@@ -69,6 +71,10 @@ class CodingFiles:
             self.marks.close()
             self.marks = None
         request = self.request
+        versions = codebooks.versions_of(self.session.absolute().parent)
+        self._foreign = frozenset(
+            sha256 for sha256, book in versions.items() if book.id != self.codebook.id
+        )
         self.marks = open_marks(
             self.session,
             request.rater,
@@ -111,8 +117,8 @@ class CodingFiles:
 
     @property
     def own(self) -> tuple[Mark, ...]:
-        """The rater's marks, in order of time."""
-        return () if self.marks is None else self.marks.marks
+        """The rater's marks of this round and codebook, in order of time."""
+        return () if self.marks is None else self._of_round(self.marks.marks)
 
     @property
     def memos(self) -> Mapping[str, str]:
@@ -139,11 +145,19 @@ class CodingFiles:
     def others(self) -> Mapping[str, RaterMarks]:
         """The codings of other raters that are done, as they are on the disk now."""
         raters = annotations_of(self.record).raters
+        round_ = self.request.round
         return {
-            name: marks
+            name: replace(marks, marks=self._of_round(marks.marks))
             for name, marks in raters.items()
-            if name != self.request.rater and marks.status != "draft" and not marks.machine
+            if name != self.request.rater
+            and marks.statuses.get(round_, "draft") != "draft"
+            and not marks.machine
         }
+
+    def _of_round(self, marks: Iterable[Mark]) -> tuple[Mark, ...]:
+        """Those of this round, by any version of this codebook."""
+        round_ = self.request.round
+        return tuple(m for m in marks if m.round == round_ and m.codebook not in self._foreign)
 
     @property
     def _open(self) -> list[MarksFile | UnitsFile | TextsFile]:

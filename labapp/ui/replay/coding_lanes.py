@@ -15,6 +15,7 @@ class CodingLanes:
     def __init__(self, coding: Coding) -> None:
         self._coding = coding
         self._items: dict[str, tuple[Mark, CodeItem]] = {}
+        self._made: dict[str, tuple[int, CodeLane]] = {}
         self._version = ""
 
     def lanes(self) -> list[CodeLane]:
@@ -22,12 +23,11 @@ class CodingLanes:
         coding = self._coding
         if self._version != coding.codebook.sha256:
             self._items.clear()
+            self._made.clear()
             self._version = coding.codebook.sha256
-        by_tier: dict[str, list[CodeItem]] = {tier.name: [] for tier in coding.codebook.tiers}
-        for mark in coding.marks.all:
-            by_tier.setdefault(mark.tier, []).append(self._item(mark))
         titles = {tier.name: tier.title for tier in coding.codebook.tiers}
-        lanes = [CodeLane(titles.get(name, name), _ordered(by_tier[name])) for name in by_tier]
+        names = dict.fromkeys((*titles, *coding.marks.tiers))
+        lanes = [self._lane(name, titles.get(name, name)) for name in names]
         for name, rater in coding.others.items():
             for tier in coding.codebook.tiers:
                 marks = [mark for mark in rater.marks if mark.tier == tier.name]
@@ -35,6 +35,16 @@ class CodingLanes:
                     items = _ordered(self._item(mark) for mark in marks)
                     lanes.append(CodeLane(tier.title, items, name))
         return lanes
+
+    def _lane(self, tier: str, title: str) -> CodeLane:
+        """The own codes of a tier."""
+        version = self._coding.marks.version(tier)
+        known = self._made.get(tier)
+        if known is not None and known[0] == version:
+            return known[1]
+        lane = CodeLane(title, _ordered(map(self._item, self._coding.marks.of_tier(tier))))
+        self._made[tier] = (version, lane)
+        return lane
 
     def _item(self, mark: Mark) -> CodeItem:
         known = self._items.get(mark.id)

@@ -24,9 +24,6 @@ from labapp.ui.replay.unit_rows import UnitRow
 
 Mode = Literal["code", "segment"]
 MS = 1_000_000
-OPEN_NS = 1
-"""The length of a span that has begun and not ended: so it is saved at once, and a crash does not
-take its beginning."""
 
 
 class CodingState(QObject):
@@ -163,7 +160,7 @@ class CodingState(QObject):
 
     def open_spans(self) -> dict[str, Mark]:
         """Spans that have begun and not ended, by their code."""
-        return {mark.code: mark for mark in self.marks.free if mark.t1_ns - mark.t0_ns == OPEN_NS}
+        return {mark.code: mark for mark in self.marks.begun}
 
     @property
     def others(self) -> Mapping[str, RaterMarks]:

@@ -21,6 +21,8 @@ from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
 SIGNAL_MS = 200
+VIEW_NS = 60 * 1_000_000_000
+"""So much of the session the timeline shows at first: single units can be told apart."""
 SOON_MS = 0
 """The timeline is drawn behind the list: several keys at once draw it once."""
 
@@ -50,6 +52,8 @@ class CodingWindow(QObject):
         self._place()
         self._connect()
         self._veil()
+        begin_ns = window.session.history.begin_ns
+        window.timeline.show_stretch(begin_ns, begin_ns + VIEW_NS)
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
@@ -111,8 +115,10 @@ class CodingWindow(QObject):
         self._show_remark()
 
     def _show_current(self) -> None:
-        current = self.coding.current
-        self.window.timeline.set_current_unit(None if current is None else current.id)
+        current, timeline = self.coding.current, self.window.timeline
+        timeline.set_current_unit(None if current is None else current.id)
+        if current is not None:
+            timeline.reveal(current.t0_ns)
 
     def _show_marks(self) -> None:
         self.window.timeline.set_marks(self._lanes.lanes())

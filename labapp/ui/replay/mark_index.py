@@ -7,6 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 
 from labapp.annotations.model import Mark
 
+OPEN_NS = 1
+"""The length of a span that has begun and not ended: so it is saved at once, and a crash does not
+take its beginning."""
+
 
 class MarkIndex:
     """Marks by what they are looked up by."""
@@ -17,6 +21,9 @@ class MarkIndex:
         self._counts: Counter[str] = Counter()
         self._coded: Counter[tuple[str, str]] = Counter()
         self._free: dict[str, Mark] = {}
+        self._tiers: defaultdict[str, dict[str, Mark]] = defaultdict(dict)
+        self._versions: Counter[str] = Counter()
+        self._begun: dict[str, Mark] = {}
         for mark in marks:
             self.put(mark)
 
@@ -31,10 +38,28 @@ class MarkIndex:
         """Every mark, in the order in which they were first given."""
         return self._by_id.values()
 
+    def of_tier(self, tier: str) -> Collection[Mark]:
+        """The marks of a tier."""
+        return self._tiers[tier].values()
+
+    def version(self, tier: str) -> int:
+        """Counts the changes of a tier's marks."""
+        return self._versions[tier]
+
+    @property
+    def tiers(self) -> Collection[str]:
+        """The tiers that have marks, or had."""
+        return tuple(self._tiers)
+
     @property
     def counts(self) -> Mapping[str, int]:
         """How often each code was given, by its id."""
         return self._counts
+
+    @property
+    def begun(self) -> Collection[Mark]:
+        """Spans that have begun and not ended."""
+        return self._begun.values()
 
     @property
     def free(self) -> Collection[Mark]:
@@ -61,12 +86,16 @@ class MarkIndex:
         touched = self.remove(mark.id, forget=False)
         self._by_id[mark.id] = mark
         self._counts[mark.code] += 1
+        self._tiers[mark.tier][mark.id] = mark
+        self._versions[mark.tier] += 1
         if mark.unit is not None:
             self._by_unit[mark.unit][mark.id] = mark
             self._coded[mark.unit, mark.tier] += 1
             touched |= {mark.unit}
         else:
             self._free[mark.id] = mark
+            if mark.t1_ns - mark.t0_ns == OPEN_NS:
+                self._begun[mark.id] = mark
         return touched
 
     def remove(self, mark_id: str, *, forget: bool = True) -> frozenset[str]:
@@ -77,8 +106,11 @@ class MarkIndex:
         if forget:
             del self._by_id[mark_id]
         self._counts[mark.code] -= 1
+        del self._tiers[mark.tier][mark_id]
+        self._versions[mark.tier] += 1
         if mark.unit is None:
             self._free.pop(mark_id, None)
+            self._begun.pop(mark_id, None)
             return frozenset()
         self._coded[mark.unit, mark.tier] -= 1
         if forget:
