@@ -107,6 +107,7 @@ class Coding(CodingState):
         later = (unit for unit in units[here + 1 :] if unit.speaker == "participant")
         if (following := next(later, None)) is not None:
             self.go_to(following.id)
+            self._advanced_to = following.id
 
     def _why_no_unit(self, unit: Unit | None) -> str:
         if not self._units:
@@ -280,12 +281,16 @@ class Coding(CodingState):
     # --- memos, status, others --------------------------------------------------------------------
 
     def memo_mark(self) -> Mark | None:
-        """The mark that a memo is about: the one given last on the current unit, or at all."""
+        """The mark that a memo is about: the one given last, where coding went on by itself since;
+        else the last one of the current unit, or at all."""
+        last = next((m for m in map(self.marks.get, self._last[::-1]) if m is not None), None)
+        if last is not None and self._advanced_to == self._current:
+            return last
         own = self.marks.of_unit(self._current or "")
         here = [mark for mark in own if mark.tier == self.tier] or own
         if here:
             return here[-1]
-        return next((m for m in map(self.marks.get, self._last[::-1]) if m is not None), None)
+        return last
 
     def set_memo(self, mark_id: str, text: str) -> bool:
         """Write a remark on a mark."""

@@ -68,6 +68,7 @@ class CodingState(QObject):
         self._current: str | None = None
         self._reached_ns = -1
         self._stop_ns: int | None = None
+        self._advanced_to: str | None = None
         self._others: Mapping[str, RaterMarks] = {}
         self._foreign = MarkIndex()
         self._set_units(files.units)
@@ -199,6 +200,7 @@ class CodingState(QObject):
 
     def go_to(self, unit: str, *, play: bool = True) -> None:
         """Make a unit the current one and play it."""
+        self._advanced_to = None
         target = self._by_id.get(unit)
         if target is None:
             return

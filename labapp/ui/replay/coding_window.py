@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from labapp.annotations.model import Unit
@@ -62,7 +62,9 @@ class CodingWindow(QObject):
         window, desk = self.window, self.desk
         before = window.side.set_text(tr("Said"), desk.said)
         before.deleteLater()
-        window.side.set_panels([(tr("Codes and facts"), desk.palette)])
+        self._wide: bool | None = None
+        self._set_wide()
+        window.installEventFilter(self)
         window.header.add(desk.bar)
         router = window.router
         leave = window.leave
@@ -83,6 +85,25 @@ class CodingWindow(QObject):
                 words=key("edit_text"),
             )
         )
+
+    def _set_wide(self) -> None:
+        """Codes and facts below each other where there is room, else as tabs."""
+        side, palette = self.window.side, self.desk.palette
+        if side.wide == self._wide:
+            return
+        self._wide = side.wide
+        if side.wide:
+            palette.join()
+            side.set_panels([(tr("Code list"), palette)])
+        else:
+            facts = palette.part()
+            side.set_panels([(tr("Code list"), palette), (tr("This unit"), facts)])
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.window:
+            # behind the window's own turn, which says whether there is room
+            QTimer.singleShot(0, self, self._set_wide)
+        return False
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.annotations.codebook import Code, Codebook, Tier
@@ -23,7 +23,7 @@ ROW_PX, HEAD_PX = 28, 30
 CAP_PX = 22
 DOT_PX = 10
 SECTION_PX = 12
-LEAST_WIDTH = 190
+LEAST_WIDTH, COLUMN_WIDTH = 190, 176
 BELOW_PX = 116
 """Of facts and definition: the codes have what is left."""
 
@@ -34,7 +34,9 @@ class _Line:
 
     tier: Tier
     code: Code | None
+    left: int
     top: int
+    width: int
     height: int
 
 
@@ -65,6 +67,7 @@ class CodeRows(QWidget):
         super().__init__()
         self._palette = palette
         self._lines: list[_Line] = []
+        self._codebook: Codebook | None = None
         self._counts: Mapping[str, int] = {}
         self._active = ""
         self._given: frozenset[str] = frozenset()
@@ -75,18 +78,35 @@ class CodeRows(QWidget):
 
     def set_codebook(self, codebook: Codebook) -> None:
         """Show the codes of a codebook that are in use."""
+        self._codebook = codebook
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Tiers below each other; of a tier as many codes beside each other as there is room for,
+        ordered downwards."""
+        if self._codebook is None:
+            return
         lines: list[_Line] = []
-        top = 0
-        for tier in codebook.tiers:
-            lines.append(_Line(tier, None, top, HEAD_PX))
+        top, width = 0, max(self.width(), LEAST_WIDTH)
+        columns = max(1, width // COLUMN_WIDTH)
+        for tier in self._codebook.tiers:
+            lines.append(_Line(tier, None, 0, top, width, HEAD_PX))
             top += HEAD_PX
-            for code in codebook.codes:
-                if code.tier == tier.name and not code.retired:
-                    lines.append(_Line(tier, code, top, ROW_PX))
-                    top += ROW_PX
+            codes = self._codebook.given(tier.name)
+            rows = -(-len(codes) // columns)
+            each = width // columns
+            for place, code in enumerate(codes):
+                column, row = divmod(place, rows)
+                lines.append(_Line(tier, code, column * each, top + row * ROW_PX, each, ROW_PX))
+            top += rows * ROW_PX
         self._lines = lines
         self.setFixedHeight(max(top, ROW_PX))
         self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._arrange()
 
     def set_state(
         self,
@@ -113,11 +133,14 @@ class CodeRows(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST_WIDTH, self.height())
 
-    def _at(self, y: float) -> _Line | None:
-        return next((line for line in self._lines if line.top <= y < line.top + line.height), None)
+    def _at(self, place: QPointF) -> _Line | None:
+        for line in self._lines:
+            if QRectF(line.left, line.top, line.width, line.height).contains(place):
+                return line
+        return None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        line = self._at(event.position().y())
+        line = self._at(event.position())
         if line is None or event.button() != Qt.MouseButton.LeftButton:
             return
         if line.code is None:
@@ -126,14 +149,14 @@ class CodeRows(QWidget):
             self.pressed.emit(line.code.id)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        line = self._at(event.position().y())
+        line = self._at(event.position())
         self.pointed.emit(line.code.id if line is not None and line.code is not None else "")
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for line in self._lines:
-            box = QRectF(0, line.top, self.width(), line.height)
+            box = QRectF(line.left, line.top, line.width, line.height)
             if line.code is None:
                 self._paint_head(painter, box, line.tier)
             else:
@@ -216,10 +239,21 @@ class CodePalette(QWidget):
             column.addWidget(widget)
         column.addStretch(1)
         self._below = bits.Scrolling(below, BELOW_PX)
-        layout: QVBoxLayout = bits.column(self, theme.SPACE_S)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(self._below)
+        self._layout: QVBoxLayout = bits.column(self, theme.SPACE_S)
+        self._layout.addWidget(self._scroll, 1)
+        self._layout.addWidget(self._below)
         self.rows.pointed.connect(self._show_definition)
+
+    def part(self) -> QWidget:
+        """Give away what stands below the codes, to be shown elsewhere."""
+        self._layout.removeWidget(self._below)
+        self._below.setMinimumHeight(0)
+        return self._below
+
+    def join(self) -> None:
+        """Take back what was given away."""
+        self._layout.addWidget(self._below)
+        self._below.show()
 
     def set_codebook(self, codebook: Codebook) -> None:
         """Show the codes of a codebook."""

@@ -48,6 +48,11 @@ class UnitEditor(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(tr("Words of this unit"))
         self.setFont(font(unit_rows.TEXT_PX))
+        # As close as the words of the list, so that they hardly move when they are typed.
+        self.setStyleSheet(
+            f"padding: 0 {theme.SPACE_XS}px; min-height: 0; font-size: {unit_rows.TEXT_PX}px;"
+        )
+        self.document().setDocumentMargin(2)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
@@ -231,7 +236,7 @@ class UnitsList(QAbstractScrollArea):
         left = box.left() + unit_rows.PAD + unit_rows.TIME_WIDTH + unit_rows.LETTER_WIDTH - 6
         width = int(unit_rows.text_width(box.width())) + unit_rows.GAP + 6
         lines = max(1, self.editor.document().size().height())
-        height = max(box.height() - 2, int(lines * self.editor.fontMetrics().lineSpacing()) + 18)
+        height = max(box.height() - 2, int(lines * self.editor.fontMetrics().lineSpacing()) + 10)
         self.editor.setGeometry(left, box.top() + 1, width, height)
 
     # --- heights ----------------------------------------------------------------------------------

@@ -1,0 +1,230 @@
+"""Coding in the replay window: every key in every mode, and what a rater is not shown."""
+
+from __future__ import annotations
+
+import shutil
+import string
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QMenuBar
+from pytestqt.qtbot import QtBot
+
+from labapp.annotations.store import annotations_of
+from labapp.journal.opening import open_record
+from labapp.simulation.jobs import simulate_study
+from labapp.ui.replay.coding_desk import WHILE_TYPING
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
+from labapp.ui.replay.keys import ACTIONS, Stroke, parse_stroke
+from tests.helpers.coded_session import SECOND, add_codebook, add_units
+
+CODE = sorted(ACTIONS["code"])
+Open = Callable[..., CodingWindow]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session of the study quickstart."""
+    out = tmp_path_factory.mktemp("coded") / "data"
+    return simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
+
+
+@pytest.fixture
+def recorded(simulated: Path, tmp_path: Path) -> Path:
+    """A copy of its own for each test, with units and a codebook."""
+    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
+    add_codebook(path.parent)
+    add_units(path, 10)
+    return path
+
+
+@pytest.fixture
+def opened(recorded: Path, qtbot: QtBot) -> Iterator[Open]:
+    """Opens the window of a rater."""
+    windows: list[CodingWindow] = []
+
+    def open_(rater: str = "anna", **how: object) -> CodingWindow:
+        coding = open_coding_window(recorded, CodingRequest(rater, **how))  # type: ignore[arg-type]
+        coding.window.resize(1366, 768)
+        coding.window.open(0)
+        coding.window.activateWindow()
+        QApplication.processEvents()
+        windows.append(coding)
+        return coding
+
+    yield open_
+    for coding in windows:
+        coding.window.close()
+        coding.window.deleteLater()
+
+
+def press(coding: CodingWindow, stroke: Stroke) -> None:
+    widget = QApplication.focusWidget() or coding.window
+    QTest.keyClick(widget, Qt.Key(stroke.key), Qt.KeyboardModifier(stroke.modifiers))
+
+
+def keys(coding: CodingWindow, *texts: str) -> None:
+    for text in texts:
+        press(coding, parse_stroke(text))
+
+
+def watched(coding: CodingWindow) -> list[str]:
+    """Names of actions, as they are asked for from here on."""
+    done: list[str] = []
+    for name in list(coding.window.router.commands):
+        coding.window.router.commands[name] = lambda name=name: done.append(name)
+    return done
+
+
+def codes(coding: CodingWindow) -> list[list[str]]:
+    return [[chip.text for chip in row.chips] for row in coding.desk.units.rows]
+
+
+def test_all_actions_of_coding_do_something(opened: Open) -> None:
+    coding = opened()
+    assert set(coding.window.router.commands) >= set(CODE)
+    assert all(coding.window.keys.keys(action) for action in CODE)
+    assert not coding.window.findChildren(QMenuBar)
+    assert not coding.window.findChildren(QMenu)
+
+
+@pytest.mark.parametrize("mode", ["code", "segment", "button"])
+def test_every_key_of_coding_is_taken(opened: Open, mode: str) -> None:
+    coding = opened()
+    if mode == "segment":
+        keys(coding, "Ctrl+U")
+        assert coding.coding.mode == "segment"
+    if mode == "button":
+        coding.desk.bar.done.setFocus()
+    done = watched(coding)
+    for action in CODE:
+        for stroke in coding.window.keys.keys(action):
+            done.clear()
+            press(coding, stroke)
+            assert done == [action], stroke.text()
+
+
+@pytest.mark.parametrize("field", ["words", "find", "time"])
+def test_no_key_is_taken_from_what_is_typed(opened: Open, field: str) -> None:
+    coding = opened()
+    keys(coding, {"words": "Ctrl+T", "find": "Ctrl+F", "time": "Ctrl+G"}[field])
+    target = QApplication.focusWidget()
+    assert target is not None
+    assert target in (
+        coding.desk.units.editor,
+        coding.desk.field.line,
+        coding.window.transport.field,
+    )
+    target.clear()  # type: ignore[attr-defined]
+    typed = string.ascii_letters + string.digits + ",.-=/?[]{}<>; "
+    for character in typed:
+        QTest.keyClicks(target, character)
+    text = target.toPlainText() if field == "words" else target.text()  # type: ignore[attr-defined]
+    assert text == typed
+    assert QApplication.focusWidget() is target
+    keys(coding, "Backspace", "Ctrl+Z", "Left", "Home", "End")
+    assert QApplication.focusWidget() is target
+    assert not len(coding.coding.marks)
+    changes = [a for a in CODE if a not in WHILE_TYPING and a not in ("take_last", "tier_up")]
+    before = (coding.coding.mode, coding.coding.tier, coding.coding.queue, coding.coding.status)
+    for action in changes:
+        for stroke in coding.window.keys.keys(action):
+            if not stroke.typed and stroke.key < 0x01000000:
+                press(coding, stroke)
+    after = (coding.coding.mode, coding.coding.tier, coding.coding.queue, coding.coding.status)
+    assert after == before
+    assert not len(coding.coding.marks)
+    keys(coding, "Escape")
+    assert QApplication.focusWidget() is not target
+
+
+def test_letters_and_digits_give_codes_and_nothing_else(opened: Open) -> None:
+    coding = opened()
+    given: list[str] = []
+    coding.coding.press = given.append  # type: ignore[method-assign, assignment]
+    done = watched(coding)
+    for character in string.ascii_lowercase + string.digits:
+        QTest.keyClicks(QApplication.focusWidget() or coding.window, character)
+    assert given == list(string.ascii_lowercase + string.digits)
+    assert done == []
+
+
+def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path) -> None:
+    coding = opened()
+    keys(coding, "E", "Right", "G", "Right", "R", "Up", "4", "Down")
+    assert codes(coding)[:3] == [["Exploring"], ["Has a goal"], ["Tries at random", "Sure 4"]]
+    assert coding.window.controller.playing  # going to a unit plays it
+    keys(coding, "Space")
+    assert not coding.window.controller.playing
+    keys(coding, "Left", "Backspace", "Ctrl+Z")
+    assert codes(coding)[1] == ["Has a goal"]
+    keys(coding, "/")
+    QTest.keyClicks(QApplication.focusWidget(), "names")
+    keys(coding, "Return")
+    assert codes(coding)[1] == ["Names a dial"]
+    keys(coding, "Ctrl+M")
+    QTest.keyClicks(QApplication.focusWidget(), "which one?")
+    keys(coding, "Return", "Ctrl+T")
+    QTest.keyClicks(QApplication.focusWidget(), "!")
+    keys(coding, "Return", "Escape")
+    assert coding.desk.units.rows[1].chips[0].memo  # it went on by itself since
+    assert coding.coding.current == coding.coding.units[3]
+    keys(coding, "Ctrl+Return", "Return")
+    assert coding.coding.status == "done"
+    rater = annotations_of(open_record(recorded)).raters["anna"]
+    assert [mark.memo for mark in rater.marks].count("which one?") == 1
+    QApplication.processEvents()  # the timeline is drawn behind the list
+    lanes = {row.lane.title: len(row.lane.items) for row in coding.window.timeline._codes}
+    assert lanes == {"strategy": 3, "affect": 0, "surety": 1}
+
+
+def test_enter_makes_units_while_segmenting(opened: Open) -> None:
+    coding = opened()
+    controller = coding.window.controller
+    keys(coding, "Ctrl+U")
+    controller.seek(70 * SECOND)
+    keys(coding, "Return")
+    controller.seek(72 * SECOND)
+    keys(coding, "Return")
+    assert coding.coding.files.proposals == 1  # they are frozen
+    keys(coding, "Ctrl+Shift+D", "Escape")
+    assert coding.coding.mode == "code"
+
+
+def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
+    veiled = opened("anna")
+    lanes = {lane.id for lane in veiled.window._lanes}
+    assert not lanes & {"flags", "notes", "alignment", "answers"}
+    assert all(not item.outcome for lane in veiled.window._lanes for item in lane.items)
+    assert veiled.window.header.chips == []
+    assert veiled.window.timeline.future_hidden
+    assert veiled.window.seen.isVisible()
+    assert veiled.desk.bar.hidden.full() == "names veiled"
+    blind = opened("ben", blind=("names", "outcomes", "future", "screen"))
+    assert not blind.window.seen.isVisible()
+    assert blind.desk.bar.hidden.full() == "blind, screen hidden"
+    open_ = opened("carl", blind=())
+    assert "alignment" in {lane.id for lane in open_.window._lanes}
+    assert not open_.window.timeline.future_hidden
+
+
+def test_boundaries_are_drawn_with_the_pointer(opened: Open) -> None:
+    coding = opened()
+    unit = coding.coding.units[0]
+    coding.window.timeline.boundary_moved.emit(unit.id, "end", unit.t1_ns + SECOND // 10)
+    assert coding.coding.files.proposals == 1
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (900, 560), (840, 460)])
+def test_list_and_palette_have_room_at_every_size(opened: Open, size: tuple[int, int]) -> None:
+    coding = opened()
+    coding.window.resize(*size)
+    QApplication.processEvents()
+    assert coding.desk.units.isVisible()
+    assert coding.desk.units.viewport().height() >= 60
+    assert coding.desk.palette.isVisible()
+    assert coding.window.width() == size[0]
