@@ -46,6 +46,7 @@ Made from the code of this version: what stands here is what it reads, writes an
 * [Measures](measures.md): how numbers are defined.
 * [Events](events.md): what a journal holds.
 * [Commands](commands.md): every command with its options.
+* [Keys of the replay](keys.md): what they do, and how to give others.
 * [Glossary](../glossary.md): the words that all these names are made of.
 """
 
@@ -527,6 +528,45 @@ def prose_help(text: str) -> str:
     return prose(said.strip()) + (f"\n\nExample: {code(example)}" if found else "")
 
 
+# --- Keys of windows ------------------------------------------------------------------------------
+
+
+def replay_keys() -> str:
+    from labapp import resources
+    from labapp.ui.replay.keys import ACTIONS, FILE
+
+    titles = {"replay": "Replay", "code": "Coding", "text": "While words are typed"}
+    shipped = yaml.safe_load((resources.assets() / "replay" / FILE).read_text("utf-8"))
+    parts = [
+        """# Keys of the replay
+
+Everything in the window of a replay is done by a key; none needs a numeric pad, and ? shows them
+all. In coding, letters and digits alone belong to codes.
+
+A file `keys.yaml` in your settings folder (`$LABAPP_SETTINGS`) gives actions other keys; what it
+does not name stays as it is here:
+
+```yaml
+replay:
+  play: [Space, Ctrl+P]
+```
+
+A key that is none, that belongs to codes, or that another action has, is refused with its line and
+the reason; the window then says so, and the usual keys hold. Of a sign that needs Shift, write the
+sign: `<`, and not Shift and the comma."""
+    ]
+    for section, actions in ACTIONS.items():
+        if actions:
+            rows = [
+                (code(name), prose(words), ", ".join(map(code, shipped[section][name])))
+                for name, words in actions.items()
+            ]
+            parts.append(
+                f"## {titles[section]}\n\n{table(('action', 'what it does', 'keys'), rows)}"
+            )
+    return "\n\n".join(parts) + "\n"
+
+
 # --- Words of Markdown ---------------------------------------------------------------------------
 
 
@@ -572,6 +612,7 @@ MAKERS = {
     "measures": measures,
     "events": events,
     "commands": commands,
+    "keys": replay_keys,
 }
 PAGES = tuple(f"reference/{name}.md" for name in MAKERS)
 """Every page, as links of other pages name it."""

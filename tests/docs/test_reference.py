@@ -107,3 +107,10 @@ def test_every_placeholder_of_the_shipped_texts_is_named() -> None:
             if name.endswith(".md"):
                 unnamed = set(texts.names(content.decode())) - named
                 assert not unnamed, name
+
+
+def test_every_key_of_the_replay_is_named() -> None:
+    from labapp.ui.replay.keys import ACTIONS
+
+    named = [action for actions in ACTIONS.values() for action in actions]
+    assert rows(page("keys")) == named
