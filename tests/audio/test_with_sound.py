@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from labapp.audio.check import MicrophoneProbe, loopback, record_test
 from labapp.audio.devices import choose, list_devices
+from labapp.audio.recorded_sound import RecordedSound
 from labapp.audio.recorder import Recorder
 from labapp.audio.repair import check_blocks, repair_wav
+from labapp.audio.speech import utterances
 from labapp.clock import SessionClock
 from labapp.errors import NoMicrophone
 from labapp.events import Payload
@@ -34,6 +36,7 @@ from labapp.events.voice import (
     AudioState,
     AudioStopped,
 )
+from labapp.journal.tree import FolderTree
 from tests.helpers.wavs import read_wav_info
 from tests.sound import VirtualMicrophone, say
 
@@ -122,6 +125,43 @@ def test_a_sound_server_that_ends_is_a_lost_device_and_recording_goes_on_after(
     [gap] = recording.of(AudioGap)
     assert gap.cause == "device_lost"
     assert gap.frames / 48000 > lasted - 1.0
+
+
+def test_what_was_said_is_found_again_at_its_time(
+    microphone: VirtualMicrophone, tmp_path: Path
+) -> None:
+    """Before and after the sound server was away, in one sound on the session's clock."""
+    speech = say("The first dial turns the circle into a square.", tmp_path / "speech.wav")
+    seconds = soundfile.info(speech).duration
+    recording = Recording(tmp_path)
+    time.sleep(2.5)
+    said = []
+    for _ in range(2):
+        begins = recording.clock.now_ns()
+        microphone.play(speech)
+        said.append((begins, recording.clock.now_ns()))
+        time.sleep(0.5)
+        if len(said) == 1:
+            microphone.stop()
+            recording.until(lambda: recording.of(AudioDeviceLost))
+            microphone.start()
+            recording.until(lambda: recording.of(AudioDeviceBack))
+            time.sleep(1.0)
+    samples = recording.stop()
+    names = FolderTree(tmp_path)
+    sound = RecordedSound(names.open, recording.events, recording.clock.now_ns())
+    assert sound.problems == ()
+    assert "device_lost" in {cause for _, _, cause in sound.gaps}
+    (span,) = sound.spans
+    assert np.array_equal(sound.read(span.t0_ns, samples.size)[:-1], samples[:-1])
+    fit = sound.fit(span.file)
+    heard = utterances(sound.samples(span.file), sound.rate)
+    assert len(heard) == len(said)
+    for (t0_s, t1_s), (began, ended) in zip(heard, said, strict=True):
+        first, last = (fit.frame_to_ns(at * sound.rate) for at in (t0_s, t1_s))
+        assert began <= first < last <= ended + 300_000_000
+        assert (last - first) / 1e9 == pytest.approx(seconds, abs=0.4)
+    sound.close()
 
 
 def test_an_unplugged_source_is_noticed_although_the_stream_goes_on(
