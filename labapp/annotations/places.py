@@ -19,7 +19,10 @@ MODERATOR = "moderator"
 """The rater whose marks are the flags, notes and prompts of the journal."""
 SIMULATED = "simulated"
 """The rater whose marks are those of a simulated participant's words."""
+DETECTOR = "detector"
+"""The origin of units that were made from the sound; and who made them, where nobody looked."""
 KEPT = {
+    DETECTOR: "units that were made from the sound, and that nobody looked through",
     MODERATOR: "what the moderator wrote down in the session",
     SIMULATED: "the codes of what simulated participants say",
 }
@@ -49,7 +52,7 @@ def rater_names(study: Path) -> dict[str, str]:
     return {path.stem.casefold(): path.stem for path in paths}
 
 
-def check_rater(name: str, study: Path | None = None) -> str:
+def check_rater(name: str, study: Path | None = None, *, nobody: bool = False) -> str:
     """A name that a rater can have.
 
     Parameters
@@ -58,6 +61,8 @@ def check_rater(name: str, study: Path | None = None) -> str:
         As it was given.
     study : Path, optional
         The study's folder: another rater of it may not have the same name in other letters.
+    nobody : bool
+        Whether it may be nobody's, but the detector's.
 
     Raises
     ------
@@ -69,6 +74,8 @@ def check_rater(name: str, study: Path | None = None) -> str:
             f"{name!r} is no name for a rater.",
             todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
+    if nobody and name == DETECTOR:
+        return name
     if name.casefold() in KEPT:
         raise AnnotationError(
             f"The name {name!r} is kept for {KEPT[name.casefold()]}.",

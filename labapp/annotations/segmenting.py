@@ -7,6 +7,7 @@ from pathlib import Path
 from labapp.annotations import store
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Segmentation, Unit
+from labapp.annotations.places import DETECTOR
 from labapp.annotations.simulated import simulated_speech
 from labapp.audio.recorded_sound import RecordedSound
 from labapp.audio.speech import PAUSE_S, joined, stretches
@@ -14,9 +15,6 @@ from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
-
-DETECTOR = "detector"
-"""The origin of units that were made from the sound."""
 
 
 def sound_of(record: Record) -> RecordedSound:
@@ -95,19 +93,20 @@ def segment_session(
         It has units already that are to be made anew, has no sound, or its file cannot be written.
     """
     record = open_record(session)
+    present = store.segmentation_of(record).units
+    if present and not freeze:
+        raise AnnotationError(
+            f"{record.name} has {len(present)} units already.",
+            todo="Change them in the window, or freeze them with --freeze.",
+        )
+    units = [] if present else segment(record, pause_s)
+    if not present and not units:
+        raise AnnotationError(
+            f"No speech was heard in {record.name}.",
+            todo="Listen to it (`labapp replay`), and make its units by hand.",
+        )
     with store.open_units(session, by, record=record) as file:
-        if file.units and not freeze:
-            raise AnnotationError(
-                f"{record.name} has {len(file.units)} units already.",
-                todo="Change them in the window, or freeze them with --freeze.",
-            )
         if not file.units:
-            units = segment(record, pause_s)
-            if not units:
-                raise AnnotationError(
-                    f"No speech was heard in {record.name}.",
-                    todo="Listen to it (`labapp replay`), and make its units by hand.",
-                )
             file.put_all(units)
         if freeze:
             file.freeze()

@@ -110,6 +110,15 @@ def annotations_of(
     )
 
 
+def segmentation_of(record: Record) -> Segmentation:
+    """The units of a session, without its text and marks. Raises AnnotationError."""
+    tree, fold = annotations_tree(record), UnitsFold()
+    _fold(tree, UNITS, fold, record, [])
+    if not tree.has(UNITS):
+        fold.take(simulated_speech(told_events(record)).units, SIMULATED)
+    return fold.segmentation()
+
+
 def told_events(record: Record) -> Iterator[tuple[Event, Payload]]:
     """Of a journal what becomes units, texts and marks: what the moderator wrote down, and what a
     simulated participant said; and the last event."""
@@ -194,7 +203,7 @@ def open_marks(
     session = session.absolute()
     check_rater(rater, session.parent)
     record = _finished(session, record)
-    segmentation = _segmentation(record)
+    segmentation = segmentation_of(record)
     if codebook.needs_units and not segmentation.frozen:
         what = "has no units yet" if not segmentation.units else "has units that are not frozen"
         raise AnnotationError(
@@ -261,7 +270,7 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
         another session.
     """
     session = session.absolute()
-    check_rater(by, session.parent)
+    check_rater(by, session.parent, nobody=True)
     record = _finished(session, record)
     identity, fold = identity_of(record, session), UnitsFold()
     path = annotations_folder(session) / UNITS
@@ -349,14 +358,6 @@ def _finished(session: Path, record: Record | None) -> Record:
 def _simulated_texts(record: Record) -> tuple[Text, ...]:
     """What a simulated participant said."""
     return simulated_speech(told_events(record)).texts
-
-
-def _segmentation(record: Record) -> Segmentation:
-    tree, fold = annotations_tree(record), UnitsFold()
-    _fold(tree, UNITS, fold, record, [])
-    if not tree.has(UNITS):
-        fold.take(simulated_speech(told_events(record)).units, SIMULATED)
-    return fold.segmentation()
 
 
 def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:

@@ -25,6 +25,7 @@ from labapp.annotations.editing import (
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Proposal, Segmentation, Unit
+from labapp.annotations.places import DETECTOR
 from labapp.errors import AnnotationError
 
 OPENED = "units.opened"
@@ -253,7 +254,8 @@ class UnitsFile(EditedFile):
         return self._units.proposals[proposal.id]
 
     def settle(self, proposal_id: str, accept: bool) -> None:
-        """Accept or decline a change; whoever froze the units may.
+        """Accept or decline a change; whoever froze the units may, or anybody where nobody looked
+        at them before.
 
         Raises
         ------
@@ -330,7 +332,7 @@ class UnitsFile(EditedFile):
         self._segmentation = None
 
     def _refuse_others(self, what: str) -> None:
-        if self.frozen and self.by != self._units.by:
+        if self.frozen and self._units.by not in (self.by, DETECTOR):
             raise AnnotationError(
                 f"Only {self._units.by}, who froze them, can {what}.",
                 todo=f"Ask {self._units.by}.",

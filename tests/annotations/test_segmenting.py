@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labapp.annotations import store
 from labapp.annotations.segmenting import segment, segment_session
 from labapp.clock import NS
 from labapp.errors import AnnotationError
@@ -54,10 +55,22 @@ def test_a_session_is_segmented_once_and_frozen(tmp_path: Path) -> None:
     assert frozen.frozen
 
 
+def test_units_that_nobody_looked_at_are_changed_by_anybody(tmp_path: Path) -> None:
+    session = sounding_session(tmp_path, Take(spoken()), end_s=20.0)
+    units = segment_session(session, "detector", freeze=True).units
+    with store.open_units(session, "anna") as file:
+        file.remove(units[0].id)
+        file.settle(file.proposals[0].id, True)
+        assert file.units == units[1:]
+    with pytest.raises(AnnotationError, match="'detector' is kept for"):
+        store.open_texts(session, "detector")
+
+
 def test_silence_and_no_sound_are_told(tmp_path: Path) -> None:
     silent = sounding_session(tmp_path / "a", Take(np.zeros(5 * RATE, np.int16)), end_s=20.0)
     with pytest.raises(AnnotationError, match="No speech was heard"):
         segment_session(silent, "anna")
+    assert not (silent.parent / "annotations").exists(), "nothing was begun"
     without = sounding_session(tmp_path / "b", end_s=20.0)
     with pytest.raises(AnnotationError, match="has no sound that could be segmented"):
         segment_session(without, "anna")
