@@ -10,11 +10,13 @@ done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from labapp.annotations import marks as marks_file
 from labapp.annotations import settlements as settlements_file
@@ -24,6 +26,7 @@ from labapp.annotations.assignments import ASSIGNED, ASSIGNMENTS
 from labapp.annotations.editing import body_of
 from labapp.annotations.ledger import LARGEST
 from labapp.annotations.lines import Line, as_bytes, checked, parse
+from labapp.annotations.model import SessionAnnotations
 from labapp.annotations.places import (
     ANNOTATIONS,
     CODEBOOKS,
@@ -37,12 +40,13 @@ from labapp.annotations.places import (
 from labapp.annotations.redaction import is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.simulated import SIMULATED, simulated_speech
-from labapp.annotations.store import annotations_tree, rater_files
+from labapp.annotations.store import annotations_in, annotations_tree, rater_files
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
 from labapp.journal.layout import FolderName
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree, Tree
+from labapp.reading.files import DOCUMENT
 
 Rename = Callable[[str], str]
 
@@ -66,6 +70,56 @@ def bundled_annotations(record: Record) -> dict[str, bytes]:
         A file of it is damaged.
     """
     return _Bundled(record).files()
+
+
+def leaving_annotations(record: Record) -> SessionAnnotations:
+    """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
+
+    Parameters
+    ----------
+    record : Record
+        As it goes into the export: a de-identified one where its rows were reduced.
+
+    Raises
+    ------
+    AnnotationError
+        A file of it is damaged.
+    """
+    return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
+
+
+@dataclass(frozen=True)
+class _FilesInMemory:
+    """Files by their names, as a tree."""
+
+    files: Mapping[str, bytes]
+
+    def names(self) -> list[str]:
+        return sorted(self.files)
+
+    def folders(self, pattern: str) -> list[str]:
+        above = {name.rpartition("/")[0] for name in self.files}
+        return sorted(folder for folder in above if PurePosixPath(folder).match(pattern))
+
+    def has(self, name: str) -> bool:
+        return name in self.files
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        yield io.BytesIO(self.files[name])
+
+    def read(self, name: str, largest: int = DOCUMENT) -> bytes:
+        del largest  # it is in memory already
+        return self.files[name]
+
+    def size(self, name: str) -> int:
+        return len(self.files[name])
+
+    def below(self, prefix: str) -> _FilesInMemory:
+        stem = f"{prefix.strip('/')}/"
+        return _FilesInMemory(
+            {n.removeprefix(stem): c for n, c in self.files.items() if n.startswith(stem)}
+        )
 
 
 @dataclass

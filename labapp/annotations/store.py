@@ -77,7 +77,28 @@ def annotations_of(
     AnnotationError
         A file of it cannot be read, a line is damaged, or a file is of another session.
     """
-    tree = annotations_tree(record)
+    return annotations_in(annotations_tree(record), record, events)
+
+
+def annotations_in(
+    tree: Tree, record: Record, events: Iterable[tuple[Event, Payload]] | None = None
+) -> SessionAnnotations:
+    """As `annotations_of`, from files of annotations that lie elsewhere.
+
+    Parameters
+    ----------
+    tree : Tree
+        The files.
+    record : Record
+        The session that they are of.
+    events : iterable of (Event, Payload), optional
+        Its journal, where that was read already.
+
+    Raises
+    ------
+    AnnotationError
+        As `annotations_of`.
+    """
     remarks: list[str] = []
     units, texts, settled = UnitsFold(), TextsFold(), SettlementsFold()
     _fold(tree, UNITS, units, record, remarks)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from labapp.annotations.bundling import leaving_annotations
+from labapp.annotations.model import SessionAnnotations
 from labapp.bids.folder import BundleFolder
 from labapp.discovery import Catalogue, load
 from labapp.errors import UsageError
@@ -27,7 +29,8 @@ class ExportedSession:
     ----------
     record : Record
         The session. A de-identified one (`record.redacted`) has nothing in its rows any more that
-        was withheld; its folder still has it.
+        was withheld; its folder still has it. Its sound is read from `record.tree`, where redacted
+        stretches are silent.
     instruments : dict
         Its questionnaires by id, in the session's language.
     sound : bool
@@ -40,6 +43,16 @@ class ExportedSession:
     instruments: Mapping[str, Instrument]
     sound: bool
     unshared: bool
+
+    def annotations(self) -> SessionAnnotations:
+        """The units, texts and marks of the session as they may leave the lab: no redacted word,
+        and of a de-identified session nothing that is withheld.
+
+        Raises
+        ------
+        AnnotationError : a file of them is damaged.
+        """
+        return leaving_annotations(self.record)
 
 
 class Exporter(ABC):

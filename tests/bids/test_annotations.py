@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from labapp import resources
 from labapp.annotations import codebook as codebooks
+from labapp.annotations import redacting
 from labapp.annotations.assigning import draw_assignments
 from labapp.annotations.assignments import assignments_of, codable, save_draw
+from labapp.annotations.bundling import bundled_annotations, leaving_annotations
 from labapp.annotations.final import final_marks
+from labapp.annotations.ledger import rewrite
 from labapp.annotations.model import Redaction, Text, Unit, Word
 from labapp.annotations.places import annotations_folder
 from labapp.annotations.redacting import redact
@@ -39,6 +46,7 @@ from labapp.replay.sound import SessionSound
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import GOLDEN, golden_session
 
+CODEBOOK = resources.assets() / "codebooks" / "think-aloud.yaml"
 SECRET = "Xanthippe"
 """The name that is redacted: as a word, in a text that was corrected, and in remarks."""
 OTHER = "Brunhilde"
@@ -55,7 +63,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A session that two raters coded, of which something is to be redacted."""
     monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
     session = golden_session(tmp_path / "data")
-    book = codebooks.read(resources.assets() / "codebooks" / "think-aloud.yaml")
+    shutil.copy(CODEBOOK, session.parent / "codebook.yaml")
+    book = codebooks.read(CODEBOOK)
     with open_units(session, "anna") as units:
         units.put_all(UNITS)
         units.freeze()
@@ -245,3 +254,68 @@ def test_a_participant_who_refused_a_transcript_has_no_text(
     bundle = export([session], tmp_path / "bundle")
     assert not holding(bundle, f"am {SECRET}")
     assert not holding(bundle, OTHER)
+
+
+CODES = ("explore", "goal", "number", "random")
+EDITS = st.lists(
+    st.one_of(
+        st.tuples(st.just("give"), st.sampled_from("ab"), st.sampled_from(CODES)),
+        st.tuples(st.just("point"), st.integers(20, 27), st.just("insight")),
+        st.tuples(st.just("remove"), st.integers(0, 9), st.just("")),
+        st.tuples(st.just("text"), st.sampled_from("ab"), st.text("ab ", max_size=5)),
+        st.tuples(st.sampled_from(["undo", "redo"]), st.just(0), st.just("")),
+    ),
+    max_size=12,
+)
+
+
+@given(EDITS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_done_what_leaves_is_what_holds(
+    session: Path, edits: list[tuple[str, Any, str]]
+) -> None:
+    """Codes, texts, undoing and redoing in any order: the compacted files fold to the same."""
+    book = codebooks.codebooks_of(session.parent)[0]
+    with open_marks(session, "dora", book) as marks, open_texts(session, "dora") as texts:
+        for what, where, name in edits:
+            if what == "give":
+                marks.give(name, unit=where)
+            elif what == "point":
+                marks.give(name, t0_ns=where * NS)
+            elif what == "remove" and marks.marks:
+                marks.remove(marks.marks[where % len(marks.marks)].id)
+            elif what == "text":
+                texts.put(Text(where, name))
+            elif what in ("undo", "redo"):
+                getattr(marks, what)()
+                getattr(texts, what)()
+    record = open_record(session)
+    leaving = leaving_annotations(record)
+    assert leaving == annotations_of(record)
+    lines = bundled_annotations(record)["raters/dora.jsonl"].splitlines()
+    assert len(lines) == len(leaving.raters["dora"].marks) + 1, "no line of before"
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_redaction_that_was_cut_short_lets_nothing_out_and_goes_on(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """The disk is full at the first or the second file that is written anew."""
+    calls: list[Path] = []
+
+    def full(path: Path, *rest: Any) -> None:
+        calls.append(path)
+        if len(calls) > failing:
+            raise AnnotationError("The disk is full.")
+        rewrite(path, *rest)
+
+    monkeypatch.setattr(redacting, "rewrite", full)
+    with pytest.raises(AnnotationError, match="full"):
+        redacted(session)
+    assert holding(session.parent / "annotations", SECRET)
+    assert not holding(export([session], tmp_path / "bundle"), SECRET)
+    monkeypatch.undo()
+    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
+    redacted(session)
+    assert not holding(session.parent / "annotations", SECRET)
+    assert len(annotations_of(open_record(session)).redactions) == 1
