@@ -146,8 +146,8 @@ def draw_bars(
     Returns the places of those that are wide enough to be told apart.
     """
     scale = view.scale
-    first = int(np.searchsorted(t1, scale.left_ns, "right"))
-    last = int(np.searchsorted(t0, scale.right_ns, "left"))
+    first = int(np.searchsorted(t1, int(scale.left_ns), "right"))
+    last = int(np.searchsorted(t0, int(scale.right_ns), "left"))
     if first >= last:
         return np.empty(0, dtype=np.intp)
     left, right = scale.places(t0[first:last]), scale.places(t1[first:last])
@@ -237,7 +237,8 @@ def step_columns(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The lowest and highest value in each column of a view of what stays until it changes; NaN
     where there is none."""
-    edges = scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)
+    # Whole numbers: for others all times would be changed into such.
+    edges = (scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)).astype(np.int64)
     places = np.searchsorted(times, edges, "left")
     carried = np.full(columns, np.nan, dtype=np.float32)
     known = places[:-1] > 0

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
+from labapp.clock import NS
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui.language import counted, number, tr
 from labapp.ui.replay import time_drawing as drawing
@@ -30,6 +31,8 @@ from labapp.ui.widgets.painting import color, font, metrics, pen
 BAR_PX, GAP_PX = 16, 4
 """A bar of a row, and what lies between two."""
 CURVE_PX = 26
+COARSE_NS = NS // 2
+"""From so much time a pixel on, moves of a dial within it are one."""
 SIGN_PX, SIGN_APART = 12, 3
 LEVEL_PX, COMPACT_PX = 13, 7
 """Of codes that overlap: from one bar to the next, with and without room for words."""
@@ -188,25 +191,32 @@ class MoveRow(Row):
         self._times = lane.times
         self._dials = lane.values
         self._last = int(lane.values.max(initial=0))
+        # Of a hand that holds a dial for long, one move each few steps is enough from afar.
+        steps = lane.times // COARSE_NS * (self._last + 1) + lane.values.astype(np.int64)
+        self._coarse = np.sort(np.unique(steps, return_index=True)[1])
+        self._coarse_times = lane.times[self._coarse]
         self.set_compact(compact=False)
 
     def set_compact(self, *, compact: bool) -> None:
         self.height = 14 if compact else 22
         step = min(4.0, (self.height - 5) / max(1, self._last))
         self._y = (self.height - 2 - self._last * step) / 2 + self._dials.astype(np.float64) * step
+        self._coarse_y = self._y[self._coarse]
 
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         scale = view.scale
-        first = int(np.searchsorted(self._times, scale.left_ns, "left"))
-        last = int(np.searchsorted(self._times, scale.right_ns, "right"))
-        x = scale.places(self._times[first:last])
+        times, heights = self._times, self._y
+        if scale.ns_per_px > COARSE_NS:
+            times, heights = self._coarse_times, self._coarse_y
+        first = int(np.searchsorted(times, int(scale.left_ns), "left"))
+        last = int(np.searchsorted(times, int(scale.right_ns), "right"))
+        x = scale.places(times[first:last])
         band = (top, float(self.height))
-        ink = color(view.palette.accent)
-        drawing.draw_dots(painter, view, band, x, self._y[first:last], ink)
+        drawing.draw_dots(painter, view, band, x, heights[first:last], view.palette.color("accent"))
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
-        first = int(np.searchsorted(self._times, t_ns - near_ns, "left"))
-        last = int(np.searchsorted(self._times, t_ns + near_ns, "right"))
+        first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
+        last = int(np.searchsorted(self._times, int(t_ns + near_ns), "right"))
         if first == last:
             return ""
         dials = sorted({int(dial) + 1 for dial in self._dials[first:last].tolist()})
@@ -267,8 +277,8 @@ class _Points:
     def paint(self, painter: QPainter, middle: float, view: View) -> None:
         scale, p = view.scale, view.palette
         room_ns = scale.ns_per_px * SIGN_PX
-        first = int(np.searchsorted(self._times, scale.left_ns - room_ns, "left"))
-        last = int(np.searchsorted(self._times, scale.right_ns + room_ns, "right"))
+        first = int(np.searchsorted(self._times, int(scale.left_ns - room_ns), "left"))
+        last = int(np.searchsorted(self._times, int(scale.right_ns + room_ns), "right"))
         if first == last:
             return
         x = scale.x0 + (self._times[first:last] - scale.left_ns) / scale.ns_per_px
@@ -287,8 +297,8 @@ class _Points:
                 drawing.draw_label(painter, room, point.label, color(p.ink))
 
     def tip(self, t_ns: int, near_ns: float) -> str:
-        first = int(np.searchsorted(self._times, t_ns - near_ns, "left"))
-        last = int(np.searchsorted(self._times, t_ns + near_ns, "right"))
+        first = int(np.searchsorted(self._times, int(t_ns - near_ns), "left"))
+        last = int(np.searchsorted(self._times, int(t_ns + near_ns), "right"))
         near = sorted(self._points[first:last], key=lambda point: abs(point.t_ns - t_ns))[:3]
         return "\n".join(point.tip for point in near)
 
