@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -102,6 +102,69 @@ def results(folder: Path) -> QImage:
         if name == "r03-results":
             return picture(window)
     raise LookupError("r03-results")
+
+
+def coding(folder: Path) -> QImage:
+    """A session of a simulated participant that thinks aloud, half coded; the voice is made up."""
+    import shutil
+    from dataclasses import replace
+
+    from PySide6.QtTest import QTest
+
+    from labapp import resources
+    from labapp.annotations import codebook as codebooks
+    from labapp.annotations import store
+    from labapp.annotations.segmenting import segment_session
+    from labapp.annotations.simulated import SIMULATED
+    from labapp.journal.opening import open_record
+    from labapp.simulation.at_scale import simulate_at_scale
+    from labapp.ui.replay.coding_request import CodingRequest
+    from labapp.ui.replay.coding_window import open_coding_window
+
+    (path,) = simulate_at_scale(
+        "quickstart", 1, "understanding", folder / "data", 3, thinks_aloud=True
+    )
+    book = path.parent / "codebook.yaml"
+    shutil.copy(resources.assets() / "codebooks" / "think-aloud.yaml", book)
+    segment_session(path, "anna", freeze=True)
+    annotations = store.annotations_of(open_record(path))
+    units = annotations.segmentation.units
+    middle = units[len(units) // 2]
+    codebook = codebooks.read(book)
+    hidden = ("names", "outcomes", "future")
+    with store.open_marks(path, "anna", codebook, blind=hidden) as marks:
+        for mark in annotations.raters[SIMULATED].marks:
+            if mark.t1_ns <= middle.t0_ns:
+                marks.put(replace(mark, rater="anna"))
+    coded = open_coding_window(path, CodingRequest("anna", None, "independent", hidden))
+    window = coded.window
+    window.timeline.set_peaks(MadeUpVoice([(unit.t0_ns, unit.t1_ns) for unit in units]))
+    window.open(middle.t0_ns + 1_200_000_000)
+    coded.coding.go_to(middle.id)
+    QTest.qWait(600)
+    image = picture(window)
+    window.close()
+    return image
+
+
+class MadeUpVoice:
+    """A waveform that is loud where somebody speaks; stretches: session times in ns."""
+
+    def __init__(self, stretches: list[tuple[int, int]]) -> None:
+        self._stretches = stretches
+
+    def between(self, t0_ns: int, t1_ns: int, columns: int) -> tuple[Any, Any]:
+        import numpy as np
+
+        edges = np.linspace(t0_ns, t1_ns, columns)
+        loud = np.zeros(columns)
+        for begins, ends in self._stretches:
+            at = (edges - begins) / (ends - begins)
+            inside = (at > 0) & (at < 1)
+            beats = 0.55 + 0.45 * np.sin(edges / 4.7e7) * np.sin(edges / 1.9e7 + begins)
+            loud += inside * beats * np.sin(np.pi * np.clip(at, 0, 1)) ** 0.4
+        high = (200 + 17_000 * loud).astype(np.int16)
+        return -high, high
 
 
 def judging(folder: Path) -> QImage:
@@ -255,6 +318,7 @@ PICTURES = {
     "unmasking.jpg": "A face of which little is shown, and the same one of which more is",
     "questionnaire.png": "The questionnaire as a participant sees it, two statements answered",
     "results.png": "The page Results of the home, with six sessions analysed",
+    "coding.png": "A session in the coding window",
 }
 """What each shows; pages say it where they show it."""
 MAKERS = {
@@ -264,6 +328,7 @@ MAKERS = {
     "unmasking.jpg": unmasking,
     "questionnaire.png": questionnaire,
     "results.png": results,
+    "coding.png": coding,
 }
 
 if __name__ == "__main__":

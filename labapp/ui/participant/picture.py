@@ -155,6 +155,8 @@ class WindowPicture:
         self.looks_left = max(0, self.looks_left - 1)
         pixmap = QPixmap(fitted * ratio)
         pixmap.setDevicePixelRatio(ratio)
+        # At 125 % its last column or row is one that the window fills in part.
+        pixmap.fill(self.session.palette.color("ground"))
         painter = QPainter(pixmap)
         if fitted != whole:  # else its pictures would be smoother than in the window itself
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
