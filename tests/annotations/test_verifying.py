@@ -132,6 +132,15 @@ def test_lines_that_no_labapp_wrote_are_refused(
         store.annotations_of(open_record(session))
 
 
+@pytest.mark.parametrize("journal", [None, [1], {}, 5, ""])
+def test_a_file_that_names_no_session_is_of_another_one(session: Path, journal: Any) -> None:
+    path = rater_file(session, "anna")
+    opened, *rest = read(path).lines
+    path.write_bytes(as_bytes([opened._replace(body={**opened.body, "journal": journal}), *rest]))
+    with pytest.raises(AnnotationError, match="its journal is not the one that was coded"):
+        store.annotations_of(open_record(session))
+
+
 def test_a_line_of_a_newer_labapp_is_told(session: Path) -> None:
     path = rater_file(session, "anna")
     lines = read(path).lines
