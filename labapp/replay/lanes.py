@@ -193,11 +193,13 @@ def _hidden(blind: Collection[Blinding]) -> frozenset[LaneId]:
 
 
 def _with_sound(lanes: Iterable[Lane], sound: Spans) -> Lane:
-    """The lane of sound: where it was recorded and lost, and what was noticed of it."""
+    """The lane of sound: where it was recorded and lost, and what was noticed of it. Of a session
+    without any it does not say of every moment that there is none."""
     noticed = [item for lane in lanes if lane.id == "sound" for item in lane.items]
+    absent = [LaneItem(_absence(cause), t0, t1, cause) for t0, t1, cause in sound.gaps]
     items = [
         *(LaneItem("recorded", span.t0_ns, span.t1_ns) for span in sound.spans),
-        *(LaneItem(_absence(cause), t0_ns, t1_ns, cause) for t0_ns, t1_ns, cause in sound.gaps),
+        *(item for item in absent if sound.spans or item.kind == "lost"),
         *(item for item in noticed if item.kind != "lost"),
     ]
     return Lane("sound", "spans", tuple(sorted(items, key=lambda item: item.t0_ns)))

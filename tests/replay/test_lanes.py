@@ -214,3 +214,12 @@ def test_events_that_were_read_already_give_the_same_lanes(tmp_path: Path) -> No
     ):
         assert lane_read.items == lane_given.items
         np.testing.assert_array_equal(lane_read.values, lane_given.values)
+
+
+def test_sound_that_is_not_there_any_more_is_lost_and_none_is_none(tmp_path: Path) -> None:
+    record = open_record(golden_session(tmp_path))
+    none = Sound((), ((0, 124 * NS, "not_recorded"),))
+    assert not any(lane.id == "sound" for lane in lanes_of(record, sound=none))
+    gone = Sound((), ((NS, 72 * NS, "missing"), (72 * NS, 124 * NS, "not_recorded")))
+    (item,) = lane(lanes_of(record, sound=gone), "sound").items
+    assert (item.kind, item.text, item.t1_ns) == ("lost", "missing", 72 * NS)

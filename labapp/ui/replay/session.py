@@ -132,7 +132,7 @@ def _opened(record: Record) -> OpenedSession:
     peaks = Peaks(sound) if sound.spans else None
     lanes = lanes_of(
         record,
-        sound=sound if sound.spans else None,
+        sound=sound,
         answers=every_mark(),
         events=history.events,
     )

@@ -17,7 +17,7 @@ from labapp.ui.replay import time_drawing as drawing
 from labapp.ui.replay.lane_words import item_label, item_tip
 from labapp.ui.replay.time_drawing import View
 from labapp.ui.replay.time_scale import TimeScale, exact_time
-from labapp.ui.widgets.painting import pen
+from labapp.ui.widgets.painting import metrics, pen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ class Voice:
         painter.drawLine(QPointF(scale.x0, middle), QPointF(scale.x0 + scale.width, middle))
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
-        else:
+        elif not any(item.kind in ABSENT for item in self._items):
             room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
             words = tr("No sound was recorded.")
             drawing.draw_label(painter, room, words, p.color("secondary"))
@@ -172,7 +172,8 @@ class Voice:
         rect = _rect(view.scale, band, item)
         words = drawing.elided(item_label(item, {}), int(rect.width() - 4))
         if words == item_label(item, {}):
-            low = QRectF(rect.left(), band[0] + band[1] - 18, rect.width(), 16)
+            width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
+            low = QRectF(rect.left(), band[0] + band[1] - 17, min(rect.width(), width), 16)
             painter.fillRect(low, view.palette.color("card"))
             ink = view.palette.color(ABSENT[item.kind])
             drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
@@ -206,7 +207,8 @@ class Voice:
             if item.kind == "lost":
                 left = rect.left() + (item.t0_ns - scale.begin_ns) / whole * rect.width()
                 width = max(1.0, (item.t1_ns - item.t0_ns) / whole * rect.width())
-                painter.fillRect(QRectF(left, rect.top(), width, rect.height()), p.color("alarm"))
+                lost = QRectF(left, rect.top(), width, rect.height())
+                painter.fillRect(lost, drawing.hatch(p.alarm) if width > 6 else p.color("alarm"))
 
     def _loudness(self, scale: TimeScale, count: int, view: View) -> NDArray[np.uint32]:
         """The strip as ARGB pixels, shape (count,); the sound is asked for once a width."""
