@@ -101,7 +101,12 @@ def test_the_page_says_what_the_commands_say(page: CodingPage, coded: Path, qtbo
     page.rater.setText("anna")
     page.freeze_requested.emit(coded.name, "nobody else")
     qtbot.waitUntil(lambda: "is no name for a rater" in page.about.text(), timeout=30_000)
+    QTest.keyClick(page.rater, Qt.Key.Key_Return)
     work.close()
+    again = CodingPage(theme.LIGHT)
+    qtbot.addWidget(again)
+    CodingWork(again).close()
+    assert again.rater_name == "anna"  # who coded last on this machine
 
 
 def test_every_unit_with_a_code_is_found(coded: Path) -> None:

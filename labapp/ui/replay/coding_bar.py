@@ -50,6 +50,7 @@ class CodingBar(QWidget):
         row.addStretch(1)
         for widget in (self.saved, self.search, self.done):
             row.addWidget(widget)
+        self.setFixedHeight(theme.TARGET_HEIGHT)
         self.done.clicked.connect(self.done_pressed)
         self.search.clicked.connect(self.find_pressed)
         coding.state_changed.connect(self.show_state)

@@ -29,6 +29,8 @@ from labapp.ui.theme import Palette
 
 SPEAKER_KEYS = {"p": "participant", "m": "moderator", "o": "other"}
 MOST_MATCHES = 200
+FIELD_WIDTH = 400
+"""Of a question that stands over the window."""
 WHILE_TYPING = frozenset(
     {"leave", "undo", "redo", "find", "play", "split", "begin_here", "end_here", "speaker"}
 )
@@ -76,6 +78,7 @@ class CodingDesk(QObject):
         column.addWidget(self.units, 1)
         column.addWidget(self.field)
         self._matches: list[Match] = []
+        self._over: QWidget | None = None
         self._connect()
         self.show_all()
 
@@ -97,6 +100,32 @@ class CodingDesk(QObject):
         self.bar.done_pressed.connect(self.ask_done)
         self.bar.find_pressed.connect(self.find)
         self.field.left.connect(self._back)
+
+    def float_field(self, window: QWidget | None) -> None:
+        """Where there is little room, questions stand over the window instead of in the list."""
+        asked = self.field.question is not None
+        self._over = window
+        column = self.said.layout()
+        assert column is not None
+        if window is not None:
+            column.removeWidget(self.field)
+            self.field.setParent(window)
+        else:
+            column.addWidget(self.field)
+        self.field.setVisible(asked)
+        self.place_field()
+
+    def place_field(self) -> None:
+        """Over the window: at the bottom of the list, as high as it needs to be."""
+        if self._over is None:
+            return
+        self.field.setFixedWidth(min(FIELD_WIDTH, self._over.width() - 2 * theme.SPACE_L))
+        self.field.adjustSize()
+        corner = self.said.mapTo(self._over, self.said.rect().topLeft())
+        left = min(corner.x(), self._over.width() - self.field.width() - theme.SPACE_L)
+        room = self._over.height() - self.field.height() - theme.SPACE_L
+        self.field.move(max(theme.SPACE_L, left), max(theme.SPACE_L, min(corner.y() + 60, room)))
+        self.field.raise_()
 
     # --- what is shown ----------------------------------------------------------------------------
 

@@ -75,13 +75,16 @@ class CodingField(QFrame):
     Signals
     -------
     left() : nothing is asked any more.
+    grown() : it needs another height.
     """
 
     left = Signal()
+    grown = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "band")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._question: Question | None = None
         self.title = bits.label(role="strong", wrap=True)
         self.line = _Line()
@@ -131,6 +134,7 @@ class CodingField(QFrame):
         self.yes.setText(question.yes)
         self._look(question.text)
         self.show()
+        self.grown.emit()
         target = self.line if question.typed else self.yes
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         if question.typed:
@@ -173,6 +177,7 @@ class CodingField(QFrame):
         rows = min(len(answers), SHOWN)
         self.answers.setFixedHeight(rows * ROW_PX + 4)
         self.answers.setVisible(bool(answers))
+        self.grown.emit()
 
     def _move(self, by: int) -> None:
         count = self.answers.count()

@@ -92,6 +92,10 @@ class CodingWindow(QObject):
         if side.wide == self._wide:
             return
         self._wide = side.wide
+        self.desk.bar.set_narrow(not side.wide)
+        side.text.heading.setVisible(side.wide)
+        side.text.remark.setVisible(side.wide)
+        self.desk.float_field(None if side.wide else self.window)
         if side.wide:
             palette.join()
             side.set_panels([(tr("Code list"), palette)])
@@ -99,10 +103,14 @@ class CodingWindow(QObject):
             facts = palette.part()
             side.set_panels([(tr("Code list"), palette), (tr("This unit"), facts)])
 
+    def _resized(self) -> None:
+        self._set_wide()
+        self.desk.place_field()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.window:
             # behind the window's own turn, which says whether there is room
-            QTimer.singleShot(0, self, self._set_wide)
+            QTimer.singleShot(0, self, self._resized)
         return False
 
     def _connect(self) -> None:
@@ -116,6 +124,7 @@ class CodingWindow(QObject):
         coding.current_changed.connect(self._show_current)
         desk.notice.connect(window.transport.tell)
         desk.failed.connect(self._tell)
+        desk.field.grown.connect(desk.place_field)
 
     def _veil(self) -> None:
         """Hide what the rater is not to see."""

@@ -168,7 +168,7 @@ class CodeRows(QWidget):
         painter.setFont(font(SECTION_PX, True))
         painter.setPen(color(p.accent if active else p.secondary))
         low = int(Qt.AlignmentFlag.AlignVCenter)
-        text = ("▸ " if active else "") + tier.name.upper()
+        text = ("▸ " if active else "") + tier.title.upper()
         width = metrics(SECTION_PX, True).horizontalAdvance(text)
         painter.drawText(box, low, text)
         painter.setPen(color(p.secondary))
@@ -236,6 +236,8 @@ class CodePalette(QWidget):
         below = QWidget()
         column = bits.column(below, theme.SPACE_XS)
         for widget in (self.unit_head, self.facts, self.code_head, self.definition):
+            if widget is self.code_head:
+                column.addSpacing(theme.SPACE_XS)
             column.addWidget(widget)
         column.addStretch(1)
         self._below = bits.Scrolling(below, BELOW_PX)
@@ -266,7 +268,7 @@ class CodePalette(QWidget):
         self._focused = code
         self._show_definition("")
         if (place := self.rows.place_of(code)) is not None:
-            self._scroll.ensureVisible(0, place[0] + place[1] // 2, 0, place[1])
+            self._scroll.ensureVisible(0, place[0] + place[1] // 2, 0, place[1] // 2)
 
     def set_facts(self, text: str) -> None:
         """Say what is known of the current unit."""

@@ -195,6 +195,7 @@ class UnitsList(QAbstractScrollArea):
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self._place_editor()
         self.editor.show()
+        self._place_editor()  # it knows its lines by its width
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +16,25 @@ from labapp.journal.sessions import SessionSummary
 from labapp.reading.values import json_value
 from labapp.ui.language import tr
 from labapp.ui.outside import open_outside
+from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.researcher.coding_page import CodingPage, Draw
 from labapp.ui.researcher.job import Ended, Job
+
+FILE = "coding.json"
+WINDOW = "page for coding"
+
+
+@dataclass(frozen=True)
+class CodingChoices:
+    """The last choices on the page.
+
+    Attributes
+    ----------
+    rater : str
+        Who coded last on this machine.
+    """
+
+    rater: str = ""
 
 
 class CodingWork(QObject):
@@ -36,6 +54,13 @@ class CodingWork(QObject):
         self._work.ended.connect(self._worked)
         self._out: Path | None = None
         page.study_chosen.connect(self.choose)
+        page.rater_changed.connect(self._remember)
+        try:
+            self._choices = read_choices(FILE, CodingChoices(), WINDOW)
+        except LabappError as error:
+            self._choices = CodingChoices()
+            self._tell(error)
+        page.rater.setText(self._choices.rater)
         page.open_requested.connect(self.open)
         page.segment_requested.connect(partial(self._segment, freeze=False))
         page.freeze_requested.connect(partial(self._segment, freeze=True))
@@ -67,6 +92,15 @@ class CodingWork(QObject):
             self.refresh()
         else:
             self.page.units.rest()
+
+    def _remember(self, rater: str) -> None:
+        if rater == self._choices.rater:
+            return
+        self._choices = CodingChoices(rater)
+        try:
+            write_choices(FILE, self._choices, WINDOW)
+        except LabappError as error:
+            self._tell(error)
 
     def choose(self, study: str) -> None:
         """Show another study."""
