@@ -22,7 +22,16 @@ from labapp.analysis.coding_counts import (
 )
 from labapp.analysis.notes_section import natural
 from labapp.analysis.tables import Tables
-from labapp.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, figure_width, style
+from labapp.figure_style import (
+    ACCENT,
+    HAIRLINE,
+    INK,
+    SECONDARY,
+    SERIES,
+    figure_width,
+    panels_across,
+    style,
+)
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, add_heading, shortened
 from labapp.report.finishing import SAID
@@ -32,6 +41,10 @@ from labapp.report.listing import records
 
 MOST_LEVELS = 7
 """So many models, or levels of a factor, are told apart in a figure."""
+LEVELS = (ACCENT, INK, SECONDARY, *SERIES)
+"""Colours of levels; their marks differ, too."""
+LETTERS_PER_IN = 12.0
+"""Of names above a figure."""
 MOST_SESSIONS = 12
 """Sessions with a timeline of their own."""
 ROW_IN = 0.24
@@ -103,7 +116,7 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
     """A row a code, in it a point a level with its interval."""
     codes = _ordered_codes(counts)
     names = sorted(counts["level"].dropna().unique()) if by else [""]
-    high = ROW_IN * len(codes) * max(1.2, 0.85 * len(names)) + 0.9 + 0.2 * (len(names) > 1)
+    high = ROW_IN * len(codes) * max(1.2, 0.7 * len(names)) + 0.9 + 0.2 * (len(names) > 1)
     with mpl.rc_context(style()):
         figure, (ax,) = kit.panels(1, 1, high, width_in=figure_width())
         kit.rows(ax, _names([_code_name(tier, code, codes) for tier, code in codes]))
@@ -116,19 +129,23 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
                 own = own[own["level"] == level] if by else own
                 if own.empty or not int(own["n_participants"].iloc[0]):
                     continue
-                _point(ax, records(own)[0], row + shift, marker, f"C{place}" if by else ACCENT)
+                _point(ax, records(own)[0], row + shift, marker, LEVELS[place])
             if by:
-                kit.points(ax, [], [], marker, color=f"C{place}", label=level, markersize=6)
-        ax.set_xlim(0, 112)
+                kit.points(ax, [], [], marker, color=LEVELS[place], label=level, markersize=6)
+        ax.set_xlim(-1.5, 112)
         ax.set_xticks(range(0, 101, 20))
         ax.set_xlabel("Participants who said it, %")
         if by:
-            legend = figure.legend(
-                loc="outside upper left", ncols=min(4, len(names)), frameon=False
-            )
+            legend = figure.legend(loc="outside upper left", ncols=_across(names), frameon=False)
             for told in legend.get_texts():
                 told.set_label(SAID)
         return figure
+
+
+def _across(names: Sequence[str]) -> int:
+    """So many names stand beside each other above a figure."""
+    letters = LETTERS_PER_IN * figure_width()
+    return int(min(4, len(names), max(1, letters // (max(map(len, names)) + 6))))
 
 
 def _names(names: Sequence[str]) -> list[Verbatim]:
@@ -202,6 +219,8 @@ def _study(tables: Tables) -> Figure:
             kit.rows(ax, _names(names))
             ax.set_title(_code_name(tier, code, codes)).set_label(SAID)
             ax.set_xlim(left=0)
+        for ax in axes[-panels_across(3) :]:
+            ax.tick_params(labelbottom=True)
             ax.set_xlabel("min")
         return figure
 
@@ -276,7 +295,7 @@ def _trials(ax: Axes, trials: pd.DataFrame, pauses: pd.DataFrame, row: int) -> N
             0.6,
             begin / MIN,
             color=SECONDARY if good else "white",
-            edgecolor=SECONDARY,
+            edgecolor="white" if good else SECONDARY,  # so that neighbours are told apart
             linewidth=0.8,
             zorder=2,
         )

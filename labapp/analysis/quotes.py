@@ -180,9 +180,13 @@ def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
 
 
 def _cells(text: str) -> list[str]:
-    """The conditions in a text, with and without their variable."""
-    cells = [cell.strip() for cell in text.replace(";", ",").split(",")]
-    return [*cells, *(cell.partition("=")[2].strip() for cell in cells), text.strip()]
+    """The cells in a text such as `condition: a, b; order: ba`."""
+    cells: list[str] = []
+    for variable in text.split("; "):
+        name, sign, drawn = variable.partition(": ")
+        own = (drawn if sign else name).split(", ")
+        cells += [*own, *(f"{name}={cell}" for cell in own if sign)]
+    return cells
 
 
 def _as_text(values: pd.Series[Any]) -> pd.Series[str]:

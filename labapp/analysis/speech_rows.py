@@ -230,6 +230,7 @@ class _Joined:
         self._speech = speech
         self._annotations = speech.annotations
         self._units = speech.annotations.segmentation.units
+        self._by_id = {unit.id: unit for unit in self._units}
         self._happenings = happenings
         self._parts = parts
         self._attempts: dict[Place, Attempt] = {attempt.key: attempt for attempt in attempts}
@@ -349,7 +350,7 @@ class _Joined:
     def _unit_of(self, mark: Mark) -> Unit | None:
         """The unit that a mark is on, or shares most time with."""
         if mark.unit is not None:
-            return self._annotations.segmentation.unit(mark.unit)
+            return self._by_id.get(mark.unit)
         best, most = None, -1
         for unit in self._units:
             shared = min(mark.t1_ns, unit.t1_ns) - max(mark.t0_ns, unit.t0_ns)

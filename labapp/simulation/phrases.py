@@ -14,6 +14,7 @@ from types import MappingProxyType
 EXPLORES, AIMS, FOLLOWS_NUMBER, TRIES = "explores", "aims", "follows_number", "tries"
 EFFECT, NO_EFFECT = "effect", "no_effect"
 GIVES_UP, SOLVED, RECOGNISES, GUESSES = "gives_up", "solved", "recognises", "guesses"
+KNOWS, TRUSTS, SEES, CANNOT_TELL = "knows", "trusts", "sees", "cannot_tell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,34 @@ THOUGHTS: Mapping[str, Thought] = MappingProxyType(
             {"strategy": "random", "affect": "uncertain"},
             ("I am guessing here.", "No idea, I take this one.", "They all look the same to me."),
             ("Da rate ich.", "Keine Ahnung, ich nehme die.", "Für mich sehen alle gleich aus."),
+        ),
+        KNOWS: Thought(
+            {"affect": "sure"},
+            ("I know what that is.", "That one I know.", "No doubt about this one."),
+            ("Ich weiß, was das ist.", "Das kenne ich.", "Da habe ich keinen Zweifel."),
+        ),
+        TRUSTS: Thought(
+            {"strategy": "explanation", "affect": "sure"},
+            (
+                "The explanation points there, so I go with it.",
+                "If it says so, I believe it.",
+                "I follow what it shows me.",
+            ),
+            (
+                "Die Erklärung zeigt dorthin, also nehme ich das.",
+                "Wenn es das sagt, glaube ich es.",
+                "Ich folge dem, was es mir zeigt.",
+            ),
+        ),
+        SEES: Thought(
+            {"affect": "sure"},
+            ("I can see it.", "Got it.", "That is clear."),
+            ("Das sehe ich.", "Hab es.", "Das ist klar."),
+        ),
+        CANNOT_TELL: Thought(
+            {"affect": "uncertain"},
+            ("I can't tell.", "Too little to see.", "No idea what that is."),
+            ("Das erkenne ich nicht.", "Zu wenig zu sehen.", "Keine Ahnung, was das ist."),
         ),
     }
 )

@@ -28,7 +28,7 @@ def placed(made: Tables) -> Tables:
         onset_s=[10.0 * n for n in range(len(made.coded))],
         onset_working_s=[10.0 * n for n in range(len(made.coded))],
         text=[f"*this* one, number {n}" for n in range(len(made.coded))],
-        conditions="colour=red, order=ab",
+        conditions="colour: red, warm; order: ab",
         solved=True,
     ).astype({"text": "string", "conditions": "string", "solved": "boolean"})
     return Tables.of({**made.small(), "coded": coded}, made.snapshots)

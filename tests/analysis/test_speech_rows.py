@@ -36,8 +36,10 @@ from labapp.events import Event, payload_of
 from labapp.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
 from labapp.events.trials import TrialEnded
 from labapp.events.voice import AudioBlock, AudioGap, AudioStarted
+from labapp.report.listing import records
 from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
+from labapp.simulation.jobs import simulate_study
 from labapp.study.loading import load as load_study
 from labapp.tasks.reconstruction.events import (
     DialMoved,
@@ -377,3 +379,34 @@ def test_a_session_without_speech_has_empty_tables(tmp_path: Path) -> None:
         frame = tables.by_name()[name]
         assert frame.empty
         assert "included" in frame
+
+
+@pytest.mark.parametrize(
+    ("study", "strategy", "table", "right"),
+    [
+        ("gradcam-distinction", "explanation", "judgements", "right_distinction"),
+        ("unmasking-faces", "understanding", "annotations", "correct"),
+    ],
+)
+def test_codes_meet_the_outcomes_of_every_task(
+    tmp_path: Path, study: str, strategy: str, table: str, right: str
+) -> None:
+    """Whether an answer was right is as the task's own table says."""
+    (path,) = simulate_study(study, 1, strategy, tmp_path / "out", 1, thinks_aloud=True)
+    tables = load(path)
+    own = {
+        (row["stage"], row["trial"], row["attempt"]): row[right]
+        for row in records(tables.by_name()[table])
+    }
+    events = list(read_verified_events(path))
+    coded = [row for row in records(tables.coded) if row["trial"] is not None]
+    judged = 0
+    for row in coded:
+        told = expected(events, round(row["onset_s"] * NS), round(row["offset_s"] * NS))
+        for name in ("stage", "trial", "attempt", "outcome", "dial_moves", "alignment_onset"):
+            assert row[name] == told[name]
+        key = (row["stage"], row["trial"], row["attempt"])
+        if key in own:
+            assert row["correct"] == own[key]
+            judged += row["correct"] is not None
+    assert judged > 10

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from labapp.events.commands import Next, ShowQuestion
-from labapp.plugins.simulated import Actor
+from labapp.plugins.simulated import Actor, SimulatedParticipant, TrialKey
+from labapp.simulation.phrases import GUESSES, KNOWS, TRUSTS
 from labapp.study.assignment import generator
 from labapp.tasks.judging import answering
 from labapp.tasks.judging.commands import CloseDescription, OpenDescription
@@ -12,6 +13,8 @@ from labapp.tasks.judging.machine import JudgingTask, WarmUpTask
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, WarmUpPart
 from labapp.tasks.judging.state import PhotoTrial
 
+FOLLOWS = "explanation"
+"""The strategy that goes by what it is shown."""
 TREE_RATE = 0.3
 """How often somebody who reads about a method looks at its whole tree before going on."""
 
@@ -29,8 +32,17 @@ class MethodReader(Actor[MethodPart]):
             participant.send(Next(), participant.pace.read_s)
 
 
+def _thought(strategy: str) -> str:
+    """What an answer goes by."""
+    return KNOWS if strategy in answering.KNOW else TRUSTS if strategy == FOLLOWS else GUESSES
+
+
 class Judge(Actor[JudgingPart | WarmUpPart]):
     """Answers about the photo, or the exercise, on the screen."""
+
+    def __init__(self, part: JudgingPart | WarmUpPart, participant: SimulatedParticipant) -> None:
+        super().__init__(part, participant)
+        self._spoken: TrialKey | None = None
 
     def act(self) -> None:
         participant, runner, part = self.participant, self.participant.runner, self.part
@@ -48,6 +60,9 @@ class Judge(Actor[JudgingPart | WarmUpPart]):
             steps = answering.exercise_steps(task, trial, participant.strategy, rng)
             participant.go_through(key, steps)
         elif isinstance(task, JudgingTask):
+            if self._spoken != key:
+                self._spoken = key
+                participant.think_aloud(_thought(participant.strategy))
             # By study too: whoever guesses in two of them guesses anew in each.
             rng = generator(*participant.seed, task.study, part.id, trial.number)
             participant.go_through(key, answering.steps(task, trial, participant.strategy, rng))

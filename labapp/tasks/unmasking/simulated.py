@@ -5,6 +5,7 @@ from __future__ import annotations
 from labapp.clock import NS
 from labapp.events import Source
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
+from labapp.simulation.phrases import CANNOT_TELL, SEES
 from labapp.tasks.unmasking.commands import Respond, StimulusPainted
 from labapp.tasks.unmasking.observer import Annotator, Observer, Reply
 from labapp.tasks.unmasking.plan import UnmaskingPart
@@ -40,6 +41,8 @@ class Observing(Actor[UnmaskingPart]):
         if self._trial != key or self._reply is None:
             self._trial = key
             self._reply = self._annotator().reply(part, trial.number, trial.attempt)
+            named = part.class_of(self._reply.response) is not None
+            participant.think_aloud(SEES if named else CANNOT_TELL)
         reply = self._reply
         reaction_ms = reply.reaction_ms * participant.pace.reaction
         wanted_ns = trial.painted_ns + round(reaction_ms * NS / 1000)
