@@ -98,8 +98,8 @@ class _FilesInMemory:
         return sorted(self.files)
 
     def folders(self, pattern: str) -> list[str]:
-        above = {name.rpartition("/")[0] for name in self.files}
-        return sorted(folder for folder in above if PurePosixPath(folder).match(pattern))
+        above = {PurePosixPath(name).parent for name in self.files}
+        return sorted(str(folder) for folder in above if folder.match(pattern))
 
     def has(self, name: str) -> bool:
         return name in self.files

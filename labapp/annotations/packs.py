@@ -328,7 +328,7 @@ def is_pack(path: Path) -> bool:
     """Whether a path is a pack: its archive, or its folder."""
     if files.is_folder(path):
         return files.is_file(path / FILE)
-    if not files.is_file(path) or not zipfile.is_zipfile(path):
+    if not files.is_file(path):
         return False
     try:
         with archives.archive(path) as archive:
