@@ -9,10 +9,10 @@ from typing import Any
 from labapp.annotations.codebook import Code, Codebook, Tier
 from labapp.annotations.model import Mark
 
-CODE_DEFINITION = ("tier", "name", "kind", "when", "not_", "examples", "parent")
-"""What a code means: who coded by another one of these coded something else. Keys and colours do
-not matter."""
-TIER_DEFINITION = ("exclusive", "on", "optional", "values")
+CODE_DEFINITION = ("tier", "kind", "when", "not_", "parent")
+"""What a code means: who coded by another one of these coded something else. Names, examples, keys
+and colours do not matter."""
+TIER_DEFINITION = ("exclusive", "on", "values")
 _KEYS = {"not_": "not"}
 
 

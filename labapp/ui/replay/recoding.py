@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import Code, Codebook
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.codebook_diff import outdated_marks
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.model import Mark, RaterMarks, Unit
 from labapp.errors import AnnotationError
@@ -19,21 +20,7 @@ def outdated(
     marks: Iterable[Mark], codebook: Codebook, versions: Mapping[str, Codebook]
 ) -> frozenset[str]:
     """The ids of marks that were given by another definition than the one that holds now."""
-    stale = set()
-    for mark in marks:
-        if mark.codebook == codebook.sha256:
-            continue
-        before = versions.get(mark.codebook)
-        old = None if before is None else before.code(mark.code)
-        if old is None or _definition(old) != _definition(codebook.code(mark.code)):
-            stale.add(mark.id)
-    return frozenset(stale)
-
-
-def _definition(code: Code | None) -> tuple[object, ...]:
-    if code is None:
-        return ()
-    return code.when, code.not_, code.tier, code.parent, code.retired
+    return frozenset(old.mark.id for old in outdated_marks(marks, codebook, versions))
 
 
 def disagreements(
