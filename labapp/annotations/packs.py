@@ -175,10 +175,9 @@ def make_pack(
         access.own_folder(hidden, exist_ok=False)
         top = hidden / f"{study.name}-{rater}"
         access.own_folder(top)
-        heads, rows = {}, []
+        heads, counts, rows = {}, {}, []
         for session, mine in assigned:
-            head, row = _add_session(top, session, mine)
-            heads[session.name] = head
+            heads[session.name], counts[session.name], row = _add_session(top, session, mine)
             rows.append(row)
         for book in books:
             _write(top / f"codebook-{book.id}.yaml", book.content)
@@ -209,6 +208,7 @@ def make_pack(
             pack=name,
             round=round,
             journals=heads,
+            lines=counts,
             codebooks=sorted(book.sha256 for book in books),
         )
         archive = hidden / "pack.zip"
@@ -228,9 +228,9 @@ def make_pack(
 
 def _add_session(
     top: Path, session: AnnotatedSession, own: Sequence[Assignment]
-) -> tuple[str, tuple[str, int, bool, bool]]:
-    """Write the folder of a session and its units and text; the head of its journal, and its row of
-    the report."""
+) -> tuple[str, dict[str, int], tuple[str, int, bool, bool]]:
+    """Write the folder of a session and its units and text; the head of its journal, how many lines
+    units and text have, and its row of the report."""
     record, annotations = session.record, session.annotations
     units = [
         unit
@@ -246,12 +246,14 @@ def _add_session(
     head = write_pack_session(folder, record, stretches, annotations.redactions, sound=sound)
     identity = {"journal": head, "sound": {}, "by": annotations.segmentation.by or "units"}
     below = top / ANNOTATIONS / session.name
-    _write_lines(below / UNITS, _unit_lines(identity, units))
+    spoken = _unit_lines(identity, units)
+    _write_lines(below / UNITS, spoken)
     texts = _text_lines(identity, annotations, units)
     if len(texts) > 1:
         _write_lines(below / TRANSCRIPT, texts)
     heard = any((folder / "audio").glob("*.wav"))
-    return head, (session.name, len(units), heard, len(texts) > 1)
+    counts = {UNITS: len(spoken), TRANSCRIPT: len(texts) if len(texts) > 1 else 0}
+    return head, counts, (session.name, len(units), heard, len(texts) > 1)
 
 
 Entries = list[tuple[str, Mapping[str, Any]]]

@@ -6,7 +6,7 @@ Nothing is ever overwritten: lines that are there stay, and what both have count
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,7 +20,14 @@ from labapp.annotations.lines import Line, checked, merged, parse
 from labapp.annotations.marks import OPENED, MarksFold
 from labapp.annotations.model import Mark
 from labapp.annotations.pack_session import MARGIN_NS
-from labapp.annotations.places import ANNOTATIONS, LINES, RATERS, rater_file
+from labapp.annotations.places import (
+    ANNOTATIONS,
+    LINES,
+    RATERS,
+    TRANSCRIPT,
+    UNITS,
+    rater_file,
+)
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
 from labapp.errors import AnnotationError
 from labapp.journal.tree import FolderTree, Tree, ZipTree
@@ -45,6 +52,8 @@ class Received:
         Marks that lie outside of what was assigned.
     status : str
         See `labapp.annotations.model.Status`.
+    ignored : int
+        Changes of texts and units in the pack: these are the study's, and are not taken in.
     """
 
     session: str
@@ -53,6 +62,7 @@ class Received:
     lines: int
     beyond: int
     status: str
+    ignored: int = 0
 
 
 def receive(study: Path, path: Path) -> list[Received]:
@@ -78,7 +88,7 @@ def receive(study: Path, path: Path) -> list[Received]:
     sessions = study_sessions(study)
     usable = {session.name: session for session in sessions.usable}
     ready = []
-    for place, content in _rater_files(path):
+    for place, content, beside in _rater_files(path):
         lines = checked(parse(content), place).lines
         fold = MarksFold()
         fold_lines(fold, lines, place)
@@ -94,7 +104,8 @@ def receive(study: Path, path: Path) -> list[Received]:
             )
         session = usable[name]
         _refuse_changed(place, study, session, fold, pack)
-        ready.append((session, str(fold.opened["rater"]), lines, fold))
+        ignored = _changes(beside, pack, name)
+        ready.append((session, str(fold.opened["rater"]), lines, fold, ignored))
     if not ready:
         raise AnnotationError(
             f"{path} holds no marks.",
@@ -103,21 +114,33 @@ def receive(study: Path, path: Path) -> list[Received]:
         )
     assignments = assignments_of_study(study)
     received = []
-    for session, rater, lines, fold in ready:
+    for session, rater, lines, fold, ignored in ready:
         own = [a for a in assignments if (a.session, a.rater) == (session.name, rater)]
         beyond = sum(
             not any(a.t0_ns - MARGIN_NS <= mark.t0_ns < a.t1_ns + MARGIN_NS for a in own)
             for mark in fold.marks.values()
         )
-        received.append(_take_in(session, rater, lines, beyond))
+        received.append(replace(_take_in(session, rater, lines, beyond), ignored=ignored))
     return received
 
 
-def _rater_files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each rater's file at a path. Raises AnnotationError."""
+def _changes(beside: Mapping[str, bytes], pack: HandedOut, session: str) -> int:
+    """How many changes of units and texts came back beside a rater's marks."""
+    handed = pack.facts.get("lines")
+    counts = handed.get(session, {}) if isinstance(handed, dict) else {}
+    made = 0
+    for name, content in beside.items():
+        later = parse(content).lines[int(counts.get(name, 0)) :]
+        made += sum(not line.kind.endswith(".opened") for line in later)
+    return made
+
+
+def _rater_files(path: Path) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:
+    """Name and content of each rater's file at a path, with the units and texts beside it. Raises
+    AnnotationError."""
     try:
         if path.suffix == LINES:
-            yield str(path), files.content(path, LARGEST)
+            yield str(path), files.content(path, LARGEST), {}
             return
         tree: Tree
         if files.is_folder(path):
@@ -130,7 +153,13 @@ def _rater_files(path: Path) -> Iterator[tuple[str, bytes]]:
             parts = PurePosixPath(name).parts
             hidden = any(part.startswith(".") for part in parts)
             if name.endswith(LINES) and len(parts) > 1 and parts[-2] == RATERS and not hidden:
-                yield f"{path}: {name}", tree.read(name, LARGEST)
+                folder = PurePosixPath(name).parent.parent
+                beside = {
+                    other: tree.read(str(folder / other), LARGEST)
+                    for other in (UNITS, TRANSCRIPT)
+                    if tree.has(str(folder / other))
+                }
+                yield f"{path}: {name}", tree.read(name, LARGEST), beside
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",

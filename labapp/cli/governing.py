@@ -257,6 +257,11 @@ def code_receive(
             f"{entry.session}: {entry.marks} marks of {entry.rater} ({entry.status}), "
             f"{entry.lines} new lines{beyond}"
         )
+        if entry.ignored:
+            say_line(
+                f"{entry.session}: not taken in are {entry.ignored} changes of units or text, "
+                "which are the study's: make them there."
+            )
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -146,6 +146,20 @@ def test_marks_come_back_and_are_merged_once(session: Path, tmp_path: Path, book
         assert len(marks.marks) == 1, "and opens for work here"
 
 
+def test_changed_text_is_not_taken_in_and_told(
+    session: Path, tmp_path: Path, book: Codebook
+) -> None:
+    pack = coded(session, tmp_path, book)
+    before = annotations_of(open_record(session)).texts
+    with open_texts(pack.folder / session.name, "ben") as texts:
+        texts.put(Text("u2", "let me hear"))
+    with open_units(pack.folder / session.name, "ben") as units:
+        units.split("u2", 29 * NS)
+    (received,) = receive(session.parent, pack.folder)
+    assert received.ignored == 2
+    assert annotations_of(open_record(session)).texts == before
+
+
 def test_a_rater_goes_on_with_what_is_not_done(
     session: Path, tmp_path: Path, book: Codebook
 ) -> None:
