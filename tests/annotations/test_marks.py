@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.annotations.codebook import Codebook, parse
-from labapp.annotations.ledger import read
+from labapp.annotations.ledger import read, write_lines
+from labapp.annotations.lines import merged
 from labapp.annotations.marks import MarksFile, MarksFold
 from labapp.annotations.model import Mark, Round, Segmentation, Unit
 from labapp.errors import AnnotationError
@@ -189,3 +190,24 @@ def test_memos_are_taken_back_too(tmp_path: Path) -> None:
         assert file.memos == {}
         file.undo()
         assert file.memos == {"session": "she was tired"}
+
+
+def test_two_copies_of_a_file_become_the_same_one_in_any_order(tmp_path: Path) -> None:
+    """Work went on on two computers from one copy."""
+    home, away = tmp_path / "home.jsonl", tmp_path / "away.jsonl"
+    with opened(home) as file:
+        common = file.give("m", t0_ns=0, t1_ns=5)
+    away.write_bytes(home.read_bytes())
+    with opened(home) as file:
+        file.remove(common.id)
+        there = file.give("a", unit="u0")
+    with opened(away) as file:
+        here = file.give("b", unit="u1")
+    first, second = read(home).lines, read(away).lines
+    results = []
+    for lines in (merged(first, second), merged(second, first)):
+        path = tmp_path / "merged.jsonl"
+        write_lines(path, lines)
+        with opened(path) as file:
+            results.append(file.marks)
+    assert results[0] == results[1] == tuple(sorted((there, here), key=lambda m: m.t0_ns))
