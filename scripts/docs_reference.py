@@ -110,7 +110,8 @@ def codebook() -> str:
 study's sessions. `labapp code check FILE` tells what is wrong with it, `labapp code schema` prints
 what follows as a JSON Schema, and `labapp code diff OLD NEW` says what changed. Every version that
 codes were given by is kept in `annotations/codebooks`."""
-    return keys("Codebooks", about, schema_of("codebook"), examples(files))
+    page = keys("Codebooks", about, schema_of("codebook"), examples(files))
+    return page.replace("## CodebookDocument {", "## The file {")
 
 
 def examples(files: Sequence[tuple[str, BaseModel]]) -> Examples:
