@@ -78,6 +78,7 @@ def read_sessions(
         for session in chosen.values()
         if session.running
     ]
+    notes += [remark for session in chosen.values() for remark in session.remarks]
     notes += _other_cards(chosen.values())
     return list(read.values()), file, notes
 

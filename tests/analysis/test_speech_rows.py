@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.speech_rows import SessionSpeech, counted, final_coding
 from labapp.analysis.tables import load
+from labapp.annotations import codebook as codebooks
 from labapp.annotations.model import (
     Assignment,
     Mark,
@@ -29,7 +30,10 @@ from labapp.annotations.model import (
     Unit,
     Word,
 )
+from labapp.annotations.places import rater_file
 from labapp.annotations.redaction import shown_texts
+from labapp.annotations.simulated import codebook_path
+from labapp.annotations.store import open_marks
 from labapp.clock import NS
 from labapp.errors import AnnotationError
 from labapp.events import Event, payload_of
@@ -410,3 +414,17 @@ def test_codes_meet_the_outcomes_of_every_task(
             assert row["correct"] == own[key]
             judged += row["correct"] is not None
     assert judged > 10
+
+
+def test_a_torn_line_of_annotations_is_told(tmp_path: Path) -> None:
+    simulated = session(1, "random")
+    path = Path(shutil.copytree(simulated, tmp_path / "aloud" / simulated.name))
+    with open_marks(path, "anna", codebooks.read(codebook_path())) as marks:
+        marks.give("sure", unit=next(iter(load(path).utterances["unit"])))
+    with rater_file(path, "anna").open("ab") as file:
+        file.write(b'{"seq":')
+    tables = load(path)
+    (remark,) = tables.remarks
+    assert path.name in remark
+    assert str(tmp_path) not in remark
+    assert tables.codes["rater"].tolist() == ["anna"]

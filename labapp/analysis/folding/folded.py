@@ -32,7 +32,8 @@ class Folded:
 
     who: study, participant and session label; place: where it was read; source: that in words;
     events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
-    snapshots: theirs, packed; cards: by model the hash of its card at the session.
+    snapshots: theirs, packed; cards: by model the hash of its card at the session; remarks: what
+    was found of its annotations that the reader should know.
     """
 
     who: tuple[str, str, str]
@@ -45,6 +46,7 @@ class Folded:
     tables: Mapping[str, bytes]
     snapshots: bytes
     cards: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Folded:
         place: SessionPlace,
         record: Record,
         cards: Mapping[str, str],
+        remarks: tuple[str, ...] = (),
     ) -> Folded:
         planned = session.totals.planned
         return cls(
@@ -66,6 +69,7 @@ class Folded:
             pieces(session),
             snapshots_piece(session.who, session.traced),
             cards,
+            remarks,
         )
 
     @property
@@ -102,6 +106,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         )
     Parts.of(record.planned.plan)  # which says what package is missing; a questionnaire does not
     events = with_replicates(list(record.payloads()), record)
+    speech = speech_of(record, events)
     session = SessionRecords.of(
         events,
         f"{record.name} ({record.kind})",
@@ -110,14 +115,14 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded:
         decision=record.decision,
         instruments=instruments_of(record),
         study_title=title_of(record),
-        speech=speech_of(record, events),
+        speech=speech,
     )
     cards = {
         payload.model: payload.card_sha256
         for _, payload in events
         if isinstance(payload, DecoderWarmed) and payload.card_sha256
     }
-    return Folded.of(session, place, record, cards)
+    return Folded.of(session, place, record, cards, speech.annotations.remarks)
 
 
 def _refuse_withdrawn(record: Record, withdrawn: bool) -> None:
