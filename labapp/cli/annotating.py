@@ -40,7 +40,7 @@ def code_segment(
     from labapp.annotations.segmenting import segment_session
     from labapp.journal.opening import places
 
-    paths = [path for name in sessions for path in places(session_path(name, data))]
+    paths = [path for name in sessions for path in places(_session_or_study(name, data))]
     rows = []
     for path in paths:
         segmentation = segment_session(path, by, pause, freeze=freeze)
