@@ -38,6 +38,7 @@ ALLOWED = {
     },
     "labapp/analysis/design/sources.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/items.py": {"shipped.read_bytes": "comes with the program"},
+    "labapp/analysis/quote_files.py": {"(folder / quote.picture).read_bytes": "just drawn"},
     "labapp/representations/importing/memory.py": {
         "Path('/proc/meminfo').read_text": "the kernel's",
         "Path('/proc/self/statm').read_text": "the kernel's",
@@ -116,6 +117,7 @@ ALLOWED = {
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
     "labapp/ui/participant/picture.py": {"QPixmap": "an empty one, to draw on"},
+    "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/researcher/figures_view.py": {"QPixmap": "figures that an analysis just drew"},
     "labapp/ui/researcher/results.py": {"csv.DictReader": MEASURED},
     "labapp/ui/widgets/series.py": {"QPixmap": "of a picture in memory"},

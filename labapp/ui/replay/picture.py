@@ -43,7 +43,7 @@ class PastSession:
         Session time.
     machine, state, clock, pictures, ready, stalled, recorder
         See `labapp.ui.participant.view.Source`.
-    error : LabappError or None
+    error : Exception or None
         Why the pictures of the part cannot be shown.
     """
 
@@ -69,14 +69,14 @@ class PastSession:
         self.clock = FakeClock(t_ns)
         self.stalled = history.stalled_at(t_ns)
         self.recorder = self if history.recorded_at(t_ns) else None
-        self.error: LabappError | None = None
+        self.error: Exception | None = None
         # Made anew: what pictures come to depends on the state alone, not on how it was reached.
         self._renderer = PictureRenderer(
             history.decoders, frozenset(), lambda function: function(), lambda command: None
         )
         try:
             self._renderer.sync(self.machine.part(self.state), self.state)
-        except LabappError as error:
+        except Exception as error:  # noqa: BLE001 (a model that is another one by now)
             self.error = error
 
     def _resized(self) -> Any:
@@ -147,9 +147,16 @@ class PastWindow:
                 raise self._past.error
             self.picture.follow_at_once()
         except LabappError as error:
-            self.problem = error.what
-            self.picture.renew()
-            self.picture.show_cover(Cover(tr("This screen cannot be shown"), error.what))
+            self._give_up(error.what)
+        except Exception as error:  # noqa: BLE001 (the same, or a task's screen with a fault)
+            why = f"{type(error).__name__}: {error}"
+            self._give_up(tr("The model, the task or the record does not fit: {why}", why=why))
+
+    def _give_up(self, why: str) -> None:
+        """Say in the place of the screen why it cannot be shown."""
+        self.problem = why
+        self.picture.renew()
+        self.picture.show_cover(Cover(tr("This screen cannot be shown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each.

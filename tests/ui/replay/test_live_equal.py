@@ -16,10 +16,12 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from labapp.clock import FakeClock
+from labapp.errors import LabappError
 from labapp.journal.opening import open_record
 from labapp.replay.history import History
 from labapp.session import opening
 from labapp.session.scheduling import VirtualScheduler
+from labapp.simulation.at_scale import simulate_at_scale
 from labapp.simulation.decoders import Decoders
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST
@@ -133,3 +135,29 @@ def test_the_replayed_screen_is_the_one_that_was_live(
         # The same picture every time, of a window of any size.
         middle = (history.begin_ns + history.end_ns) // 2
         assert still(history, middle) == still(history, middle)
+
+
+def test_a_screen_that_cannot_be_made_says_so_and_the_rest_goes_on(
+    tmp_path: Path, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the model of that name is another one by now, with other dials."""
+    session = simulate_at_scale("quickstart", 1, "understanding", tmp_path / "data", 1)[0]
+    with History(open_record(session)) as history:
+        part = next(
+            event.t_ns for event, payload in history.events if payload.moved_dial() is not None
+        )
+        model = next(iter(history.decoders))
+        space = replace(
+            history.decoders[model].space, dimensions=history.decoders[model].space.dimensions[:1]
+        )
+        for decoder in history.decoders.values():
+            monkeypatch.setattr(type(decoder), "space", space)
+        past = PastWindow(history)
+        past.show_time(part)
+        assert "does not fit" in past.problem
+        past.draw(past.picture.window.size(), 1.0)
+        with pytest.raises(LabappError, match="does not fit"):
+            still(history, part)
+        past.show_time(history.begin_ns)
+        assert past.problem == ""
+        past.close()
