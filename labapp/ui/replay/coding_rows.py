@@ -57,7 +57,8 @@ class DialMoves:
 
 
 def facts(unit: Unit, moves: DialMoves) -> str:
-    """A unit's length, the dials that moved in it, and how many steps they made."""
+    """A unit's length, the dials that moved in it, and how many steps they made; nothing of dials
+    where none ever moved, as in a pack, which does not have them."""
     seconds = number(f"{(unit.t1_ns - unit.t0_ns) / SECOND_NS:.1f}")
     parts = [f"{seconds} s"]
     steps = moves.within(unit.t0_ns, unit.t1_ns)
@@ -66,7 +67,7 @@ def facts(unit: Unit, moves: DialMoves) -> str:
         several = len(set(steps)) > 1
         parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
         parts.append(counted(len(steps), "{n} step", "{n} steps"))
-    else:
+    elif moves.times:
         parts.append(tr("no dial moved"))
     return " · ".join(parts)
 
