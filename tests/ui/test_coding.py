@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.annotations.codebook import read
+from labapp.annotations.model import Redaction
 from labapp.annotations.places import rater_file
-from labapp.annotations.store import annotations_of, open_marks, open_units
+from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.ui import theme
@@ -555,3 +556,40 @@ def test_rater_file_is_whole(open_desk: Desk, session: Path) -> None:
     press(desk, "e", "g", "u")
     desk.coding.close()
     assert rater_file(session, "anna").read_bytes().endswith(b"\n")
+
+
+def test_redacted_words_stay_away_when_others_are_typed(open_desk: Desk, session: Path) -> None:
+    units = annotations_of(open_record(session)).segmentation.units
+    with open_texts(session, "owner") as file:
+        file.redact(Redaction("r", units[2].t0_ns, units[2].t1_ns))
+    desk = open_desk(blind=())
+    texts = [row.text for row in desk.units.rows]
+    assert "sideways" not in texts[2]
+    desk.coding.set_text(units[0].id, "something else")
+    assert [row.text for row in desk.coding.rows()] == ["something else", *texts[1:]]
+    do(desk, "undo")
+    assert [row.text for row in desk.units.rows] == texts
+
+
+def test_words_go_with_the_units_they_were_said_in(tmp_path: Path, qtbot: QtBot) -> None:
+    path = golden_session(tmp_path / "data")
+    add_codebook(path.parent)
+    add_units(path, 3, frozen=False)
+    coding = open_coding(path, CodingRequest("anna"))
+    desk = CodingDesk(coding, theme.LIGHT)
+    for widget in (desk.said, desk.palette, desk.bar):
+        qtbot.addWidget(widget)
+    player = Clock()
+    coding.set_transport(player)
+    do(desk, "segmenting")
+    coding.choose(coding.units[0].id)
+    player.t_ns = coding.units[0].t0_ns + 2 * SECOND
+    do(desk, "split")
+    assert [row.text for row in desk.units.rows][:2] == ["okay so this one", "makes it taller"]
+    coding.choose(coding.units[0].id)
+    do(desk, "merge")
+    assert next(row.text for row in desk.units.rows) == SENTENCES[0]
+    assert len(coding.units) == 3
+    do(desk, "undo", "undo", "undo", "undo")  # words and units, twice
+    assert [row.text for row in desk.units.rows] == list(SENTENCES[:3])
+    coding.close()

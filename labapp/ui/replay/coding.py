@@ -350,7 +350,7 @@ class Coding(CodingState):
         """Correct the words of a unit."""
         text = coding_rows.corrected(self.text(unit), unit, words, self.request.rater)
         try:
-            self.files.texts_file.put(text)
+            self.files.put_texts(text)
         except LabappError as error:
             self.problem.emit(error)
             return False

@@ -15,12 +15,14 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
+from labapp.annotations.redaction import shown_texts
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
+from labapp.ui.language import tr
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding_request import CodingRequest
@@ -53,6 +55,7 @@ class CodingFiles:
         self._annotations = annotations_of(record)
         self._units: UnitsFile | None = None
         self._texts: TextsFile | None = None
+        self._shown: dict[str, Text] | None = None
         self.marks: MarksFile | None = None
         self._foreign: frozenset[str] = frozenset()
         if self.frozen or not codebook.needs_units:
@@ -112,8 +115,30 @@ class CodingFiles:
 
     @property
     def texts(self) -> Mapping[str, Text]:
-        """By the ids of their units."""
-        return self._annotations.texts if self._texts is None else self._texts.texts
+        """By the ids of their units, without what is redacted."""
+        if self._shown is None:
+            self._shown = dict(self._annotations.texts)
+            if self._texts is not None:
+                units = {unit.id: unit for unit in self.units}
+                self._shown |= shown_texts(
+                    self._texts.texts, units, self._texts.redactions, allowed=self.may_write
+                )
+        return self._shown
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the participant agreed that what was said is written down."""
+        return self.record.may("transcript")
+
+    def put_texts(self, *texts: Text) -> None:
+        """Write the words of units. Raises AnnotationError."""
+        if not self.may_write:
+            raise AnnotationError(
+                tr("The participant did not agree that what was said is written down."),
+                todo=tr("Code what you hear."),
+            )
+        self.texts_file.put_all(texts)
+        self._shown = None
 
     @property
     def own(self) -> tuple[Mark, ...]:
@@ -185,7 +210,10 @@ class CodingFiles:
     def units_file(self) -> UnitsFile:
         """The units, open for work. Raises AnnotationError."""
         if self._units is None:
-            self._units = open_units(self.session, self.request.rater, record=self.record)
+            file = open_units(self.session, self.request.rater, record=self.record)
+            if not file.units and (spoken := self._annotations.segmentation.units):
+                file.put_all(spoken)  # of a simulated participant, who has them without a file
+            self._units = file
         return self._units
 
     @property
@@ -217,6 +245,7 @@ class CodingFiles:
         """Take back, or do again, what was done last in a file. Raises AnnotationError."""
         file: MarksFile | UnitsFile | TextsFile
         file = {"marks": self.marks, "units": self._units, "texts": self._texts}[which]  # type: ignore[assignment]
+        self._shown = None
         if how == "undo":
             file.undo()
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Mark, Text, Unit
@@ -118,6 +118,28 @@ def unit_row(
         doubtful(text),
         veiled,
     )
+
+
+def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
+    """The words of a unit that is split at a session time; where it is not known when they were
+    said, all stay with the first part."""
+    tokens = text.text.split()
+    timed = len(tokens) == len(text.words)
+    count = sum(word.t0_ns < at_ns for word in text.words) if timed else len(tokens)
+    saved = text.words if timed else ()
+    return (
+        replace(text, unit=first, text=" ".join(tokens[:count]), words=saved[:count]),
+        replace(text, unit=second, text=" ".join(tokens[count:]), words=saved[count:]),
+    )
+
+
+def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
+    """The words of units that become one; None where there are none."""
+    known = [text for text in texts if text is not None and text.text]
+    if not known:
+        return None
+    words = tuple(word for text in known for word in text.words)
+    return replace(known[0], unit=unit, text=" ".join(text.text for text in known), words=words)
 
 
 def corrected(text: Text | None, unit: str, words: str, by: str) -> Text:

@@ -5,17 +5,18 @@ Frozen units stay as they are: what is done to them is a proposal to whoever fro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject
 
 from labapp.annotations.editing import new_id
-from labapp.annotations.model import SPEAKERS, Speaker, Unit
+from labapp.annotations.model import SPEAKERS, Speaker, Text, Unit
 from labapp.annotations.units import UnitsFile
 from labapp.errors import LabappError
 from labapp.ui.language import N_, tr
+from labapp.ui.replay.coding_rows import divided, merged
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
@@ -76,6 +77,8 @@ class Segmenting(QObject):
             made = self._change(lambda file: file.split(unit.id, at))
             if isinstance(made, tuple):
                 self._coding.choose(made[1].id)
+                if (text := self._coding.text(unit.id)) is not None and text.text:
+                    self._write(divided(text, made[0].id, made[1].id, at))
 
     def merge(self) -> None:
         """Make one unit of the current one and the next of the same speaker."""
@@ -91,6 +94,18 @@ class Segmenting(QObject):
         made = self._change(lambda file: file.merge(unit.id, following.id))
         if isinstance(made, Unit):
             self._coding.choose(made.id)
+            texts = [self._coding.text(each.id) for each in (unit, following)]
+            if (text := merged(texts, made.id)) is not None:
+                self._write((text,))
+
+    def _write(self, texts: Sequence[Text]) -> None:
+        """The words go with the units that they were said in."""
+        try:
+            self._coding.files.put_texts(*texts)
+        except LabappError as error:
+            self._coding.problem.emit(error)
+        else:
+            self._coding.drawn("texts", frozenset(text.unit for text in texts))
 
     def boundary_here(self, which: Boundary) -> None:
         """Move a boundary of the current unit to the playhead."""
