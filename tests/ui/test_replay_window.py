@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from labapp.bids.export import export
@@ -20,6 +20,7 @@ from labapp.errors import RecordError
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
+from labapp.ui.language import tr
 from labapp.ui.replay import remembered
 from labapp.ui.replay.keys import ACTIONS, Stroke
 from labapp.ui.replay.session import open_session
@@ -253,11 +254,22 @@ def test_narrow_windows_have_the_panels_as_tabs_below_the_text(opened: Open) -> 
     assert window.size().width() == 900
     assert window.size().height() == 560
     assert window.events.isVisible()
+    assert not window.seen.heading.isVisible()
+    other = QLabel("other")
+    window.side.set_panels([(tr("What happened"), window.events), ("Other", other)])
+    assert window.events.isVisible()
+    assert not other.isVisible()  # the tab of the first is in front
+    window.side.show_panel(other)
+    assert other.isVisible()
+    assert not window.events.isVisible()
+    window.side.show_panel(window.events)
     narrow = window.events.mapTo(window, QPoint(0, 0))
     assert narrow.y() > window.units.mapTo(window, QPoint(0, 0)).y()
     window.resize(WIDE, 768)
     QApplication.processEvents()
     assert window.events.isVisible()
+    assert other.isVisible()
+    assert window.seen.heading.isVisible()
 
 
 def test_what_happened_goes_where_it_is_clicked_and_follows(opened: Open, qtbot: QtBot) -> None:

@@ -40,6 +40,7 @@ class Header(QFrame):
             return
         for chip in self._chips:
             self._row.removeWidget(chip)
+            chip.hide()
             chip.deleteLater()
         self._chips = [Chip(text) for text in texts]
         for place, chip in enumerate(self._chips, start=1):

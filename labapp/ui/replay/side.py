@@ -32,6 +32,11 @@ class Card(QFrame):
         layout.addLayout(head)
         layout.addWidget(body, 1)
 
+    def set_headed(self, headed: bool) -> None:
+        """Whether its heading is shown: in a low window there is no room for it."""
+        self.heading.setVisible(headed)
+        self.remark.setVisible(headed)
+
     def set_remark(self, text: str) -> None:
         """Say something on the right of the heading."""
         self.remark.set_full(text.upper())
@@ -150,14 +155,15 @@ class Side(QWidget):
                 card = Card(title, widget)
                 self._cards.append(card)
                 self._column.addWidget(card, 1)
+                widget.show()
             else:
                 tab = Button(title, "page-tab")
                 tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
                 self._tabs.append(tab)
                 self._tab_row.addWidget(tab)
                 self._stack.addWidget(widget)
-            widget.show()
         if self._tabs:
             self._tab_row.addStretch(1)
             bits.turn_pages(self._tabs, self._stack.setCurrentIndex)
             self._stack.setCurrentIndex(0)
+            self._panels[0][1].show()  # the stack leaves it as it was hidden

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
+HIGH = 600
+"""Below this height cards have no headings."""
 SEEN_NS = 120 * NS
 """Of the session the timeline shows so much at first; the strip above it shows all."""
 TITLE_PX = 40
@@ -338,6 +340,8 @@ class ReplayWindow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.side.set_wide(self.width() >= WIDE)
+        for card in (self.seen, self.timeline_card):
+            card.set_headed(self.height() >= HIGH)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._remember()
