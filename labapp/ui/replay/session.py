@@ -114,13 +114,14 @@ def _opened(record: Record) -> OpenedSession:
 
     history = History(record)
     notices = _states(record, history)
-    sound = SessionSound(record)
     try:
         annotations = annotations_of(record)
         notices.extend(annotations.remarks)
     except LabappError as error:
         annotations = SessionAnnotations(str(record.name))
         notices.append(f"{error.what} {error.todo}")
+    # What is redacted is heard by nobody who sits around the table, and drawn as silence.
+    sound = SessionSound(record, [(r.t0_ns, r.t1_ns) for r in annotations.redactions])
     player = SoundPlayer(sound, DEFAULT if sound.spans else None)
     chips = [record.study]
     if record.state in ("running", "interrupted"):
