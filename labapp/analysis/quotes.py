@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -116,6 +117,7 @@ def choose_quotes(
     marks = marks.merge(people, on=[*PERSON, "session"], how="left")
     agreed = marks["consent_quote"].fillna(value=True).astype(bool)
     with_words = marks["text"].notna()
+    nothing_left = with_words & marks["text"].fillna("").map(_is_redacted_whole).astype(bool)
     left = []
     if n := int((~agreed).sum()):
         left.append(f"{count(n, 'mark')} of participants who did not agree to be quoted.")
@@ -123,8 +125,10 @@ def choose_quotes(
         same = agreed & ~with_words & (marks["text_withheld"].fillna("") == why)
         if n := int(same.sum()):
             left.append(f"{count(n, 'mark')} without words: {WITHHELD[why]}.")
+    if n := int((agreed & nothing_left).sum()):
+        left.append(f"{count(n, 'mark')} on words that are redacted as a whole.")
     quotes = sorted(
-        (Quote(row) for row in records(marks[agreed & with_words])),
+        (Quote(row) for row in records(marks[agreed & with_words & ~nothing_left])),
         key=lambda quote: (
             quote.code,
             natural(quote.row["participant"]),
@@ -137,6 +141,11 @@ def choose_quotes(
         if more := every - len(quotes):
             left.append(f"{count(more, 'more quote')} beyond {most} of a code.")
     return Quotes(tuple(quotes), tuple(left))
+
+
+def _is_redacted_whole(text: object) -> bool:
+    """Whether nothing is left of a text besides what stands for redacted words."""
+    return re.search(r"\w", re.sub(r"\[[^\]]*\]", "", str(text))) is None
 
 
 def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:

@@ -75,6 +75,16 @@ def test_each_participant_is_quoted_once_before_anybody_twice(made: Tables) -> N
     assert "1 more quote beyond 2 of a code." in quotes.left_out
 
 
+def test_of_words_that_are_redacted_nothing_is_quoted_but_the_rest_of_a_sentence(
+    made: Tables,
+) -> None:
+    texts = ["[…]", "it is […] here", "[a name]", "all", "of it"]
+    coded = made.coded.assign(text=texts).astype({"text": "string"})
+    quotes = choose_quotes(Tables.of({**made.small(), "coded": coded}, made.snapshots))
+    assert [quote.row["text"] for quote in quotes.quotes] == ["of it", "it is […] here", "all"]
+    assert "1 mark on words that are redacted as a whole." in quotes.left_out
+
+
 def test_words_are_words_in_every_format(made: Tables, tmp_path: Path) -> None:
     coded = made.coded.assign(text="=1+1 <b>*bold*</b>").astype({"text": "string"})
     quotes = choose_quotes(Tables.of({**made.small(), "coded": coded}, made.snapshots), ["effect"])
