@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
@@ -40,6 +40,7 @@ from labapp.reading.values import json_value
 
 FORMAT = 1
 FILE = "pack.json"
+NOT_SHARED = "the participant did not agree that it is passed on"
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,28 @@ class Pack:
     sessions: Mapping[str, str]
 
 
+class PackedSession(NamedTuple):
+    """A session in a pack.
+
+    Attributes
+    ----------
+    name : str
+        Of its folder.
+    units : int
+        How many are assigned.
+    sound, text : bool
+        Whether these are in the pack.
+    silent_because : str
+        Why there is no sound; empty where there is.
+    """
+
+    name: str
+    units: int
+    sound: bool
+    text: bool
+    silent_because: str = ""
+
+
 @dataclass(frozen=True)
 class PackReport:
     """What a pack holds.
@@ -80,15 +103,15 @@ class PackReport:
         The archive.
     rater : str
         Whom it is for.
-    sessions : tuple of (str, int, bool, bool)
-        Name, number of units, whether with sound, whether with text.
+    sessions : tuple of PackedSession
+        In the order of their starts.
     left_out : tuple of (str, str)
         Assigned sessions that are not in it, and why.
     """
 
     file: Path
     rater: str
-    sessions: tuple[tuple[str, int, bool, bool], ...]
+    sessions: tuple[PackedSession, ...]
     left_out: tuple[tuple[str, str], ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -97,18 +120,23 @@ class PackReport:
             "file": str(self.file),
             "rater": self.rater,
             "sessions": [
-                {"session": name, "units": units, "sound": sound, "text": text}
-                for name, units, sound, text in self.sessions
+                {
+                    "session": session.name,
+                    "units": session.units,
+                    "sound": session.sound,
+                    "text": session.text,
+                }
+                for session in self.sessions
             ],
             "left_out": [{"session": name, "why": why} for name, why in self.left_out],
         }
 
     def lines(self) -> Iterable[str]:
         """The report for people."""
-        for name, units, sound, text in self.sessions:
-            with_sound = "with sound" if sound else "without sound: it may not be passed on"
-            with_text = "with text" if text else "without text"
-            yield f"{name}: {units} units, {with_sound}, {with_text}"
+        for session in self.sessions:
+            sound = "with sound" if session.sound else f"without sound ({session.silent_because})"
+            text = "with text" if session.text else "without text"
+            yield f"{session.name}: {session.units} units, {sound}, {text}"
         for name, why in self.left_out:
             yield f"Left out: {name}: {why}"
         yield f"pack: {self.file}"
@@ -228,7 +256,7 @@ def make_pack(
 
 def _add_session(
     top: Path, session: AnnotatedSession, own: Sequence[Assignment]
-) -> tuple[str, dict[str, int], tuple[str, int, bool, bool]]:
+) -> tuple[str, dict[str, int], PackedSession]:
     """Write the folder of a session and its units and text; the head of its journal, how many lines
     units and text have, and its row of the report."""
     record, annotations = session.record, session.annotations
@@ -253,7 +281,8 @@ def _add_session(
         _write_lines(below / TRANSCRIPT, texts)
     heard = any((folder / "audio").glob("*.wav"))
     counts = {UNITS: len(spoken), TRANSCRIPT: len(texts) if len(texts) > 1 else 0}
-    return head, counts, (session.name, len(units), heard, len(texts) > 1)
+    why = "" if heard else "none was recorded there" if sound or not record.audio else NOT_SHARED
+    return head, counts, PackedSession(session.name, len(units), heard, len(texts) > 1, why)
 
 
 Entries = list[tuple[str, Mapping[str, Any]]]

@@ -17,7 +17,14 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.handed_out import holders
 from labapp.annotations.lines import parse
 from labapp.annotations.model import Assignment, Text, Unit
-from labapp.annotations.packs import Pack, is_pack, make_pack, open_pack, session_to_code
+from labapp.annotations.packs import (
+    NOT_SHARED,
+    Pack,
+    is_pack,
+    make_pack,
+    open_pack,
+    session_to_code,
+)
 from labapp.annotations.places import rater_file
 from labapp.annotations.receiving import receive
 from labapp.annotations.redacting import redact
@@ -80,7 +87,7 @@ def coded(session: Path, tmp_path: Path, book: Codebook) -> Pack:
 
 def test_a_pack_has_the_assigned_sound_units_and_text(session: Path, tmp_path: Path) -> None:
     report = make_pack(session.parent, "ben", tmp_path / "ben")
-    assert report.sessions == ((session.name, 2, True, True),)
+    assert report.sessions == ((session.name, 2, True, True, ""),)
     assert is_pack(report.file)
     pack = elsewhere(report.file, tmp_path)
     record = open_record(pack.folder / session.name)
@@ -215,7 +222,7 @@ def test_what_was_refused_is_in_no_pack(
 ) -> None:
     monkeypatch.setattr(Record, "may", lambda self, use: use not in ("share_audio", "transcript"))
     report = make_pack(session.parent, "ben", tmp_path / "ben.zip")
-    assert report.sessions == ((session.name, 2, False, False),)
+    assert report.sessions == ((session.name, 2, False, False, NOT_SHARED),)
     with zipfile.ZipFile(report.file) as archive:
         assert not [n for n in archive.namelist() if n.endswith((".wav", "transcript.jsonl"))]
 
