@@ -18,7 +18,7 @@ from labapp.journal.session_index import SessionIndex
 from labapp.replay.retrieval import retrieve
 from labapp.ui import theme
 from labapp.ui.replay.retrieval import RetrievalView
-from labapp.ui.researcher.coding_page import CodingPage, Draw
+from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
 from labapp.ui.researcher.coding_work import CodingWork
 from tests.helpers.coded_session import SECOND, add_codebook, add_units
 from tests.helpers.journals import golden_session
@@ -78,7 +78,7 @@ def test_what_can_be_done_hangs_on_session_and_name(page: CodingPage, qtbot: QtB
     page.table.selectRow(0)
     with qtbot.waitSignal(page.open_requested) as asked:
         QTest.keyClick(page.table, Qt.Key.Key_Return)
-    assert asked.args == ["sub-P01_ses-1_x", "anna"]
+    assert asked.args == [CodingWanted("sub-P01_ses-1_x", "anna", "independent", "")]
 
 
 def test_who_codes_what_is_asked_in_place(page: CodingPage, qtbot: QtBot) -> None:

@@ -210,6 +210,7 @@ class CodingDesk(QObject):
             "done": self.ask_done,
             "next_disagreement": self.next_disagreement,
             "advance": self._switch_advance,
+            "hold": self._switch_hold,
         }
         return {
             name: command if name in WHILE_TYPING else partial(self._unless_typing, command)
@@ -293,6 +294,12 @@ class CodingDesk(QObject):
         settings.advance = not settings.advance
         on = tr("A code goes on to the next unit once this one was heard.")
         self.notice.emit(on if settings.advance else tr("A code stays on its unit."))
+
+    def _switch_hold(self) -> None:
+        settings = self.coding.settings
+        settings.hold = not settings.hold
+        held = tr("Spans last while their key is held.")
+        self.notice.emit(held if settings.hold else tr("Spans begin and end by the same key."))
 
     def _back(self) -> None:
         self.units.setFocus(Qt.FocusReason.OtherFocusReason)

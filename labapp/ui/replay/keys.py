@@ -82,6 +82,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "next_disagreement": N_("Next disagreement"),
         "done": N_("Done, or go on coding"),
         "advance": N_("Go on by itself after a code, or stay"),
+        "hold": N_("Spans last while their key is held, or press and press again"),
         "segmenting": N_("Make units by hand, or code again"),
         "split": N_("Split the unit at the playhead"),
         "merge": N_("Merge the unit with the next one"),

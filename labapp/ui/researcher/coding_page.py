@@ -23,11 +23,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.model import ROUNDS
 from labapp.annotations.status import SessionProgress
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
+from labapp.ui.replay.coding_bar import ROUND_NAMES
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
@@ -47,6 +50,28 @@ COLUMNS = (
 STATUS_SIGNS = {"draft": "", "done": " ✓", "locked": " ✓✓"}
 DEFAULT_BOTH = "0.2"
 DEFAULT_SEED = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class CodingWanted:
+    """What is to be opened.
+
+    Attributes
+    ----------
+    session : str
+        Its name.
+    rater : str
+        Who codes.
+    round : str
+        See `labapp.annotations.model.Round`.
+    codebook : str
+        Its id.
+    """
+
+    session: str
+    rater: str
+    round: str
+    codebook: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +209,8 @@ class CodingPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
-    open_requested(str, str), segment_requested(str, str), freeze_requested(str, str) : a session by
+    open_requested(CodingWanted) : a session is to be coded.
+    segment_requested(str, str), freeze_requested(str, str) : a session by
         its name, and the rater.
     assign_requested(Draw), pack_requested(str, Path), receive_requested(Path),
     agreement_requested(Path) : who codes what; a rater's sessions into a file; a file of another
@@ -194,7 +220,7 @@ class CodingPage(QWidget):
 
     study_chosen = Signal(str)
     rater_changed = Signal(str)
-    open_requested = Signal(str, str)
+    open_requested = Signal(object)
     segment_requested = Signal(str, str)
     freeze_requested = Signal(str, str)
     assign_requested = Signal(object)
@@ -210,7 +236,11 @@ class CodingPage(QWidget):
         self.rater = QLineEdit()
         self.rater.setPlaceholderText(tr("Your name as a rater"))
         self.rater.setAccessibleName(tr("Rater"))
-        self.rater.setMaximumWidth(220)
+        self.rater.setMaximumWidth(180)
+        self.round = Combo(palette, tr("Round"))
+        self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
+        self.codebook = Combo(palette, tr("Codebook"))
+        self.codebook.hide()
         self.model = ProgressModel(palette)
         self.table = ProgressTable(self.model)
         self.units = RetrievalView(palette)
@@ -240,8 +270,8 @@ class CodingPage(QWidget):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             head.addWidget(tab)
         head.addStretch(1)
-        head.addWidget(self.rater)
-        head.addWidget(self.study)
+        for field in (self.rater, self.round, self.codebook, self.study):
+            head.addWidget(field)
         body.addLayout(head)
         sessions = QWidget()
         column = bits.column(sessions, theme.SPACE_S)
@@ -323,6 +353,14 @@ class CodingPage(QWidget):
             self.table.selectRow(0)
         self._selected()
 
+    def set_codebooks(self, codebooks: Sequence[Codebook]) -> None:
+        """The codebooks of the study; to be chosen from where there are several."""
+        choices = [(book.title or book.id, book.id) for book in codebooks]
+        current = self.codebook.currentData()
+        ids = [book.id for book in codebooks]
+        self.codebook.set_choices(choices, current if current in ids else next(iter(ids), ""))
+        self.codebook.setVisible(len(choices) > 1)
+
     def set_about(self, text: str, tone: str = "") -> None:
         """What is being done, what came of it, or what went wrong."""
         bits.set_property(self.about, "tone", tone)
@@ -363,8 +401,16 @@ class CodingPage(QWidget):
             self.set_about("")
 
     def _open(self) -> None:
-        if self.open.isEnabled():
-            self._ask(self.open_requested.emit)
+        row = self.table.selected()
+        if self.open.isEnabled() and row is not None:
+            self.open_requested.emit(
+                CodingWanted(
+                    row.session,
+                    self.rater_name,
+                    self.round.currentData(),
+                    self.codebook.currentData() or "",
+                )
+            )
 
     def _ask(self, emit: Callable[[str, str], object]) -> None:
         row = self.table.selected()

@@ -17,7 +17,7 @@ from labapp.reading.values import json_value
 from labapp.ui.language import tr
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
-from labapp.ui.researcher.coding_page import CodingPage, Draw
+from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
 from labapp.ui.researcher.job import Ended, Job
 
 FILE = "coding.json"
@@ -121,6 +121,7 @@ class CodingWork(QObject):
             self._again = True
             return
         self._again = False
+        self.page.set_codebooks(self._codebooks(folder))
         self._status.start(["code", "status", str(folder), "--json"])
 
     def stop(self) -> None:
@@ -138,15 +139,16 @@ class CodingWork(QObject):
 
     # --- what the page asks for -------------------------------------------------------------------
 
-    def open(self, session: str, rater: str) -> None:
+    def open(self, wanted: CodingWanted) -> None:
         """Open a session to be coded, in a process of its own; an open one stays as it is."""
-        path = self._path(session)
-        if path is None or (session, rater) in self._windows:
+        path, key = self._path(wanted.session), (wanted.session, wanted.rater)
+        if path is None or key in self._windows:
             return
-        job = self._windows[session, rater] = Job(self)
-        job.ended.connect(partial(self._coded, (session, rater)))
-        job.start(["code", "open", str(path), "--rater", rater])
-        self.page.set_about(tr("{session} is being opened …", session=session))
+        job = self._windows[key] = Job(self)
+        job.ended.connect(partial(self._coded, key))
+        arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
+        job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
+        self.page.set_about(tr("{session} is being opened …", session=wanted.session))
 
     def _segment(self, session: str, rater: str, *, freeze: bool) -> None:
         path = self._path(session)
@@ -229,15 +231,17 @@ class CodingWork(QObject):
     def _show_units(self) -> None:
         folder = self._folder()
         if folder is not None:
-            self.page.units.show_study(folder, self._codebook(folder))
+            books = self._codebooks(folder)
+            chosen = self.page.codebook.currentData()
+            book = next((book for book in books if book.id == chosen), None)
+            self.page.units.show_study(folder, book)
 
-    def _codebook(self, folder: Path) -> Codebook | None:
+    def _codebooks(self, folder: Path) -> tuple[Codebook, ...]:
         try:
-            books = codebooks_of(folder)
+            return codebooks_of(folder)
         except LabappError as error:
             self._tell(error)
-            return None
-        return books[0] if books else None
+            return ()
 
     def _tell(self, error: LabappError) -> None:
         self.page.set_about("\n".join(filter(None, (error.what, error.todo))), "alarm")
