@@ -18,6 +18,7 @@ from labapp.ui.moderator.session_table import STARTED, WIDE, Column, SessionTabl
 from labapp.ui.replay_process import menu_of, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
+from labapp.ui.widgets.flow import FlowLayout
 
 SEARCH_WIDTH = 240
 
@@ -186,8 +187,7 @@ class SessionsPage(QFrame):
         self._foot = QWidget()
         foot = bits.column(self._foot, theme.SPACE_S)
         foot.addWidget(self.remark)
-        buttons = bits.row(None, theme.SPACE_S)
-        buttons.addStretch(1)
+        buttons = FlowLayout(theme.SPACE_S, theme.SPACE_S)
         self.buttons = (self.replay, self.folder, self.exclude, self.withdraw, self.resume)
         for button in self.buttons:
             buttons.addWidget(button)

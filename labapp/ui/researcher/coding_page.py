@@ -39,6 +39,7 @@ from labapp.ui.widgets.flow import FlowLayout
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 ROW_PX = 34
+FIELD_WIDTH = 200
 COLUMNS = (
     N_("Session"),
     N_("Units"),
@@ -236,7 +237,6 @@ class CodingPage(QWidget):
         self.rater = QLineEdit()
         self.rater.setPlaceholderText(tr("Your name as a rater"))
         self.rater.setAccessibleName(tr("Rater"))
-        self.rater.setMaximumWidth(180)
         self.round = Combo(palette, tr("Round"))
         self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
         self.codebook = Combo(palette, tr("Codebook"))
@@ -270,9 +270,13 @@ class CodingPage(QWidget):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             head.addWidget(tab)
         head.addStretch(1)
-        for field in (self.rater, self.round, self.codebook, self.study):
-            head.addWidget(field)
+        head.addWidget(self.study)
         body.addLayout(head)
+        how = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        for field in (self.rater, self.round, self.codebook):
+            field.setMinimumWidth(FIELD_WIDTH)
+            how.addWidget(field)
+        body.addLayout(how)
         sessions = QWidget()
         column = bits.column(sessions, theme.SPACE_S)
         column.addWidget(self.table, 1)
