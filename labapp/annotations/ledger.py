@@ -266,8 +266,12 @@ class Ledger:
 
 
 def _make_folder(path: Path) -> None:
+    """The folder of a file, with those above it, so that they outlast a power cut as it does."""
+    missing = [folder for folder in path.parents if not files.exists(folder)]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in missing:
+            durable.sync_folder(folder.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp import durable
 from labapp.annotations import ledger
 from labapp.annotations.ledger import Ledger, read, rewrite, write_lines
 from labapp.errors import AnnotationError, AnnotationsBusy
@@ -31,6 +32,16 @@ def test_a_line_is_in_the_file_at_once(path: Path) -> None:
             time.sleep(0.01)
         assert file.saved, "nobody had to ask for it"
     assert not [t for t in threading.enumerate() if t.name.startswith("annotations")]
+
+
+def test_new_folders_outlast_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(durable, "sync_folder", synced.append)
+    Ledger(tmp_path / "a" / "b" / "anna.jsonl").close()
+    assert {tmp_path, tmp_path / "a", tmp_path / "a" / "b"} == set(synced)
+    synced.clear()
+    Ledger(tmp_path / "a" / "b" / "anna.jsonl").close()
+    assert synced == []
 
 
 def test_two_windows_and_the_second_one_waits(path: Path) -> None:
