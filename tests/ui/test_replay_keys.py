@@ -54,6 +54,7 @@ def test_no_shipped_key_is_one_of_the_numeric_pad_or_a_function_key_alone() -> N
         (KEY.Key_Less, HELD.ShiftModifier, "<", "back_a_little"),
         (KEY.Key_Semicolon, HELD.ShiftModifier, ";", "back_a_little"),
         (KEY.Key_Question, HELD.ShiftModifier, "?", "keys"),
+        (KEY.Key_1, HELD.ControlModifier | HELD.ShiftModifier, "1", "usual_speed"),
         (KEY.Key_Plus, NONE, "+", "faster"),
         (KEY.Key_Plus, HELD.KeypadModifier, "+", "faster"),
         (KEY.Key_Enter, HELD.KeypadModifier, "\r", "repeat_unit"),

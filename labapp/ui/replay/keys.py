@@ -182,7 +182,8 @@ def stroke_of(key: int, modifiers: Qt.KeyboardModifier, text: str = "") -> Strok
         key = Qt.Key.Key_Return
     if key == Qt.Key.Key_Backtab:
         key, left = Qt.Key.Key_Tab, left | _MODIFIERS.ShiftModifier
-    sign = key <= _LAST_SIGN and not chr(key).isalnum() and key != Qt.Key.Key_Space
+    # Digits are signs, too: on some keyboards they need Shift.
+    sign = key <= _LAST_SIGN and not chr(key).isalpha() and key != Qt.Key.Key_Space
     if sign:
         left &= ~_MODIFIERS.ShiftModifier
         if left & _COMMAND == _COMMAND and text.isprintable() and text:
