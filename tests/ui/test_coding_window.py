@@ -153,7 +153,7 @@ def test_letters_and_digits_give_codes_and_nothing_else(opened: Open) -> None:
     assert done == []
 
 
-def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path) -> None:
+def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path, qtbot: QtBot) -> None:
     coding = opened()
     keys(coding, "E", "Right", "G", "Right", "R", "Up", "4", "Down")
     assert codes(coding)[:3] == [["Exploring"], ["Has a goal"], ["Tries at random", "Sure 4"]]
@@ -177,7 +177,7 @@ def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path) -> None:
     assert coding.coding.status == "done"
     rater = annotations_of(open_record(recorded)).raters["anna"]
     assert [mark.memo for mark in rater.marks].count("which one?") == 1
-    QApplication.processEvents()  # the timeline is drawn behind the list
+    qtbot.waitUntil(lambda: not coding._late.isActive())  # the timeline is drawn behind the list
     lanes = {row.lane.title: len(row.lane.items) for row in coding.window.timeline._codes}
     assert lanes == {"strategy": 3, "affect": 0, "surety": 1}
 

@@ -47,8 +47,10 @@ class CodingBar(QWidget):
         row = bits.row(self, theme.SPACE_S)
         for chip in (self.rater, self.mode, self.hidden, self.codebook, self.progress):
             row.addWidget(chip)
+        row.addWidget(self.done)  # not in the corner, where the window is closed
+        row.addSpacing(theme.SPACE_M)
         row.addStretch(1)
-        for widget in (self.saved, self.search, self.done):
+        for widget in (self.saved, self.search):
             row.addWidget(widget)
         self.setFixedHeight(theme.TARGET_HEIGHT)
         self.done.clicked.connect(self.done_pressed)

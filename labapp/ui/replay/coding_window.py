@@ -23,8 +23,9 @@ from labapp.ui.replay.window import ReplayWindow
 SIGNAL_MS = 200
 VIEW_NS = 60 * 1_000_000_000
 """So much of the session the timeline shows at first: single units can be told apart."""
-SOON_MS = 0
-"""The timeline is drawn behind the list: several keys at once draw it once."""
+SOON_MS = 15
+"""The timeline is drawn behind list and palette, which answer the key; several keys at once draw it
+once."""
 
 
 class CodingWindow(QObject):
@@ -52,11 +53,17 @@ class CodingWindow(QObject):
         self._place()
         self._connect()
         self._veil()
-        begin_ns = window.session.history.begin_ns
-        window.timeline.show_stretch(begin_ns, begin_ns + VIEW_NS)
+        self._viewed = False
+        self._show_view()
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
+
+    def _show_view(self) -> None:
+        """Show so much of the timeline that units can be told apart, from the current one on."""
+        current = self.coding.current
+        at = self.window.session.history.begin_ns if current is None else current.t0_ns
+        self.window.timeline.show_stretch(at - VIEW_NS / 4, at + 3 * VIEW_NS / 4)
 
     def _place(self) -> None:
         window, desk = self.window, self.desk
@@ -106,6 +113,9 @@ class CodingWindow(QObject):
     def _resized(self) -> None:
         self._set_wide()
         self.desk.place_field()
+        if not self._viewed and self.window.isVisible():
+            self._viewed = True
+            self._show_view()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.window:
