@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -229,7 +230,9 @@ class _Joined:
     ) -> None:
         self._speech = speech
         self._annotations = speech.annotations
-        self._units = speech.annotations.segmentation.units
+        self._units = sorted(speech.annotations.segmentation.units, key=lambda unit: unit.t0_ns)
+        self._onsets = [unit.t0_ns for unit in self._units]
+        self._ended = list(accumulate((unit.t1_ns for unit in self._units), max))
         self._by_id = {unit.id: unit for unit in self._units}
         self._happenings = happenings
         self._parts = parts
@@ -348,14 +351,17 @@ class _Joined:
         }
 
     def _unit_of(self, mark: Mark) -> Unit | None:
-        """The unit that a mark is on, or shares most time with."""
+        """The unit that a mark is on, or shares most time with; the first of several."""
         if mark.unit is not None:
             return self._by_id.get(mark.unit)
         best, most = None, -1
-        for unit in self._units:
+        for place in reversed(range(bisect_right(self._onsets, max(mark.t0_ns, mark.t1_ns - 1)))):
+            if self._ended[place] <= mark.t0_ns:
+                break  # neither this one nor any before it lasts so long
+            unit = self._units[place]
             shared = min(mark.t1_ns, unit.t1_ns) - max(mark.t0_ns, unit.t0_ns)
             inside = unit.t0_ns <= mark.t0_ns < unit.t1_ns
-            if (shared > 0 or inside) and shared > most:
+            if (shared > 0 or inside) and shared >= most:
                 best, most = unit, shared
         return best
 

@@ -3,6 +3,7 @@ the journal for random marks in random simulated sessions."""
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -428,3 +429,31 @@ def test_a_torn_line_of_annotations_is_told(tmp_path: Path) -> None:
     assert path.name in remark
     assert str(tmp_path) not in remark
     assert tables.codes["rater"].tolist() == ["anna"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    units=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=8),
+    at=st.integers(0, 50),
+    lasts=st.integers(0, 15),
+)
+def test_the_speaker_of_a_free_mark_is_who_shares_most_time(
+    units: list[tuple[int, int]], at: int, lasts: int
+) -> None:
+    """Against a look at every unit."""
+    speakers = itertools.cycle(("participant", "moderator", "other"))
+    made = [
+        Unit(f"u{n}", s(begin), s(begin + length), speaker=speaker)  # type: ignore[arg-type]
+        for n, ((begin, length), speaker) in enumerate(zip(sorted(units), speakers, strict=False))
+    ]
+    marks = RaterMarks("anna", (mark("m", at, at + lasts),))
+    annotations = SessionAnnotations("S", Segmentation(tuple(made)), {}, {"anna": marks})
+    (row,) = rows(SessionSpeech(annotations))["codes"]
+    shared = [
+        (min(at + lasts, unit.t1_ns // NS) - max(at, unit.t0_ns // NS), unit)
+        for unit in made
+        if max(unit.t0_ns, s(at)) < min(unit.t1_ns, s(at + lasts))
+        or unit.t0_ns <= s(at) < unit.t1_ns
+    ]
+    longest = max(shared, key=lambda pair: pair[0], default=(0, None))[1]
+    assert row["speaker"] == (None if longest is None else longest.speaker)
