@@ -42,6 +42,10 @@ def replay(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.wav", help="Of --clip: the file to write.")
     ] = None,
+    dark: Annotated[
+        bool | None,
+        typer.Option("--dark/--light", help="Of the window, from now on. Default: as the system."),
+    ] = None,
     data: Data = None,
 ) -> None:
     """See and hear a recorded session: the participant's screen at any time.
@@ -50,7 +54,6 @@ def replay(
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
     """
-    from labapp.journal.opening import open_record
     from labapp.replay.times import time_ns
 
     if clip is not None:
@@ -65,12 +68,15 @@ def replay(
                 "--size and --trails are of a picture, and --still is missing.",
                 todo="Name the picture: --still screen.png",
             )
-        raise typer.Exit(_shown(session_path(session, data), t_ns))
+        raise typer.Exit(_shown(session_path(session, data), t_ns, dark))
     if t_ns is None:
         raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
-    record = open_record(session_path(session, data))
+    path = session_path(session, data)
     width, height = pixels(size)
+    from labapp.ui.replay.session import readable_record
     from labapp.ui.replay.stills import write_still
+
+    record = readable_record(path)
 
     for problem in write_still(record, t_ns, still, width, height, trails=trails):
         say(problem, err=True)
@@ -88,7 +94,7 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
         say(line)
 
 
-def _shown(path: Path, t_ns: int | None) -> int:
+def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
     from labapp.errors import SetupError
     from labapp.parallel.long_work import gc_paused
@@ -106,7 +112,7 @@ def _shown(path: Path, t_ns: int | None) -> int:
     with gc_paused():  # hundreds of modules, and thousands of events: none of them garbage
         from labapp.ui.replay.run import Replay
 
-        replay = Replay(path, t_ns)
+        replay = Replay(path, t_ns, dark)
     return replay.run()
 
 

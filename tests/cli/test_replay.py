@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 
+from labapp.session.withdrawal import withdraw
 from labapp.simulation.at_scale import simulate_at_scale
 
 
@@ -20,7 +23,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def replay(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "labapp", "replay", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "LABAPP_LANGUAGE": "en"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_a_still_is_the_same_picture_every_time(session: Path, tmp_path: Path) -> None:
@@ -43,6 +47,8 @@ def test_a_still_is_the_same_picture_every_time(session: Path, tmp_path: Path) -
         (["--still", "x.png"], "needs a time"),
         (["--at", "5:00", "--still", "x.png", "--size", "big"], "is no size"),
         (["--at", "5:00", "--still", "x.tiff/y.png"], "cannot be written"),
+        (["--size", "800x600"], "--still is missing"),
+        (["--at", "5:00"], "There is no screen to show the replay on"),
     ],
 )
 def test_what_cannot_be_is_told(session: Path, options: list[str], told: str) -> None:
@@ -57,3 +63,11 @@ def test_a_picture_that_is_there_is_not_overwritten(session: Path, tmp_path: Pat
     path.write_bytes(b"mine")
     assert "exists already" in replay(session, "--at", "5:00", "--still", path).stderr
     assert path.read_bytes() == b"mine"
+
+
+def test_who_withdrew_is_not_shown(session: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(session, tmp_path / "quickstart" / session.name))
+    withdraw(copy, tmp_path / "private", delete=False)
+    done = replay(copy, "--at", "5:00", "--still", tmp_path / "screen.png")
+    assert "P01 withdrew: this session is not replayed." in done.stderr
+    assert not (tmp_path / "screen.png").exists()

@@ -339,6 +339,10 @@ def test_both_themes_and_german(opened: Open) -> None:
         assert window.palette_.ground == "#14181D"
     finally:
         language.speak("en")
+    window.close()
+    again = opened()  # as it was chosen last
+    assert again.palette_.ground == "#14181D"
+    again.close()
     assert opened(dark=False).palette_.ground == "#FAFAF8"
 
 

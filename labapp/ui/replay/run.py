@@ -26,6 +26,8 @@ class Replay:
         A session folder, or a bundle that holds one session.
     at_ns : int or None
         The session time that is shown first; None for where it was left.
+    dark : bool or None
+        Whether the window is dark from now on; None for as it was chosen last.
 
     Raises
     ------
@@ -33,8 +35,8 @@ class Replay:
         The session cannot be shown.
     """
 
-    def __init__(self, path: Path, at_ns: int | None = None) -> None:
-        self.window = ReplayWindow(open_session(path))
+    def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
+        self.window = ReplayWindow(open_session(path), dark=dark)
         self.window.open(at_ns)
 
     def run(self) -> int:

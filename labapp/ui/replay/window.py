@@ -99,7 +99,9 @@ class ReplayWindow(QWidget):
         super().__init__()
         self.session = session
         self.choices, problem = remembered.read()
-        self.palette_ = theme.DARK if is_dark(dark, self.choices.dark) else theme.LIGHT
+        asked = None if dark is None else "dark" if dark else "light"
+        self._dark = self.choices.dark if asked is None else asked
+        self.palette_ = theme.DARK if is_dark(self._dark) else theme.LIGHT
         self.keys = keys or read_keys()
         history = session.history
         self.controller = ReplayController(
@@ -359,7 +361,7 @@ class ReplayWindow(QWidget):
             rows=_packed(self.rows.saveState()),
             columns=_packed(self.columns.saveState()),
             back_s=self.controller.back_s,
-            dark=self.choices.dark,
+            dark=self._dark,
             places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
         )
         try:
@@ -370,10 +372,8 @@ class ReplayWindow(QWidget):
             say(str(error), err=True)
 
 
-def is_dark(asked: bool | None, choice: str) -> bool:
-    """Whether the window is dark: as asked for, else as chosen last, else as the system is."""
-    if asked is not None:
-        return asked
+def is_dark(choice: str) -> bool:
+    """Whether the window is dark: as chosen, else as the system is."""
     if choice:
         return choice == "dark"
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
