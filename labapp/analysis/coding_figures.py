@@ -132,7 +132,7 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
                 _point(ax, records(own)[0], row + shift, marker, LEVELS[place])
             if by:
                 kit.points(ax, [], [], marker, color=LEVELS[place], label=level, markersize=6)
-        ax.set_xlim(-1.5, 112)
+        ax.set_xlim(-1.5, 101.5)
         ax.set_xticks(range(0, 101, 20))
         ax.set_xlabel("Participants who said it, %")
         if by:
@@ -159,12 +159,12 @@ def _point(ax: Axes, row: dict[str, Any], place: float, marker: str, colour: str
         for name in ("share_mentioned", "share_mentioned_low", "share_mentioned_high")
     )
     kit.horizontal_interval(ax, (low, high), place, color=colour, linewidth=1.2)
-    kit.points(ax, [share], [place], marker, color=colour, markersize=6, zorder=3)
+    kit.points(ax, [share], [place], marker, color=colour, markersize=6, zorder=3, clip_on=False)
     ax.text(
-        111,
+        1.03,
         place,
         f"{row['n_mentioned']}/{row['n_participants']}",
-        ha="right",
+        transform=ax.get_yaxis_transform(),
         va="center",
         color=INK,
     )
