@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from labapp import resources
+from labapp import durable, resources
 from labapp.annotations.model import Mark, RaterMarks, Text, Unit
 from labapp.annotations.places import SIMULATED as SIMULATED
 from labapp.events import Event, Payload
 from labapp.events.speech import SpeechSimulated
 from labapp.reading import files
 
+CODEBOOK = "codebook.yaml"
+"""What a codebook is called in a study's folder."""
 WITHHELD = "[withheld]"
 """What stands for the words in a de-identified copy."""
 
@@ -32,6 +34,15 @@ def codebook_path() -> Path:
 def codebook_sha256() -> str:
     """Hash of the shipped codebook's file."""
     return hashlib.sha256(files.content(codebook_path())).hexdigest()
+
+
+def leave_codebook(study: Path) -> None:
+    """Put the codebook into a study's folder, where it has none, so that its sessions can be coded
+    on. Raises OSError."""
+    path = study / CODEBOOK
+    if not path.exists():
+        durable.write(path, files.content(codebook_path()))
+        durable.sync_folder(study)
 
 
 @dataclass(frozen=True, slots=True)

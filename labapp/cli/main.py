@@ -411,6 +411,10 @@ def simulate_(
             number=workers,
             dask=dask,
         )
+    if think_aloud and folders:
+        from labapp.annotations.simulated import leave_codebook
+
+        leave_codebook(folders[0].parent)
     covered = coverage(out, loaded)
     if covered is not None:
         for line in covered.lines():

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from labapp.annotations.codebook import codebooks_of
 from labapp.annotations.simulated import (
     SIMULATED,
     WITHHELD,
     codebook_path,
     codebook_sha256,
+    leave_codebook,
     simulated_speech,
 )
 from labapp.bids.redaction import WITHHELD as IN_COPIES
@@ -151,3 +153,11 @@ def test_a_deidentified_copy_has_units_and_marks_without_words(aloud: Path) -> N
     assert speech.units
     assert speech.marks
     assert speech.texts == ()
+
+
+def test_a_study_gets_the_codebook_where_it_has_none(tmp_path: Path) -> None:
+    leave_codebook(tmp_path)
+    assert [book.sha256 for book in codebooks_of(tmp_path)] == [codebook_sha256()]
+    (tmp_path / "codebook.yaml").write_text("mine")
+    leave_codebook(tmp_path)
+    assert (tmp_path / "codebook.yaml").read_text() == "mine"
