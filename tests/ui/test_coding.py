@@ -313,6 +313,9 @@ def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: 
     do(again, "recode")
     assert [row.unit.id for row in again.units.rows] == [again.coding.units[1].id]
     assert again.units.rows[0].chips[0].old  # shown as it was given
+    do(again, "show_old")
+    assert not again.units.rows[0].chips
+    do(again, "show_old")
     press(again, "g")  # the same code by the definition of today: it stays
     assert codes(again.coding)[0] == ["Has a goal"]
     assert not again.coding.outdated()

@@ -211,6 +211,7 @@ class CodingDesk(QObject):
             "next_disagreement": self.next_disagreement,
             "advance": self._switch_advance,
             "hold": self._switch_hold,
+            "show_old": self._switch_old,
         }
         return {
             name: command if name in WHILE_TYPING else partial(self._unless_typing, command)
@@ -300,6 +301,13 @@ class CodingDesk(QObject):
         settings.hold = not settings.hold
         held = tr("Spans last while their key is held.")
         self.notice.emit(held if settings.hold else tr("Spans begin and end by the same key."))
+
+    def _switch_old(self) -> None:
+        settings = self.coding.settings
+        settings.show_old = not settings.show_old
+        shown = tr("In recoding, old codes are shown.")
+        self.notice.emit(shown if settings.show_old else tr("In recoding, old codes are hidden."))
+        self.show_all()
 
     def _back(self) -> None:
         self.units.setFocus(Qt.FocusReason.OtherFocusReason)

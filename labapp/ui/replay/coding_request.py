@@ -70,6 +70,8 @@ class Settings:
         A code of an exclusive tier goes on to the next unit once this one was heard.
     play_units : bool
         Going to a unit plays it.
+    show_old : bool
+        In recoding, codes of an older definition are shown.
     hold : bool
         Spans hold while their key is held, instead of being begun and ended by it.
     reaction_ms : int
@@ -80,4 +82,5 @@ class Settings:
     advance: bool = True
     play_units: bool = True
     hold: bool = False
+    show_old: bool = True
     reaction_ms: int = REACTION_MS

@@ -139,11 +139,18 @@ class CodingState(QObject):
         return coding_rows.unit_row(
             unit,
             self.text(unit.id),
-            self.marks.of_unit(unit.id),
+            self._shown(unit.id),
             self._foreign.of_unit(unit.id),
             self.codebook,
             veiled=self.veiled(unit),
         )
+
+    def _shown(self, unit: str) -> list[Mark]:
+        """The own marks of a unit; in recoding those of older versions may be hidden."""
+        own = self.marks.of_unit(unit)
+        if self.queue is None or self.settings.show_old:
+            return own
+        return [mark for mark in own if mark.codebook == self.codebook.sha256]
 
     def rows(self) -> list[UnitRow]:
         """All units as the list shows them; of a queue those that are in it."""

@@ -79,6 +79,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "memo_session": N_("Memo on the session"),
         "new_code": N_("New code…"),
         "recode": N_("Units of an older definition"),
+        "show_old": N_("In recoding, show or hide the old codes"),
         "next_disagreement": N_("Next disagreement"),
         "done": N_("Done, or go on coding"),
         "advance": N_("Go on by itself after a code, or stay"),
