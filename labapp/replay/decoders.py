@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 
 import numpy as np
@@ -16,7 +18,7 @@ from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.models import card_path
 
-MOST_BYTES = 32 << 20
+MOST_BYTES = 8 << 20
 """Of the pictures that are remembered of a model: going to and fro in a question decodes nothing
 twice."""
 
@@ -82,24 +84,48 @@ class RecordedDecoders(Mapping[str, Decoder]):
         self._cards = cards
         self._decoders: dict[str, Decoder] = {}
         self._errors: dict[str, ModelError] = {}
+        self._lock = threading.Lock()
+        self._loading: threading.Thread | None = None
         self.problems: dict[str, str] = {}
 
     def __getitem__(self, model: str) -> Decoder:
         """A decoder. Raises KeyError for a model that the session does not have, and ModelError
         for one that cannot be loaded here."""
-        if model in self._errors:
-            raise self._errors[model]
-        if model not in self._decoders:
-            if model not in self._cards:
-                raise KeyError(model)
-            self._decoders[model] = self._load(model)
-        return self._decoders[model]
+        with self._lock:
+            if model in self._errors:
+                raise self._errors[model]
+            if model not in self._decoders:
+                if model not in self._cards:
+                    raise KeyError(model)
+                self._decoders[model] = self._load(model)
+            return self._decoders[model]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._cards)
 
     def __len__(self) -> int:
         return len(self._cards)
+
+    def load_in_background(self) -> None:
+        """Begin to load all of them: most networks take seconds, and a window need not wait."""
+        self._loading = threading.Thread(target=self._load_all, name="models", daemon=True)
+        self._loading.start()
+
+    def _load_all(self) -> None:
+        for model in self._cards:
+            with suppress(ModelError):  # told where its pictures would be
+                self[model]
+
+    def awaited(self, models: Iterable[str]) -> bool:
+        """Whether any of these is still being loaded in the background."""
+        if self._loading is None or not self._loading.is_alive():
+            return False
+        return any(m not in self._decoders and m not in self._errors for m in models)
+
+    def close(self) -> None:
+        """Wait for what is still being loaded."""
+        if self._loading is not None:
+            self._loading.join()
 
     def _load(self, model: str) -> Decoder:
         try:

@@ -224,6 +224,7 @@ class History:
 
     def close(self) -> None:
         """Let go what was unpacked."""
+        self.decoders.close()
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None

@@ -213,6 +213,7 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
     awake = QTimer(window)
     awake.timeout.connect(lambda: None)
     awake.start(SIGNAL_MS)
+    window.session.history.decoders.load_in_background()
     window.open(at_ns)
     current = coding.coding.current
     if current is not None and at_ns is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -30,6 +30,8 @@ from labapp.ui.strings import strings_of
 
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""
+SOON_MS = 30
+"""Until it is looked again whether a network is there."""
 TRAIL_BELOW = 15.0
 """Logical pixels from the middle of a dial to its trail."""
 
@@ -222,6 +224,10 @@ class ReplayPicture(QWidget):
         self._t_ns = history.begin_ns
         self.trails = True
         self.hidden_because = ""
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOON_MS)
+        self._soon.timeout.connect(self._draw)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("The participant’s screen"))
@@ -246,6 +252,10 @@ class ReplayPicture(QWidget):
     def _draw(self) -> None:
         if not self.isVisible():
             return
+        if self._awaits_model():
+            self._soon.start()
+            self.update()
+            return
         self._pixmap = None
         if self._history.machine is not None and not self.hidden_because:
             if self._past is None:
@@ -254,6 +264,14 @@ class ReplayPicture(QWidget):
             ratio = self.devicePixelRatioF()
             self._pixmap = self._past.draw(self.size(), ratio, trails=self.trails)
         self.update()
+
+    def _awaits_model(self) -> bool:
+        """Whether what is shown needs a network that is still being loaded."""
+        machine = self._history.machine
+        if machine is None or self.hidden_because:
+            return False
+        part = machine.part(self._history.state_at(self._t_ns))
+        return part is not None and self._history.decoders.awaited(part.models())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -266,7 +284,7 @@ class ReplayPicture(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._pixmap is None:
-            why = self.hidden_because or self._history.problem
+            why = self.hidden_because or self._history.problem or tr("Loading the models …")
             painter.drawText(
                 self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, why
             )
@@ -277,6 +295,7 @@ class ReplayPicture(QWidget):
 
     def close_picture(self) -> None:
         """Let the window in the picture go."""
+        self._soon.stop()
         if self._past is not None:
             self._past.close()
             self._past = None

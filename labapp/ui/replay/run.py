@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import signal
-import threading
-from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from labapp.errors import LabappError
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
@@ -36,7 +33,9 @@ class Replay:
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
-        self.window = ReplayWindow(open_session(path), dark=dark)
+        session = open_session(path)
+        session.history.decoders.load_in_background()
+        self.window = ReplayWindow(session, dark=dark)
         self.window.open(at_ns)
 
     def run(self) -> int:
@@ -50,16 +49,4 @@ class Replay:
         awake = QTimer(self.window)
         awake.timeout.connect(lambda: None)
         awake.start(SIGNAL_MS)
-        # Most networks take seconds to load: done by the time that their first picture is due.
-        loading = threading.Thread(target=self._load_models, name="models", daemon=True)
-        loading.start()
-        try:
-            return app.exec()
-        finally:
-            loading.join()
-
-    def _load_models(self) -> None:
-        decoders = self.window.session.history.decoders
-        for model in decoders:
-            with suppress(LabappError):  # the window says so where its pictures would be
-                decoders[model]
+        return app.exec()

@@ -1,0 +1,140 @@
+"""Opening a session of 90 minutes in the replay window, and going to and fro in it.
+
+Run: python benchmarks/replay_window.py [--minutes 90] [--seeks 200] [--n 5]
+
+A simulated participant at a person's pace turns dials all the time. Each opening is a process of
+its own, from the first import done to the window painted; networks are loaded behind it, and then
+the picture comes. Its memory is the most it ever had. A seek is to a random time, and ends when the
+picture is drawn.
+Sound is measured by replay_sound.py, marks by coding.py, the timeline by replay_timeline.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+STUDY = """
+id: long-session
+title: A long session
+version: 1
+presentation: as_published
+recording: {{audio: "off"}}
+flow:
+  - stages:
+      task: reconstruction
+      models: [mnist8k/ss5, mnist8k/tc5, mnist8k/ae10]
+      trials: 1000
+      time_limit_min: {minutes}
+      skip: always
+"""
+FRAME_MS = 1000 / 60
+
+
+def simulated(folder: Path, minutes: float) -> Path:
+    """A session of so many minutes."""
+    from labapp.simulation.at_scale import simulate_at_scale
+
+    study = folder / "long-session.yaml"
+    study.write_text(STUDY.format(minutes=minutes / 3))
+    return simulate_at_scale(str(study), 1, "understanding", folder / "data", 1)[0]
+
+
+def opened(session: Path, seeks: int) -> dict[str, Any]:
+    """In a process of its own: open, seek, play."""
+    begin = perf_counter()
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from labapp.ui.qtapp import make_app
+
+    app = make_app()
+    from labapp.ui.replay.run import Replay
+
+    imported, spent = perf_counter(), process_time()
+    window = Replay(session, 60_000_000_000).window
+    history = window.session.history
+    window.resize(1366, 768)
+    app.processEvents()
+    shown, spent = perf_counter(), process_time() - spent
+    while history.decoders.awaited(history.decoders):
+        app.processEvents()
+    loaded = perf_counter()
+    dice = random.Random(1)
+    times = [dice.randrange(history.begin_ns, history.end_ns) for _ in range(seeks)]
+    took = [_drawn(window, t_ns) for t_ns in times]
+    frames = [_drawn(window, times[0] + round(place * FRAME_MS * 1e6)) for place in range(seeks)]
+    events = len(history.events)
+    minutes = (history.end_ns - history.begin_ns) / 60e9
+    window.close()
+    return {
+        "events": events,
+        "minutes": round(minutes, 1),
+        "imports_s": imported - begin,
+        "open_s": shown - imported,
+        "open_processor_s": spent,
+        "models_s": loaded - imported,
+        "seek_ms": took,
+        "frame_ms": frames,
+        "memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def _drawn(window: Any, t_ns: int) -> float:
+    begin = perf_counter()
+    window.picture.show_time(t_ns)
+    window.picture.repaint()
+    return (perf_counter() - begin) * 1e3
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Median, p95 and p99."""
+    names = {"median": 50, "p95": 95, "p99": 99}
+    return {name: round(float(np.percentile(values, at)), 2) for name, at in names.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=90.0)
+    parser.add_argument("--seeks", type=int, default=200)
+    parser.add_argument("--n", type=int, default=5)
+    parser.add_argument("--session", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.session is not None:
+        print(json.dumps(opened(options.session, options.seeks)))
+        return
+    with tempfile.TemporaryDirectory(prefix="labapp-replay-") as name:
+        session = simulated(Path(name), options.minutes)
+        runs = []
+        for _ in range(options.n):
+            command = [sys.executable, __file__, "--session", session]
+            command += ["--seeks", str(options.seeks)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+    figures = {
+        "events": runs[0]["events"],
+        "minutes": runs[0]["minutes"],
+        "imports_s": spread([run["imports_s"] for run in runs]),
+        "open_s": spread([run["open_s"] for run in runs]),
+        "open_processor_s": spread([run["open_processor_s"] for run in runs]),
+        "models_s": spread([run["models_s"] for run in runs]),
+        "seek_to_picture_ms": spread([value for run in runs for value in run["seek_ms"]]),
+        "next_frame_ms": spread([value for run in runs for value in run["frame_ms"]]),
+        "memory_mib": spread([run["memory_mib"] for run in runs]),
+    }
+    print(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()

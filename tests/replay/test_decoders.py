@@ -1,0 +1,38 @@
+"""The decoders of a recorded session: loaded when they are needed, or behind a window's back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labapp.errors import ModelError
+from labapp.replay.decoders import RecordedDecoders
+
+FORMULA = "sinelines/gt"
+
+
+def test_a_model_that_is_not_here_is_told_and_stands_in_nobodys_way() -> None:
+    decoders = RecordedDecoders({"gone/model": "", FORMULA: ""})
+    decoders.load_in_background()
+    decoders.close()
+    assert not decoders.awaited(decoders)
+    with pytest.raises(ModelError, match="gone/model cannot be shown"):
+        decoders["gone/model"]
+    assert decoders[FORMULA].id == FORMULA
+    assert "gone/model" in decoders.problems
+    with pytest.raises(KeyError):
+        decoders["not/asked"]
+
+
+def test_another_model_of_that_name_is_told() -> None:
+    decoders = RecordedDecoders({FORMULA: "0" * 64})
+    decoders[FORMULA]
+    assert "another one than in the session" in decoders.problems[FORMULA]
+
+
+def test_a_picture_is_made_once() -> None:
+    decoder = RecordedDecoders({FORMULA: ""})[FORMULA]
+    z = np.zeros((1, decoder.space.width), np.float32)
+    first = decoder.decode(z)
+    assert decoder.decode(z.copy()) is first
+    assert not first.flags.writeable
