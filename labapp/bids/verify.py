@@ -193,7 +193,7 @@ def _check_annotations(report: VerifyReport, record: Record, place: str) -> dict
         return {}
     try:
         names = [name for name in annotations_tree(record).names() if name.endswith(".jsonl")]
-        report.count("files of annotations", len(names))
+        report.count("annotation files", len(names))
         annotations = annotations_of(record)
         report.notes += [f"{place}{remark}" for remark in annotations.remarks]
         if record.kind == "bundle":

@@ -130,7 +130,7 @@ def test_a_bundle_gives_the_annotations_back_equal(session: Path, tmp_path: Path
         assert final == final_marks(annotations_of(before), assignments_of(before))
         report = verify(out)
         assert report.ok, report.lines()
-        assert report.checked["files of annotations"] == 6
+        assert report.checked["annotation files"] == 6
     again = export([tmp_path / "bundle-False"], tmp_path / "again")
     assert annotations_of(open_record(again)) == annotations_of(open_record(session))
 

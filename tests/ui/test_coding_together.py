@@ -10,8 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from labapp.annotations.assigning import Draw
+from labapp.annotations.assignments import save_draw
 from labapp.annotations.codebook import read
-from labapp.annotations.model import Redaction
+from labapp.annotations.model import Assignment, Redaction
 from labapp.annotations.places import rater_file
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.errors import AnnotationError
@@ -196,3 +198,34 @@ def test_words_go_with_the_units_they_were_said_in(tmp_path: Path, qtbot: QtBot)
     do(desk, "undo", "undo", "undo", "undo")  # words and units, twice
     assert [row.text for row in desk.units.rows] == list(SENTENCES[:3])
     coding.close()
+
+
+def test_a_second_rater_goes_through_the_drawn_stretches_alone(
+    open_desk: Desk, session: Path
+) -> None:
+    units = annotations_of(open_record(session)).segmentation.units
+    drawn = [
+        Assignment(session.name, "anna", 0, units[-1].t1_ns),
+        Assignment(session.name, "ben", units[2].t0_ns, units[4].t0_ns, role="second"),
+        Assignment(session.name, "ben", 0, units[1].t0_ns, role="second", round="training"),
+    ]
+    save_draw(session.parent, Draw("d", ("anna", "ben"), 0.3, 1, tuple(drawn), 7, 2))
+    anna = open_desk()
+    assert anna.coding.queue is None
+    assert len(anna.units.rows) == 7
+    ben = open_desk("ben")
+    assert [row.unit for row in ben.units.rows] == [units[2], units[3]]
+    assert ben.coding.current == units[2]
+    assert ben.coding.progress()[1] == sum(
+        unit.speaker == "participant" for unit in (units[2], units[3])
+    )
+    assert "assigned units alone" in ben.bar.mode.full()
+    press(ben, "e")
+    ben.coding.step(1)
+    assert ben.coding.current == units[3]
+    do(ben, "leave")
+    assert len(ben.units.rows) == 7
+    assert ben.coding.progress()[1] < 7
+    ben.coding.close()
+    training = open_desk("ben", round="training")
+    assert [row.unit for row in training.units.rows] == [units[0]]

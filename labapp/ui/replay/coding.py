@@ -361,7 +361,7 @@ class Coding(CodingState):
         """What is not coded yet, in words; empty where nothing is."""
         spans = self.open_spans()
         tiers = [t for t in self.codebook.tiers if t.on == "units" and not t.optional]
-        own = [unit for unit in self._units if unit.speaker == "participant"]
+        own = self.to_code()
         parts = []
         for tier in tiers:
             without = sum(not self.marks.coded(unit.id, tier.name) for unit in own)

@@ -89,6 +89,8 @@ class CodingBar(QWidget):
         if coding.mode == "segment":
             begun = coding.segmenting.begun_ns is not None
             return tr("a unit has begun") if begun else tr("segmenting")
+        if coding.queue is not None and not coding.recoding:
+            return tr("assigned units alone")
         if coding.queue is not None:
             return counted(len(coding.queue), "{n} unit to recode", "{n} units to recode")
         if coding.files.proposals:

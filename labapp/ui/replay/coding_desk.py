@@ -425,14 +425,14 @@ class CodingDesk(QObject):
     def recode(self) -> None:
         """Go through the units that were coded under an older definition; again: all units."""
         coding = self.coding
-        if coding.queue is not None:
+        if coding.recoding:
             coding.set_queue(None)
             return
         units = coding.outdated()
         if not units:
             self.notice.emit(tr("No unit was coded under an older definition."))
             return
-        coding.set_queue(units)
+        coding.set_queue(units, recoding=True)
         first = next(unit for unit in coding.units if unit.id in units)
         coding.go_to(first.id)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from labapp.annotations import codebook as codebooks
+from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
@@ -53,6 +54,11 @@ class CodingFiles:
         self.session, self.record = session, record
         self.request, self.codebook = request, codebook
         self._annotations = annotations_of(record)
+        self._stretches = [
+            stretch
+            for stretch in assignments_of(record)
+            if (stretch.rater, stretch.round) == (request.rater, request.round)
+        ]
         self._units: UnitsFile | None = None
         self._texts: TextsFile | None = None
         self._shown: dict[str, Text] | None = None
@@ -93,6 +99,16 @@ class CodingFiles:
     def units(self) -> tuple[Unit, ...]:
         """In order of time."""
         return self._segmentation.units
+
+    def assigned(self) -> frozenset[str] | None:
+        """The ids of the units that were drawn for this rater; None where none were, as where
+        nothing was drawn."""
+        own = self._stretches
+        if not own:
+            return None
+        return frozenset(
+            unit.id for unit in self.units if any(stretch.covers(unit.t0_ns) for stretch in own)
+        )
 
     @property
     def frozen(self) -> bool:

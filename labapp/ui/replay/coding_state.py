@@ -64,6 +64,8 @@ class CodingState(QObject):
         self.tier: str = self.codebook.tiers[0].name
         self.focused = ""
         self.queue: frozenset[str] | None = None
+        self.recoding = False
+        self.assigned = files.assigned()
         self._transport: Transport | None = None
         self._current: str | None = None
         self._reached_ns = -1
@@ -73,8 +75,11 @@ class CodingState(QObject):
         self._foreign = MarkIndex()
         self._set_units(files.units)
         self._show_others()
-        if self._units:
-            first = next((u for u in self._units if not self.marks.coded(u.id)), self._units[0])
+        if self.assigned is not None and len(self.assigned) < len(self._units):
+            self.queue = self.assigned
+        due = [unit for unit in self._units if self._in_queue(unit)]
+        if due:
+            first = next((unit for unit in due if not self.marks.coded(unit.id)), due[0])
             self._current = first.id
 
     # --- what there is ----------------------------------------------------------------------------
@@ -148,7 +153,7 @@ class CodingState(QObject):
     def _shown(self, unit: str) -> list[Mark]:
         """The own marks of a unit; in recoding those of older versions may be hidden."""
         own = self.marks.of_unit(unit)
-        if self.queue is None or self.settings.show_old:
+        if not self.recoding or self.settings.show_old:
             return own
         return [mark for mark in own if mark.codebook == self.codebook.sha256]
 
@@ -161,9 +166,17 @@ class CodingState(QObject):
         """What is known of the current unit without its outcome."""
         return "" if self.current is None else coding_rows.facts(self.current, self.moves)
 
+    def to_code(self) -> list[Unit]:
+        """The participant's units, and where they were drawn, those of this rater alone."""
+        return [
+            unit
+            for unit in self._units
+            if unit.speaker == "participant" and (self.assigned is None or unit.id in self.assigned)
+        ]
+
     def progress(self) -> tuple[int, int]:
-        """How many of the participant's units have a code, and how many there are."""
-        own = [unit for unit in self._units if unit.speaker == "participant"]
+        """How many units that are to be coded have a code, and how many there are."""
+        own = self.to_code()
         return sum(self.marks.coded(unit.id) for unit in own), len(own)
 
     def open_spans(self) -> dict[str, Mark]:
@@ -260,9 +273,10 @@ class CodingState(QObject):
         self.said.emit(tr("{ms} ms are taken off for the reaction time.", ms=ms))
         self.state_changed.emit()
 
-    def set_queue(self, units: frozenset[str] | None) -> None:
-        """Show these units alone and go through them; None: all."""
-        self.queue = units
+    def set_queue(self, units: frozenset[str] | None, *, recoding: bool = False) -> None:
+        """Show these units alone and go through them; None: all. recoding: they were coded under an
+        older definition."""
+        self.queue, self.recoding = units, recoding
         self.units_changed.emit()
         self.state_changed.emit()
 
@@ -341,6 +355,9 @@ class CodingState(QObject):
         self._units = units
         self._by_id = {unit.id: unit for unit in units}
         self._begins = [unit.t0_ns for unit in units]
+        before, self.assigned = self.assigned, self.files.assigned()
+        if self.queue is not None and self.queue == before:
+            self.queue = self.assigned
         if self._current not in self._by_id:
             now = self.now_ns() if self._transport is not None else 0
             place = max(0, bisect_right(self._begins, now) - 1)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from labapp.annotations.model import Unit
-from labapp.errors import LabappError
+from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
 from labapp.ui.language import tr
+from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_lanes import CodingLanes
-from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
+SETTINGS = "coding-window.json"
 SIGNAL_MS = 200
 VIEW_NS = 60 * 1_000_000_000
 """So much of the session the timeline shows at first: single units can be told apart."""
@@ -213,9 +216,25 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
     awake = QTimer(window)
     awake.timeout.connect(lambda: None)
     awake.start(SIGNAL_MS)
+    try:
+        coding.coding.settings = read_choices(SETTINGS, Settings(), "coding window", _check)
+    except DataFolderError as error:
+        window.transport.tell(error.what)
+    window.closed.connect(lambda: _keep(coding.coding.settings))
     window.session.history.decoders.load_in_background()
     window.open(at_ns)
     current = coding.coding.current
     if current is not None and at_ns is None:
         coding.coding.go_to(current.id, play=False)
     return app.exec()
+
+
+def _check(settings: Settings) -> None:
+    if not 0 <= settings.reaction_ms <= MOST_REACTION_MS:
+        raise ValueError("'reaction_ms' is not as expected")
+
+
+def _keep(settings: Settings) -> None:
+    """Keep how coding goes for the next session; where the disk takes nothing, it is as usual."""
+    with suppress(DataFolderError):
+        write_choices(SETTINGS, settings, "coding window")
