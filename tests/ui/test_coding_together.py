@@ -229,3 +229,11 @@ def test_a_second_rater_goes_through_the_drawn_stretches_alone(
     ben.coding.close()
     training = open_desk("ben", round="training")
     assert [row.unit for row in training.units.rows] == [units[0]]
+
+
+def test_a_coding_that_begins_at_a_time_begins_with_the_unit_there(open_desk: Desk) -> None:
+    coding = open_desk().coding
+    units = coding.units
+    for t_ns, place in ((0, 0), (units[2].t0_ns + 1, 2), (units[3].t1_ns, 4), (10**13, 6)):
+        coding.begin_at(t_ns)
+        assert coding.current == units[place]

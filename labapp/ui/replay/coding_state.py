@@ -232,6 +232,13 @@ class CodingState(QObject):
             else:
                 self._transport.seek(target.t0_ns)
 
+    def begin_at(self, t_ns: int) -> None:
+        """Make the unit at a session time the current one, or the next one; nothing is played."""
+        due = [unit for unit in self._units if self._in_queue(unit)]
+        unit = next((unit for unit in due if unit.t1_ns > t_ns), due[-1] if due else None)
+        if unit is not None:
+            self._become(unit.id)
+
     def seek(self, t_ns: int) -> None:
         """Go to a session time."""
         if self._transport is not None:

@@ -222,6 +222,8 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
         window.transport.tell(error.what)
     window.closed.connect(lambda: _keep(coding.coding.settings))
     window.session.history.decoders.load_in_background()
+    if at_ns is not None:
+        coding.coding.begin_at(at_ns)
     window.open(at_ns)
     current = coding.coding.current
     if current is not None and at_ns is None:
