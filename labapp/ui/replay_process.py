@@ -46,13 +46,17 @@ class ReplayProcesses(QObject):
 
     def stop(self) -> None:
         """Close all windows: a session begins, or the program ends."""
-        for job in self._jobs.values():
+        # Taken out first: that they end now is no failure, however far they had come.
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
             job.stop()
             job.deleteLater()
-        self._jobs.clear()
 
     def _ended(self, session: Path, ended: Ended) -> None:
-        self._jobs.pop(session).deleteLater()
+        job = self._jobs.pop(session, None)
+        if job is None:
+            return
+        job.deleteLater()
         if not ended.ok:
             self.failed.emit(
                 ProgramError(

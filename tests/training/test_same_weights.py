@@ -20,18 +20,30 @@ from tests.representations.conftest import RECIPE
 
 NOTED_ON = ("2.13.0+cpu", "AVX512", "x86_64")
 """torch, what it uses of the processor, and the processor's kind."""
+NEARLY = 2e-3
+"""On another processor, the sum of the sizes: rounding grows with the steps. Measured between the
+two that are noted: protopnet 1.3e-3, all others below 1e-7."""
 RECIPES = {
     "vae": RECIPE,
     "gt": RECIPE.replace("dimensions: 3", "dimensions: 5").replace("{name: vae}", "{name: gt}"),
     **{name: PROTOTYPES.format(name=name, method=method) for name, method in METHODS.items()},
 }
 NOTED = {
-    "vae": ("872b3a5aa4c9edc1", 4732.87997731379),
-    "gt": ("67d39e713329f193", 4786.893600303833),
-    "protopnet": ("ab24c4c09cba9d99", 9279.215202521818),
-    "prototree": ("ecdfb9d2fb1321d2", 7844.46656040467),
+    False: {
+        "vae": ("872b3a5aa4c9edc1", 4732.87997731379),
+        "gt": ("67d39e713329f193", 4786.893600303833),
+        "protopnet": ("ab24c4c09cba9d99", 9279.215202521818),
+        "prototree": ("ecdfb9d2fb1321d2", 7844.46656040467),
+    },
+    True: {
+        "vae": ("9d16adb458ca7f83", 4732.879976715785),
+        "gt": ("3d027be6849a7b8b", 4786.893600761143),
+        "protopnet": ("40fd95de5a936d90", 9267.52992823986),
+        "prototree": ("2a7e7ae5265af34c", 7844.466626005978),
+    },
 }
-"""By kind the SHA-256 of all weights, and the sum of their sizes."""
+"""By whether the processor has bfloat16 beside AVX-512, for which torch's libraries have kernels of
+their own, and by kind: the SHA-256 of all weights, and the sum of their sizes."""
 
 
 def trained(kind: str, folder: Path) -> Path:
@@ -54,8 +66,8 @@ def fingerprint(weights: Path) -> tuple[str, float]:
 @pytest.mark.parametrize("kind", RECIPES)
 def test_the_same_recipe_gives_the_same_weights(kind: str, tmp_path: Path) -> None:
     digest, sizes = fingerprint(trained(kind, tmp_path))
-    noted_digest, noted_sizes = NOTED[kind]
-    assert sizes == pytest.approx(noted_sizes, rel=1e-3)
+    noted_digest, noted_sizes = NOTED[torch.cpu._is_avx512_bf16_supported()][kind]
+    assert sizes == pytest.approx(noted_sizes, rel=NEARLY)
     here = (torch.__version__, torch.backends.cpu.get_cpu_capability(), platform.machine())
     if here == NOTED_ON:
         assert digest == noted_digest

@@ -45,7 +45,7 @@ def test_a_session_is_opened_once_and_closed_when_a_session_begins(
         replays.open(session)
         replays.open(session)
         assert replays.running == (session,)
-        qtbot.wait(500)
+        qtbot.wait(50)
         replays.stop()
     assert replays.running == ()
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -80,7 +81,7 @@ def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
     return layout
 
 
-def limit(field: QLineEdit, longest: int = NOTE_LIMIT) -> None:
+def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
     """Take so many characters and no more, and say so."""
     words = tr(
         "Only {n} characters fit here; what came after them was not taken.",

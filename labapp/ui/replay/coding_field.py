@@ -89,6 +89,7 @@ class CodingField(QFrame):
         self.title = bits.label(role="strong", wrap=True)
         self.line = _Line()
         bits.limit(self.line)
+        bits.limit(self.line)
         self.answers = QListWidget()
         self.answers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.answers.setAccessibleName(tr("Matches"))

@@ -18,6 +18,8 @@ from labapp.ui.widgets.buttons import Button
 NOTICE_MS = 4000
 TIME_WIDTH = 112
 WIDEST_TIME = "0:00:00.0"
+LONGEST = 100
+"""Characters of a time, far more than any has."""
 
 
 class Transport(QFrame):
@@ -54,6 +56,7 @@ class Transport(QFrame):
         self.time.setCursor(Qt.CursorShape.PointingHandCursor)
         self.time.mousePressEvent = lambda event: self.ask_time()  # type: ignore[method-assign]
         self.field = TimeField()
+        bits.limit(self.field, LONGEST)
         self.field.setAccessibleName(tr("Time to go to, such as 12:34.5"))
         self.field.setPlaceholderText("12:34.5")
         self.times = QStackedWidget()

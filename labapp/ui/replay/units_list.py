@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QPlainTextEdit, QWidg
 
 from labapp.ui import theme
 from labapp.ui.language import tr
+from labapp.ui.moderator import bits
 from labapp.ui.replay import unit_rows
 from labapp.ui.replay.unit_rows import UnitRow, paint_row, row_height
 from labapp.ui.theme import Palette
@@ -53,6 +54,7 @@ class UnitEditor(QPlainTextEdit):
             f"padding: 0 {theme.SPACE_XS}px; min-height: 0; font-size: {unit_rows.TEXT_PX}px;"
         )
         self.document().setDocumentMargin(2)
+        bits.limit(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier

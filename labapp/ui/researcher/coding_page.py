@@ -49,6 +49,8 @@ COLUMNS = (
     N_("Adjudicated"),
 )
 STATUS_SIGNS = {"draft": "", "done": " ✓", "locked": " ✓✓"}
+LONGEST = 2000
+"""Characters of names and numbers, far more than any need."""
 DEFAULT_BOTH = "0.2"
 DEFAULT_SEED = "1"
 
@@ -237,6 +239,7 @@ class CodingPage(QWidget):
         self.rater = QLineEdit()
         self.rater.setPlaceholderText(tr("Your name as a rater"))
         self.rater.setAccessibleName(tr("Rater"))
+        bits.limit(self.rater, LONGEST)
         self.round = Combo(palette, tr("Round"))
         self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
         self.codebook = Combo(palette, tr("Codebook"))
@@ -307,6 +310,8 @@ class CodingPage(QWidget):
         self.seed.setAccessibleName(tr("Seed"))
         for field in (self.both, self.seed):
             field.setMaximumWidth(72)
+        for field in (self.raters, self.both, self.seed):
+            bits.limit(field, LONGEST)
         self.draw = Button(tr("Assign"), "compact")
         self.leave = Button(tr("Not now"), "compact")
         row.addWidget(self.raters, 1)

@@ -37,7 +37,7 @@ SHARES = {
     "quickstart": 0.02,
     "calibration": 0.01,
     "synthetic-crowd": 0.003,
-    "mnist-think-aloud": 0.015,
+    "mnist-think-aloud": 0.02,
     "protopnet-distinction": 0.3,
     "prototree-distinction": 0.3,
     "gradcam-distinction-labels": 0.3,
@@ -119,7 +119,7 @@ def test_the_replayed_screen_is_the_one_that_was_live(
     window.close_for_good()
     window.deleteLater()
     session.close("over")
-    assert len(seen) > 25
+    assert len(seen) > 20
     rng.shuffle(seen)
     with History(open_record(session.folder.path)) as history:
         past = PastWindow(history)
