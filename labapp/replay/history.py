@@ -19,9 +19,11 @@ from labapp.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     DecoderWarmed,
+    ParticipantSimulated,
     PartStarted,
     SegmentStarted,
 )
+from labapp.events.look import WindowShown
 from labapp.events.stimuli import StimuliStored
 from labapp.events.voice import AudioOff, AudioStarted, AudioStopped
 from labapp.journal.layout import STIMULI, STUDY, study_files_of
@@ -158,6 +160,16 @@ class History:
             return None
         names = {ref: name for stimuli in stored for ref, name in stimuli.files.items()}
         return RecordedGallery(self._folder(STIMULI), names, *sets_of(parts, self.loaded.study))
+
+    @property
+    def shown_windows(self) -> bool:
+        """Whether the session noted how large its window was, and what was scrolled in it."""
+        return any(isinstance(payload, WindowShown) for _, payload in self.events)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program took part, and perhaps nobody saw a screen."""
+        return any(isinstance(payload, ParticipantSimulated) for _, payload in self.events)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -151,6 +151,13 @@ def _states(record: Record, history: History) -> list[str]:
                 time=until,
             )
         )
+    if not history.shown_windows and not history.simulated:
+        result.append(
+            tr(
+                "This session did not note its window’s size, nor what was scrolled or enlarged: "
+                "screens are shown in a usual window, from their top."
+            )
+        )
     if record.redacted:
         result.append(
             tr("This is a de-identified copy: what people wrote is left out, and sound if it was.")
