@@ -108,13 +108,19 @@ def missing() -> str:
     return ", ".join(lacking)
 
 
+def require(lacking: str) -> None:
+    """Go on where nothing is lacking. In CI, where the set-up installs all of it, a test that
+    lacks something fails; elsewhere it is skipped."""
+    if lacking and os.environ.get("CI") == "true":
+        pytest.fail(f"tests with sound cannot run, the set-up is incomplete: {lacking}")
+    if lacking:
+        pytest.skip(f"tests with sound need: {lacking}")
+
+
 @pytest.fixture(scope="session")
 def sound_server() -> Iterator[VirtualMicrophone]:
     """The daemon. Without its tools these tests fail in CI, where the set-up installs them."""
-    if lacking := missing():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"tests with sound cannot run, the set-up is incomplete: {lacking}")
-        pytest.skip(f"tests with sound need: {lacking}")
+    require(missing())
     # Not pytest's own folder: the path of a socket may have no more than about 100 characters.
     with tempfile.TemporaryDirectory(prefix="labapp-mic-") as folder:
         server = VirtualMicrophone(Path(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from itertools import pairwise
 
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from labapp.audio.speech import joined, stretches, utterances
 from tests.audio.spoken import RATE, in_noise, spoken
+from tests.sound import require
 
 
 @pytest.fixture(scope="module")
 def sentences(tmp_path_factory: pytest.TempPathFactory) -> list[NDArray[np.int16]]:
-    if shutil.which("espeak-ng") is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("needs espeak-ng")
+    require("" if shutil.which("espeak-ng") else "espeak-ng")
     return spoken(tmp_path_factory.mktemp("spoken"))
 
 

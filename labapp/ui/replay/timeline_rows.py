@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -89,7 +90,7 @@ class CodeLane:
     rater: str = ""
 
 
-class Row:
+class Row(ABC):
     """A row of a timeline.
 
     Attributes
@@ -107,11 +108,11 @@ class Row:
     height = BAR_PX
     recorded = True
 
+    @abstractmethod
     def paint(self, painter: QPainter, top: float, view: View) -> None:
         """Draw what is in view."""
-        raise NotImplementedError
 
-    def set_compact(self, *, compact: bool) -> None:
+    def set_compact(self, *, compact: bool) -> None:  # noqa: B027 (most rows have one height)
         """Whether it is to take less room, where it can."""
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
