@@ -19,7 +19,9 @@ LabappError                  what happened, what is safe, what to do next
 │   └── JournalFull          ... because the disk is full
 ├── RecordError              a journal or bundle cannot be read, or is not what was written
 ├── AnnotationError          units, text, codes or a codebook cannot be read, written or used
-│   └── AnnotationsBusy      another window holds the file
+│   ├── AnnotationsBusy      another window holds the file
+│   └── ExchangeError        a file of another tool cannot be read, written or brought in
+├── TranscriptionError       speech cannot be written down: no engine, no model, no consent
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
@@ -185,6 +187,14 @@ class AnnotationError(LabappError):
 
 
 class AnnotationsBusy(AnnotationError):
+    pass
+
+
+class ExchangeError(AnnotationError):
+    pass
+
+
+class TranscriptionError(LabappError):
     pass
 
 

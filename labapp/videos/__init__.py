@@ -1,0 +1,1 @@
+"""Videos of a participant, made by anything, on the clock of their session."""
