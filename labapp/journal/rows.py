@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -82,13 +80,7 @@ def payloads(rows: Iterable[Row]) -> Iterator[tuple[Event, Payload]]:
     whose package is not installed.
     """
     environment: Mapping[str, Any] = {}
-    known = _KNOWN.get()
     for row in rows:
-        if known is not None and (pair := known.get(id(row))) is not None:
-            if row.kind == ENVIRONMENT:
-                environment = pair[1].payload
-            yield pair[1], pair[2]
-            continue
         event = row.event()
         if event.kind == ENVIRONMENT:
             environment = event.payload
@@ -96,28 +88,7 @@ def payloads(rows: Iterable[Row]) -> Iterator[tuple[Event, Payload]]:
             payload = payload_of(event)
         except (ValueError, KeyError) as error:
             raise _unreadable(row, str(error), missing_packages(environment)) from error
-        if known is not None:
-            known[id(row)] = (row, event, payload)
         yield event, payload
-
-
-_KNOWN: ContextVar[dict[int, tuple[Row, Event, Payload]] | None] = ContextVar(
-    "rows that were read", default=None
-)
-"""By the identity of a row, which is held here as long as that counts, what it says."""
-
-
-@contextmanager
-def payloads_read_once() -> Iterator[None]:
-    """Read the payload of each row once in here, whoever asks for it, and how often.
-
-    For what goes through the same journal several times at once; all of it is in memory meanwhile.
-    """
-    token = _KNOWN.set({})
-    try:
-        yield
-    finally:
-        _KNOWN.reset(token)
 
 
 def missing_packages(payload: Mapping[str, Any]) -> str:

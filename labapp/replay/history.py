@@ -7,10 +7,12 @@ moments are asked for, a state is the one that the session had.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
+from typing import overload
 
 from labapp import leftovers
 from labapp.errors import LabappError, RecordError
@@ -28,6 +30,7 @@ from labapp.events.stimuli import StimuliStored
 from labapp.events.voice import AudioOff, AudioStarted, AudioStopped
 from labapp.journal.layout import STIMULI, STUDY, study_files_of
 from labapp.journal.record import Record
+from labapp.journal.rows import Row, payloads
 from labapp.journal.tree import FolderTree
 from labapp.plugins import registry
 from labapp.replay.decoders import RecordedDecoders
@@ -41,8 +44,54 @@ from labapp.study.loading import LoadedStudy
 
 EVERY = 256
 """Events from one remembered state to the next: to fold so many takes 6 ms."""
+HELD = 16
+"""Blocks of so many events that are held, those asked for last."""
 STALLED = "journal_stalled"
 """The alarm while a disk that does not answer keeps the screens waiting."""
+
+
+class RecordedEvents(Sequence[tuple[Event, Payload]]):
+    """Events with their payloads, read from the rows of a journal when they are asked for.
+
+    Held as objects, those of 90 minutes take three times the memory of their rows.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        They were read before without an error.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self._blocks: OrderedDict[int, list[tuple[Event, Payload]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Event, Payload]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[Event, Payload]]: ...
+    def __getitem__(
+        self, place: int | slice
+    ) -> tuple[Event, Payload] | list[tuple[Event, Payload]]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        return self._block(at // EVERY)[at % EVERY]
+
+    def __iter__(self) -> Iterator[tuple[Event, Payload]]:
+        return payloads(self._rows)
+
+    def _block(self, number: int) -> list[tuple[Event, Payload]]:
+        block = self._blocks.get(number)
+        if block is None:
+            begin = number * EVERY
+            block = self._blocks[number] = list(payloads(self._rows[begin : begin + EVERY]))
+            if len(self._blocks) > HELD:
+                self._blocks.popitem(last=False)
+        self._blocks.move_to_end(number)
+        return block
 
 
 class History:
@@ -52,10 +101,12 @@ class History:
     ----------
     record : Record
         A session folder or a bundle; nothing of it is changed.
+    also : callable, optional
+        Is told of each event with its payload, too: a journal takes longest to be read.
 
     Attributes
     ----------
-    events : list of (Event, Payload)
+    events : sequence of (Event, Payload)
         In the journal's order.
     begin_ns, end_ns : int
         Session time of the first and the last event.
@@ -69,31 +120,39 @@ class History:
         The pictures of its plan, where it has any.
     problem : str
         Why no screen can be shown, or not to the end; empty where all can.
+    shown_windows : bool
+        Whether the session noted how large its window was, and what was scrolled in it.
+    simulated : bool
+        Whether a program took part, and perhaps nobody saw a screen.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(
+        self, record: Record, also: Callable[[Event, Payload], object] | None = None
+    ) -> None:
         self.record = record
         self.problem = ""
-        self.events: list[tuple[Event, Payload]] = []
+        self.shown_windows = self.simulated = False
+        self._recorded: list[tuple[int, bool]] = []
+        self._stalled: list[tuple[int, bool]] = []
+        self._stored: list[StimuliStored] = []
+        cards: dict[str, str] = {}
+        times: list[int] = []
+        latest = 0
         try:
-            self.events.extend(record.payloads())
+            for event, payload in record.payloads():
+                # What another thread reported may be a little older than what stands before it.
+                latest = max(latest, event.t_ns)
+                times.append(latest)
+                self._note(len(times), payload, cards)
+                if also is not None:
+                    also(event, payload)
         except RecordError as error:
             self.problem = error.what
-        times = [0] * len(self.events)
-        latest = 0
-        for place, (event, _) in enumerate(self.events):
-            # What another thread reported may be a little older than what stands before it.
-            latest = times[place] = max(latest, event.t_ns)
+        self.events = RecordedEvents(record.rows[: len(times)])
         self._times = times
         self.begin_ns = times[0] if times else 0
         self.end_ns = latest
-        self._recorded = self._changes(_recording)
-        self._stalled = self._changes(_stalling)
         self._temporary: TemporaryDirectory[str] | None = None
-        cards: dict[str, str] = {}
-        for _, payload in self.events:
-            if isinstance(payload, DecoderWarmed):
-                cards[payload.model] = payload.card_sha256
         self.loaded, self.machine = self._rebuilt()
         models = () if self.machine is None else models_of(self.machine.parts)
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
@@ -110,13 +169,21 @@ class History:
             self.problem = error.what
         return None, None
 
-    def _changes(self, says: Callable[[Payload], bool | None]) -> list[tuple[int, bool]]:
-        """Where what holds in the session changed: after how many events, and to what."""
-        changes = []
-        for count, (_, payload) in enumerate(self.events, start=1):
-            if (holds := says(payload)) is not None:
-                changes.append((count, holds))
-        return changes
+    def _note(self, count: int, payload: Payload, cards: dict[str, str]) -> None:
+        """What of an event, the count-th, is asked for at once or again and again."""
+        if (recorded := _recording(payload)) is not None:
+            self._recorded.append((count, recorded))
+        if (stalled := _stalling(payload)) is not None:
+            self._stalled.append((count, stalled))
+        match payload:
+            case DecoderWarmed():
+                cards[payload.model] = payload.card_sha256
+            case StimuliStored():
+                self._stored.append(payload)
+            case WindowShown():
+                self.shown_windows = True
+            case ParticipantSimulated():
+                self.simulated = True
 
     def _study(self) -> LoadedStudy:
         """The study as the session had it. Raises LabappError."""
@@ -155,21 +222,10 @@ class History:
         if self.machine is None or self.loaded is None:
             return None
         parts = self.machine.parts
-        stored = [payload for _, payload in self.events if isinstance(payload, StimuliStored)]
-        if not stored and not any(part.stimulus_sets() for part in parts):
+        if not self._stored and not any(part.stimulus_sets() for part in parts):
             return None
-        names = {ref: name for stimuli in stored for ref, name in stimuli.files.items()}
+        names = {ref: name for stimuli in self._stored for ref, name in stimuli.files.items()}
         return RecordedGallery(self._folder(STIMULI), names, *sets_of(parts, self.loaded.study))
-
-    @property
-    def shown_windows(self) -> bool:
-        """Whether the session noted how large its window was, and what was scrolled in it."""
-        return any(isinstance(payload, WindowShown) for _, payload in self.events)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a program took part, and perhaps nobody saw a screen."""
-        return any(isinstance(payload, ParticipantSimulated) for _, payload in self.events)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -197,10 +253,23 @@ class History:
         if self.machine is None:
             raise RecordError(self.problem, safe="The session was only read.")
         while len(self._states) <= count // EVERY:
-            begin = (len(self._states) - 1) * EVERY
-            self._states.append(self._fold(self._states[-1], begin, begin + EVERY))
+            self._fold_block()
         begin = count // EVERY * EVERY
         return self._fold(self._states[count // EVERY], begin, count)
+
+    def fold_ahead(self) -> bool:
+        """Fold some more events, so that a late time is not waited for when it is asked for first.
+
+        Returns whether there are more.
+        """
+        if self.machine is None or len(self._states) > len(self.events) // EVERY:
+            return False
+        self._fold_block()
+        return True
+
+    def _fold_block(self) -> None:
+        begin = (len(self._states) - 1) * EVERY
+        self._states.append(self._fold(self._states[-1], begin, begin + EVERY))
 
     def _fold(self, state: SessionState, begin: int, end: int) -> SessionState:
         assert self.machine is not None

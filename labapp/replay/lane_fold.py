@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import Any
@@ -38,25 +38,21 @@ _NOTICED = frozenset({"silent", "zeros", "clipping"})
 
 
 def fold_lanes(
-    rows: Sequence[Row],
-    answers: Collection[str] = (),
-    events: Iterable[tuple[Event, Payload]] | None = None,
+    rows: Sequence[Row], answers: Collection[str] = (), folded: LaneFold | None = None
 ) -> tuple[Lane, ...]:
     """Every lane of a session, empty ones too; see `labapp.replay.lanes.lanes_of`."""
-    fold = LaneFold(frozenset(answers))
-    wanted = fold.kinds
-    if events is None:
-        events = payloads(row for row in rows if row.kind in wanted)
-    for event, payload in events:
-        if event.kind in wanted:
-            fold.apply(event, payload)
-    return fold.lanes(rows[-1].t_ns)
+    if folded is None:
+        folded = LaneFold(answers)
+        for event, payload in payloads(row for row in rows if row.kind in folded.kinds):
+            folded.apply(event, payload)
+    return folded.lanes(rows[-1].t_ns)
 
 
 class LaneFold:
-    """A fold over the events of a session; answers: the kinds that tasks have marks for."""
+    """A fold over the events of a session, those of other kinds passed over; answers: the kinds
+    that tasks have marks for."""
 
-    def __init__(self, answers: frozenset[str]) -> None:
+    def __init__(self, answers: Collection[str] = ()) -> None:
         self._shown = registry.shown_kinds()
         self._turned = frozenset(kinds_of(DialTurned))
         self._compared = frozenset(kinds_of(Comparison))
@@ -78,16 +74,14 @@ class LaneFold:
         self._sound: list[LaneItem] = []
         self._moves = array("q"), array("f")
         self._curve = array("q"), array("f")
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events that it looks at; others may be left out."""
         own = {"note.corrected", *_COURSE, *_SOUND, *KINDS, *self._points}
-        return frozenset(own | self._shown | self._turned | self._compared)
+        self.kinds = frozenset(own | self._shown | self._turned | self._compared)
 
     def apply(self, event: Event, payload: Payload) -> None:
         """Take in an event with its payload."""
         kind, at = event.kind, event.t_ns
+        if kind not in self.kinds:
+            return
         if kind in self._turned:
             self._moves[0].append(at)
             self._moves[1].append(payload.as_dict()["dimension"])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from labapp.annotations.model import Blinding
-    from labapp.events import Event, Payload
     from labapp.journal.record import Record
+    from labapp.replay.lane_fold import LaneFold
 
 LaneId = Literal[
     "sound",
@@ -139,7 +139,7 @@ def lanes_of(
     sound: Spans | None = None,
     blind: Collection[Blinding] = (),
     answers: Collection[str] = (),
-    events: Iterable[tuple[Event, Payload]] | None = None,
+    folded: LaneFold | None = None,
 ) -> tuple[Lane, ...]:
     """The lanes of a recorded session, of any task; those of which it has nothing are left out.
 
@@ -155,8 +155,8 @@ def lanes_of(
         is hidden by `Lane.until`.
     answers : collection of str
         Kinds of events of tasks that are marks of a timeline.
-    events : iterable of (Event, Payload), optional
-        The session's events, where they were read already, such as `History.events`.
+    folded : LaneFold, optional
+        What has taken in all of the session's events, where they were read for something else, too.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def lanes_of(
     """
     from labapp.replay.lane_fold import fold_lanes
 
-    lanes = fold_lanes(record.rows, answers, events)
+    lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:
         lanes = (_with_sound(lanes, sound), *(lane for lane in lanes if lane.id != "sound"))
     return veiled((lane for lane in lanes if lane.items or lane.times.size), blind)

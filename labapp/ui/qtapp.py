@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from labapp.errors import SetupError
@@ -21,6 +23,7 @@ def make_app() -> QApplication:
     moderator's language."""
     display.choose()
     try:
+        _read_no_sources()
         from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
@@ -46,6 +49,20 @@ def make_app() -> QApplication:
     app.setQuitOnLastWindowClosed(False)
     app.setStyle("Fusion")
     return app
+
+
+def _read_no_sources() -> None:
+    """Keep PySide from reading the source of each module that is imported after it.
+
+    It looks in there for its own name, for what modules switch on by `from __feature__ import`,
+    which works all the same; and Python keeps what was read: 50 MB with the modules of torch.
+    """
+    import PySide6  # noqa: F401  (makes the package below)
+
+    with suppress(ImportError):
+        feature = import_module("shibokensupport.feature")
+
+        setattr(feature, "_mod_uses_pyside", lambda module: False)  # noqa: B010  (not in its types)
 
 
 def settle_memory() -> None:

@@ -13,7 +13,7 @@ from labapp.errors import RecordError
 from labapp.events.lifecycle import NoteAdded, PartStarted, SessionEnded, SessionPaused
 from labapp.journal.layout import COLUMNS, ENVIRONMENT, JOURNAL
 from labapp.journal.opening import is_session, open_record, open_records
-from labapp.journal.rows import Row, payloads_read_once
+from labapp.journal.rows import Row
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder, golden_session
@@ -182,13 +182,3 @@ def _planned_for(builder: SessionBuilder, participant: str) -> tuple:  # type: i
         source,
         replace(unstamped, payload=replace(unstamped.payload, participant=participant)),
     )
-
-
-def test_payloads_are_read_once_where_that_is_asked_for(tmp_path: Path) -> None:
-    record = open_record(golden_session(tmp_path))
-    before = list(record.payloads())
-    with payloads_read_once():
-        first, second = list(record.payloads()), list(record.payloads())
-    assert first == second == before
-    assert all(a[1] is b[1] for a, b in zip(first, second, strict=True))
-    assert next(record.payloads())[1] is not first[0][1]

@@ -10,7 +10,7 @@ import pytest
 from labapp.bids.export import export
 from labapp.errors import RecordError
 from labapp.journal.opening import open_record
-from labapp.replay.history import History
+from labapp.replay.history import EVERY, History
 from labapp.simulation.at_scale import simulate_at_scale
 
 STUDIES = ("quickstart", "prototree-agreement", "synthetic-think-aloud")
@@ -45,6 +45,19 @@ def test_a_state_is_the_one_of_a_straight_fold_in_any_order(
             assert history.events_until(t_ns) == count
             assert history.state_at(t_ns) == straight[count]
         assert history.problems == ()
+
+
+def test_folding_ahead_comes_to_the_same_states_and_to_an_end(sessions: dict[str, Path]) -> None:
+    for session in sessions.values():
+        with History(open_record(session)) as asked, History(open_record(session)) as ahead:
+            blocks = 0
+            while ahead.fold_ahead():
+                blocks += 1
+            assert blocks == len(ahead.events) // EVERY
+            for count in range(0, len(asked.events) + 1, 37):
+                assert ahead.state_after(count) == asked.state_after(count)
+            assert list(asked.events) == asked.events[:] == list(asked.record.payloads())
+            assert asked.events[-1] == asked.events[len(asked.events) - 1]
 
 
 def test_a_bundle_gives_the_same_states_from_a_folder_and_from_an_archive(

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.annotations.store import annotations_of
 from labapp.journal.opening import open_record
+from labapp.replay.lanes import lanes_of
 from labapp.ui import theme
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_desk import CodingDesk
@@ -63,7 +64,7 @@ def open_desk(session: Path, qtbot: QtBot) -> Iterator[Desk]:
 
     def opened(rater: str = "anna", **how: object) -> CodingDesk:
         request = CodingRequest(rater, **how)  # type: ignore[arg-type]
-        coding = open_coding(session, request, open_record(session).events())
+        coding = open_coding(session, request, lanes_of(open_record(session)))
         coding.set_transport(Clock())
         desk = CodingDesk(coding, theme.LIGHT)
         for widget in (desk.said, desk.palette, desk.bar):

@@ -14,7 +14,7 @@ from labapp.annotations.codebook import Code, Tier
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Mark, Unit
 from labapp.errors import LabappError
-from labapp.events import Event
+from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, tr
 from labapp.ui.replay import coding_rows, recoding
 from labapp.ui.replay.coding_files import CodingFiles
@@ -32,9 +32,9 @@ class Coding(CodingState):
     """Gives codes and takes them back; the window asks it first for every key."""
 
     def __init__(
-        self, files: CodingFiles, events: Iterable[Event] = (), parent: QObject | None = None
+        self, files: CodingFiles, lanes: Iterable[Lane] = (), parent: QObject | None = None
     ) -> None:
-        super().__init__(files, events, parent)
+        super().__init__(files, lanes, parent)
         self._last: list[str] = []
         self._done: list[str] = []
         self._undone: list[str] = []
@@ -417,8 +417,8 @@ class Coding(CodingState):
 def open_coding(
     session: Path,
     request: CodingRequest,
-    events: Iterable[Event] = (),
+    lanes: Iterable[Lane] = (),
     parent: QObject | None = None,
 ) -> Coding:
     """Open a session's annotations for a rater. Raises LabappError."""
-    return Coding(CodingFiles.open(session, request), events, parent)
+    return Coding(CodingFiles.open(session, request), lanes, parent)

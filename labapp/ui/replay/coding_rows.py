@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Mark, Text, Unit
-from labapp.events import Event
+from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, number, tr
 from labapp.ui.replay.unit_rows import Chip, UnitRow
 
@@ -42,14 +42,11 @@ class DialMoves:
     dials: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> DialMoves:
-        """Those of a journal, of every task with dials."""
-        moves = [
-            (event.t_ns, int(event.payload["dimension"]))
-            for event in events
-            if event.kind == "dial.moved"
-        ]
-        return cls(tuple(t for t, _ in moves), tuple(dial for _, dial in moves))
+    def of(cls, lanes: Iterable[Lane]) -> DialMoves:
+        """Those of a session's lanes, of every task with dials."""
+        moves = [lane for lane in lanes if lane.kind == "moves"]
+        times = [int(t_ns) for lane in moves for t_ns in lane.times]
+        return cls(tuple(times), tuple(int(dial) for lane in moves for dial in lane.values))
 
     def within(self, t0_ns: int, t1_ns: int) -> tuple[int, ...]:
         """The dials that moved in a stretch, once for each step."""

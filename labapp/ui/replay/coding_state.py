@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.model import Mark, RaterMarks, Text, Unit
-from labapp.events import Event
+from labapp.replay.lanes import Lane
 from labapp.ui.language import tr
 from labapp.ui.replay import coding_rows
 from labapp.ui.replay.coding_files import CodingFiles
@@ -51,7 +51,7 @@ class CodingState(QObject):
     def __init__(
         self,
         files: CodingFiles,
-        events: Iterable[Event] = (),
+        lanes: Iterable[Lane] = (),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -59,7 +59,7 @@ class CodingState(QObject):
         self.settings = Settings()
         self.codebook: Codebook = files.codebook
         self.marks = MarkIndex(files.own)
-        self.moves = DialMoves.of(events)
+        self.moves = DialMoves.of(lanes)
         self.mode: Mode = "code"
         self.tier: str = self.codebook.tiers[0].name
         self.focused = ""

@@ -184,7 +184,7 @@ def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
         files.close()
         raise
     window = ReplayWindow(session)
-    coding = Coding(files, (event for event, _ in session.history.events), window)
+    coding = Coding(files, session.lanes, window)
     return CodingWindow(window, coding)
 
 

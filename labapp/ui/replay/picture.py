@@ -31,6 +31,8 @@ from labapp.ui.strings import strings_of
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""
 SOON_MS = 30
+AHEAD_MS = 15
+"""Between two blocks of events that are folded before they are asked for, 10 ms each."""
 """Until it is looked again whether a network is there."""
 TRAIL_BELOW = 15.0
 """Logical pixels from the middle of a dial to its trail."""
@@ -228,9 +230,21 @@ class ReplayPicture(QWidget):
         self._soon.setSingleShot(True)
         self._soon.setInterval(SOON_MS)
         self._soon.timeout.connect(self._draw)
+        self._ahead = QTimer(self)
+        self._ahead.setInterval(AHEAD_MS)
+        self._ahead.timeout.connect(self._fold_ahead)
+        self._ahead.start()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("The participant’s screen"))
+
+    def _fold_ahead(self) -> None:
+        try:
+            more = self._history.fold_ahead()
+        except Exception:  # noqa: BLE001 (told where that time is shown)
+            more = False
+        if not more:
+            self._ahead.stop()
 
     @property
     def problem(self) -> str:
@@ -296,6 +310,7 @@ class ReplayPicture(QWidget):
     def close_picture(self) -> None:
         """Let the window in the picture go."""
         self._soon.stop()
+        self._ahead.stop()
         if self._past is not None:
             self._past.close()
             self._past = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +13,6 @@ from labapp.annotations.model import SessionAnnotations
 from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
-from labapp.journal.rows import payloads_read_once
 from labapp.ui.language import tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
@@ -99,8 +100,21 @@ def open_session(path: Path) -> OpenedSession:
     RecordError
         It cannot be read, or its participant withdrew.
     """
-    with payloads_read_once():
+    with _no_collection():
         return _opened(readable_record(path))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: among the tens of thousands of objects that a journal becomes,
+    there is none, and each look at them takes longer than to make them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _opened(record: Record) -> OpenedSession:
@@ -108,11 +122,13 @@ def _opened(record: Record) -> OpenedSession:
     from labapp.audio.player import DEFAULT
     from labapp.audio.player import Player as SoundPlayer
     from labapp.replay.history import History
+    from labapp.replay.lane_fold import LaneFold
     from labapp.replay.lanes import lanes_of
     from labapp.replay.peaks import Peaks
     from labapp.replay.sound import SessionSound
 
-    history = History(record)
+    folded = LaneFold(every_mark())
+    history = History(record, folded.apply)
     notices = _states(record, history)
     try:
         annotations = annotations_of(record)
@@ -131,12 +147,7 @@ def _opened(record: Record) -> OpenedSession:
     if record.redacted:
         chips.append(tr("de-identified"))
     peaks = Peaks(sound) if sound.spans else None
-    lanes = lanes_of(
-        record,
-        sound=sound,
-        answers=every_mark(),
-        events=history.events,
-    )
+    lanes = lanes_of(record, sound=sound, folded=folded)
     return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
 
 
