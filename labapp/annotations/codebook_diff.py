@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from labapp.annotations.codebook import Code, Codebook, Tier
-from labapp.annotations.model import Mark
+from labapp.annotations.model import Mark, Unit
 
 CODE_DEFINITION = ("tier", "kind", "when", "not_", "parent")
 """What a code means: who coded by another one of these coded something else. Names, examples, keys
@@ -126,12 +126,14 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A mark that was given by an older definition of its code.
+    """A mark that was given by an older definition of its code, or to a unit that is gone.
 
     Attributes
     ----------
     mark : Mark
         As it was given.
+    units : tuple of str
+        Ids of the units that are to be looked at: its own, or those in the place of its own.
     why : str
         What is different now, in words.
     suggestions : tuple of str
@@ -140,12 +142,16 @@ class Outdated:
     """
 
     mark: Mark
+    units: tuple[str, ...]
     why: str
     suggestions: tuple[str, ...] = ()
 
 
 def outdated_marks(
-    marks: Iterable[Mark], codebook: Codebook, versions: Mapping[str, Codebook]
+    marks: Iterable[Mark],
+    codebook: Codebook,
+    versions: Mapping[str, Codebook],
+    units: Sequence[Unit],
 ) -> tuple[Outdated, ...]:
     """The marks that have to be looked at again by a codebook, in their order.
 
@@ -157,18 +163,29 @@ def outdated_marks(
         The version that holds now.
     versions : mapping of str to Codebook
         Every version that marks were given by, by its SHA-256.
+    units : sequence of Unit
+        Of the session, as they are now.
     """
     reasons: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
+    known = {unit.id for unit in units}
     result: list[Outdated] = []
     for mark in marks:
         old = versions.get(mark.codebook)
-        if mark.codebook == codebook.sha256 or (old is not None and old.id != codebook.id):
+        if old is not None and old.id != codebook.id:
+            continue
+        if mark.unit is not None and mark.unit not in known:
+            instead = tuple(u.id for u in units if u.t0_ns < mark.t1_ns and mark.t0_ns < u.t1_ns)
+            why = "its unit was split or merged" if instead else "its unit is gone"
+            result.append(Outdated(mark, instead, why, _now(mark.code, codebook)))
+            continue
+        if mark.codebook == codebook.sha256:
             continue
         key = (mark.codebook, mark.code)
         if key not in reasons:
             reasons[key] = _why_outdated(mark.code, old, codebook)
         if (reason := reasons[key]) is not None:
-            result.append(Outdated(mark, *reason))
+            own = () if mark.unit is None else (mark.unit,)
+            result.append(Outdated(mark, own, *reason))
     return tuple(result)
 
 

@@ -21,6 +21,7 @@ from labapp.annotations.editing import (
     switch_in,
     text_in,
 )
+from labapp.annotations.final import overlap
 from labapp.annotations.lines import Line
 from labapp.annotations.model import (
     ROUNDS,
@@ -164,6 +165,7 @@ class MarksFile(EditedFile):
         self._foreign = frozenset(foreign)
         self._marks = fold
         self._ordered: tuple[Mark, ...] | None = None
+        self._loose: frozenset[str] | None = None
         super().__init__(path, self._marks, checked)
 
     @property
@@ -253,6 +255,9 @@ class MarksFile(EditedFile):
                 entries += _replacing(other, rest)
                 inverse += [_removal(piece.id) for piece in rest if piece.id != other.id]
                 inverse.append(_putting(other))
+        for other in self._replaced(mark):
+            entries.append(_removal(other.id, "displaced"))
+            inverse.append(_putting(other))
         entries.append(_putting(mark))
         inverse.append(_putting(before) if before is not None else _removal(mark.id))
         lines = self._do(entries, inverse)
@@ -333,6 +338,33 @@ class MarksFile(EditedFile):
                 continue
             if other.t0_ns < mark.t1_ns and mark.t0_ns < other.t1_ns:
                 yield other, _outside(other, mark)
+
+    def _replaced(self, mark: Mark) -> Iterator[Mark]:
+        """The marks of units that were split or merged which this one, on a unit in their place, is
+        the last to replace: by then each unit in their place has a mark of the tier."""
+        if mark.unit is None:
+            return
+        for name in self._gone():
+            other = self._marks.marks[name]
+            same = (other.tier, other.round) == (mark.tier, mark.round)
+            if not same or other.codebook in self._foreign or not overlap(other, mark):
+                continue
+            if all(
+                unit.id == mark.unit or self._marks.together(mark.tier, unit.id)
+                for unit in self._units.values()
+                if unit.t0_ns < other.t1_ns and other.t0_ns < unit.t1_ns
+            ):
+                yield other
+
+    def _gone(self) -> list[str]:
+        """The ids of marks whose units are gone."""
+        if self._loose is None:
+            self._loose = frozenset(
+                mark.id
+                for mark in self.marks
+                if mark.unit is not None and mark.unit not in self._units
+            )
+        return [name for name in self._loose if name in self._marks.marks]
 
     def _refuse_locked(self) -> None:
         self._refuse_round(self.round)

@@ -24,6 +24,7 @@ from labapp.annotations.places import (
     TRANSCRIPT,
     UNITS,
 )
+from labapp.annotations.settlements import SETTLEMENTS, SettlementsFold
 from labapp.annotations.simulated import simulated_speech
 from labapp.annotations.store import annotations_tree, told_events
 from labapp.annotations.texts import TextsFold
@@ -178,6 +179,8 @@ def _verify_session(
             _check(tree, name, place, fold, record, sound, report)
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
+        elif name == SETTLEMENTS:
+            _check(tree, name, place, SettlementsFold(), record, sound, report)
         elif len(path.parts) == 1 and path.suffix == LINES:
             _parse(tree, name, place, report)
         else:
@@ -247,5 +250,8 @@ def _remarks(
     if lost:
         yield f"{place}: {lost} marks are of units that were split, merged or taken away"
     newest = versions.get(str(fold.opened.get("codebook", "")))
-    if newest is not None and (old := outdated_marks(marks, newest, versions)):
-        yield f"{place}: {len(old)} marks were given by an older definition of their code"
+    if newest is None:
+        return
+    outdated = outdated_marks(marks, newest, versions, units.segmentation().units)
+    if old := sum(entry.mark.unit is None or entry.mark.unit in units.units for entry in outdated):
+        yield f"{place}: {old} marks were given by an older definition of their code"

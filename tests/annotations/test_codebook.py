@@ -240,7 +240,7 @@ def test_which_marks_were_given_by_an_older_definition() -> None:
         replace(given, id="7", codebook="lost"),
     ]
     reasons = {
-        old.mark.id: (old.why, old.suggestions) for old in outdated_marks(marks, new, versions)
+        old.mark.id: (old.why, old.suggestions) for old in outdated_marks(marks, new, versions, ())
     }
     assert reasons == {
         "1": ("when changed", ("explore",)),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.annotations.codebook import Codebook, parse
+from labapp.annotations.codebook_diff import outdated_marks
 from labapp.annotations.ledger import read, write_lines
 from labapp.annotations.lines import merged
 from labapp.annotations.marks import MarksFile, MarksFold
@@ -45,10 +46,14 @@ TIMES = st.integers(0, 30)
 Act = Callable[[MarksFile], object]
 
 
-def opened(path: Path, round: Round = "independent") -> MarksFile:  # noqa: A002
+def opened(
+    path: Path,
+    round: Round = "independent",  # noqa: A002
+    units: Segmentation = UNITS,
+) -> MarksFile:
     """Anna's file."""
     return MarksFile(
-        path, "anna", BOOK, blind=(), round=round, segmentation=UNITS, fold=MarksFold()
+        path, "anna", BOOK, blind=(), round=round, segmentation=units, fold=MarksFold()
     )
 
 
@@ -122,6 +127,32 @@ def test_a_code_on_an_exclusive_tier_takes_the_place_of_the_other(tmp_path: Path
         assert file.marks == (second,)
         assert file.undo()
         assert [mark.code for mark in file.marks] == ["a"]
+
+
+def test_marks_of_a_unit_that_was_split_go_with_the_last_unit_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "anna.jsonl"
+    with opened(path) as file:
+        before = [file.give("a", unit="u1"), file.give("t", unit="u1", value=2)]
+        other = file.give("b", unit="u2")
+    halves = (Unit("h1", 10, 14), Unit("h2", 14, 18))
+    units = Segmentation((*UNITS.units[:1], *halves, *UNITS.units[2:]), frozen=True)
+    outdated = outdated_marks([*before, other], BOOK, {BOOK.sha256: BOOK}, units.units)
+    assert [(old.mark, old.units, old.suggestions) for old in outdated] == [
+        (before[0], ("h1", "h2"), ("a",)),
+        (before[1], ("h1", "h2"), ("t",)),
+    ]
+    with opened(path, units=units) as file:
+        ids = {mark.id for mark in file.marks}
+        file.give("b", unit="h1")
+        assert ids < {mark.id for mark in file.marks}
+        file.give("a", unit="h2")
+        assert file.get(before[0].id) is None
+        assert file.get(before[1].id) == before[1]
+        assert file.undo()
+        assert before[0].id in {mark.id for mark in file.marks}
+        assert file.redo()
+        assert before[0].id not in {mark.id for mark in file.marks}
+        assert file.get(other.id) == other
 
 
 def test_a_span_cuts_another_one_short(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
 from labapp.annotations.codebook import read
-from labapp.annotations.store import annotations_of
+from labapp.annotations.store import annotations_of, open_units
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.ui.replay.unit_rows import VEILED
@@ -299,6 +299,29 @@ def test_a_new_code_comes_to_the_next_version(open_desk: Desk, session: Path) ->
     QTest.keyClick(desk.field.line, Qt.Key.Key_Return)
     assert "already" in failed[0].what
     assert not desk.field.isHidden()
+
+
+def test_units_in_the_place_of_a_coded_one_wait_in_the_queue(
+    open_desk: Desk, session: Path
+) -> None:
+    desk = open_desk()
+    press(desk, "e")
+    unit = desk.coding.units[0]
+    desk.coding.close()
+    with open_units(session, "owner") as units:
+        units.split(unit.id, (unit.t0_ns + unit.t1_ns) // 2)
+        for proposal in units.segmentation.proposals:
+            units.settle(proposal.id, True)
+    again = open_desk()
+    do(again, "recode")
+    halves = [row.unit for row in again.units.rows]
+    assert [half.t0_ns for half in halves] == [unit.t0_ns, (unit.t0_ns + unit.t1_ns) // 2]
+    assert [row.chips[0].text for row in again.units.rows] == ["Exploring"] * 2
+    press(again, "g")
+    again.coding.go_to(halves[1].id)
+    press(again, "e")
+    assert not again.coding.outdated()
+    assert [mark.unit for mark in again.coding.files.own] == [half.id for half in halves]
 
 
 def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: Path) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Code, Tier
+from labapp.annotations.codebook_diff import Outdated, outdated_marks
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Mark, Unit
 from labapp.errors import LabappError
@@ -328,17 +329,15 @@ class Coding(CodingState):
         self.said.emit(tr("{code} has the key {key}.", code=code.name, key=key or "/"))
         return code
 
-    def outdated(self) -> frozenset[str]:
-        """The ids of units that were coded under an older definition."""
+    def outdated(self) -> tuple[Outdated, ...]:
+        """The own marks that were given under an older definition, or to units that are gone."""
         study = self.files.session.absolute().parent
         try:
             versions = codebooks.versions_of(study)
         except LabappError as error:
             self.problem.emit(error)
-            return frozenset()
-        marks = recoding.outdated(self.marks.all, self.codebook, versions)
-        units = (mark.unit for mark in map(self.marks.get, marks) if mark is not None)
-        return frozenset(unit for unit in units if unit is not None)
+            return ()
+        return outdated_marks(self.marks.all, self.codebook, versions, self.units)
 
     def disagreements(self) -> list[str]:
         """The ids of units that another rater who is done coded otherwise."""

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
+from labapp.annotations.model import Mark
 from labapp.errors import LabappError
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
@@ -423,15 +424,23 @@ class CodingDesk(QObject):
         self.field.ask(Question(title, done, hint=hint))
 
     def recode(self) -> None:
-        """Go through the units that were coded under an older definition; again: all units."""
+        """Go through the units that were coded under an older definition, or that are in the
+        place of coded ones; again: all units."""
         coding = self.coding
         if coding.recoding:
             coding.set_queue(None)
             return
-        units = coding.outdated()
+        outdated = coding.outdated()
+        units = frozenset(unit for old in outdated for unit in old.units)
         if not units:
             self.notice.emit(tr("No unit was coded under an older definition."))
             return
+        replaced: dict[str, list[Mark]] = {}
+        for old in outdated:
+            for unit in old.units:
+                if unit != old.mark.unit:
+                    replaced.setdefault(unit, []).append(old.mark)
+        coding.replaced = replaced
         coding.set_queue(units, recoding=True)
         first = next(unit for unit in coding.units if unit.id in units)
         coding.go_to(first.id)

@@ -6,7 +6,7 @@ It draws nothing. The window tells it what is heard, and shows what its signals 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -65,6 +65,7 @@ class CodingState(QObject):
         self.focused = ""
         self.queue: frozenset[str] | None = None
         self.recoding = False
+        self.replaced: Mapping[str, Sequence[Mark]] = {}
         self.assigned = files.assigned()
         self._transport: Transport | None = None
         self._current: str | None = None
@@ -151,10 +152,14 @@ class CodingState(QObject):
         )
 
     def _shown(self, unit: str) -> list[Mark]:
-        """The own marks of a unit; in recoding those of older versions may be hidden."""
+        """The own marks of a unit; in recoding those of older versions may be hidden, else those
+        of units that were there before are shown, too."""
         own = self.marks.of_unit(unit)
-        if not self.recoding or self.settings.show_old:
+        if not self.recoding:
             return own
+        if self.settings.show_old:
+            before = (self.marks.get(mark.id) for mark in self.replaced.get(unit, ()))
+            return [*own, *(mark for mark in before if mark is not None)]
         return [mark for mark in own if mark.codebook == self.codebook.sha256]
 
     def rows(self) -> list[UnitRow]:
@@ -282,7 +287,7 @@ class CodingState(QObject):
 
     def set_queue(self, units: frozenset[str] | None, *, recoding: bool = False) -> None:
         """Show these units alone and go through them; None: all. recoding: they were coded under an
-        older definition."""
+        older definition, or are in the place of others."""
         self.queue, self.recoding = units, recoding
         self.units_changed.emit()
         self.state_changed.emit()

@@ -83,7 +83,8 @@ class MarkIndex:
 
     def put(self, mark: Mark) -> frozenset[str]:
         """Add a mark, or put it in the place of the one of its id. Gives the units concerned."""
-        touched = self.remove(mark.id, forget=False)
+        before = self._by_id.get(mark.id)
+        touched = self.remove(mark.id, forget=before is not None and before.unit != mark.unit)
         self._by_id[mark.id] = mark
         self._counts[mark.code] += 1
         self._tiers[mark.tier][mark.id] = mark

@@ -1,26 +1,18 @@
-"""Units that are to be looked at again: coded under an older definition, or otherwise by others."""
+"""Units that others coded otherwise, and codes that are added while coding."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
-from labapp.annotations.codebook_diff import outdated_marks
 from labapp.annotations.codebook_document import COLOURS
 from labapp.annotations.model import Mark, RaterMarks, Unit
 from labapp.errors import AnnotationError
 from labapp.reading import files
 from labapp.ui.language import tr
-
-
-def outdated(
-    marks: Iterable[Mark], codebook: Codebook, versions: Mapping[str, Codebook]
-) -> frozenset[str]:
-    """The ids of marks that were given by another definition than the one that holds now."""
-    return frozenset(old.mark.id for old in outdated_marks(marks, codebook, versions))
 
 
 def disagreements(
