@@ -344,7 +344,7 @@ class MarksFile(EditedFile):
         the last to replace: by then each unit in their place has a mark of the tier."""
         if mark.unit is None:
             return
-        for name in self._gone():
+        for name in self.gone():
             other = self._marks.marks[name]
             same = (other.tier, other.round) == (mark.tier, mark.round)
             if not same or other.codebook in self._foreign or not overlap(other, mark):
@@ -356,8 +356,8 @@ class MarksFile(EditedFile):
             ):
                 yield other
 
-    def _gone(self) -> list[str]:
-        """The ids of marks whose units are gone."""
+    def gone(self) -> list[str]:
+        """The ids of marks whose units are gone, as units that were split or merged."""
         if self._loose is None:
             self._loose = frozenset(
                 mark.id

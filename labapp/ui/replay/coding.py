@@ -187,13 +187,15 @@ class Coding(CodingState):
 
     def _put(self, mark: Mark) -> bool:
         try:
-            stored = self.files.marks_file.put(mark)
+            file = self.files.marks_file
+            gone = bool(file.gone())
+            stored = file.put(mark)
         except LabappError as error:
             self.problem.emit(error)
             return False
         self._last.append(mark.id)
         tier = self.codebook.tier(mark.tier)
-        if tier is not None and tier.exclusive and tier.on == "spans":
+        if gone or (tier is not None and tier.exclusive and tier.on == "spans"):
             touched = self.marks.become(self.files.own)  # others gave way to it
         else:
             touched = self.marks.put(stored)
