@@ -25,6 +25,7 @@ LabappError                  what happened, what is safe, what to do next
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
+├── LslError                 events cannot be sent over the Lab Streaming Layer
 ├── ProgramError             labapp itself made a mistake; its details are in a file
 └── BundleError              an export is refused or a bundle is not whole
     └── ExportExists         the target exists: an export never overwrites
@@ -207,6 +208,10 @@ class NoMicrophone(AudioError):
 
 
 class DeviceGone(AudioError):
+    pass
+
+
+class LslError(LabappError):
     pass
 
 

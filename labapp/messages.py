@@ -40,6 +40,11 @@ FORMS: Mapping[str, str] = {
     "microphone_ended": "the recording from {source} ended",
     "microphone_moved": "{source} is gone; the sound server moved the recording to {other}",
     "microphone_dead": "{device} gives no sound",
+    "lsl_missing": "The package pylsl is not installed: events cannot be sent over LSL.",
+    "lsl_library": "The library liblsl could not be loaded: {error}",
+    "lsl_streams": "The LSL streams could not be opened: {error}",
+    "lsl_failed": "Events are not sent over LSL any more: {error}",
+    "lsl_not_again": "This run was begun without LSL; runs before it sent their events",
     "network_drive": (
         "On a network drive ({kind}): a session can be damaged there. Record on a local disk."
     ),

@@ -46,6 +46,14 @@ if "labapp-tests-cache-" not in os.environ.get("LABAPP_CACHE", ""):
     os.environ["LABAPP_CACHE"] = _CACHE.name
 _SETTINGS = tempfile.TemporaryDirectory(prefix="labapp-tests-settings-")
 os.environ["LABAPP_SETTINGS"] = _SETTINGS.name
+# What the tests send over LSL stays on this computer, and is no other run's.
+_LSL = tempfile.TemporaryDirectory(prefix="labapp-tests-lsl-")
+_CONFIG = Path(_LSL.name, "lsl_api.cfg")
+_CONFIG.write_text(
+    f"[lab]\nSessionID = {Path(_LSL.name).name}\n[multicast]\nResolveScope = machine\n"
+    "[log]\nlevel = -2\n"
+)
+os.environ["LSLAPICFG"] = str(_CONFIG)
 _LOG = tempfile.TemporaryDirectory(prefix="labapp-tests-log-")
 os.environ["LABAPP_LOG"] = _LOG.name
 
@@ -60,7 +68,7 @@ def _kept_is_not_collected() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     gc.unfreeze()  # else the interpreter ends with all of it, which some libraries call a leak
-    for folder in (_MODELS, _STIMULI, _PRIVATE, _CACHE, _SETTINGS, _LOG):
+    for folder in (_MODELS, _STIMULI, _PRIVATE, _CACHE, _SETTINGS, _LSL, _LOG):
         folder.cleanup()
 
 

@@ -25,6 +25,7 @@ from labapp.cli.options import (
     FigureWidth,
     Format,
     Json,
+    Lsl,
     Mixture,
     Out,
     Palette,
@@ -193,6 +194,7 @@ def run(
     seed: Seed = None,
     speed: Speed = 1.0,
     blind: Blind = False,
+    lsl: Lsl = None,
     careless: Annotated[
         bool, typer.Option("--careless", help="The simulated participant does not try.")
     ] = False,
@@ -227,6 +229,7 @@ def run(
         seed=seed,
         careless=careless,
         pilot=pilot,
+        lsl=lsl,
     )
     if pilot:
         say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")

@@ -42,6 +42,14 @@ Audio = Annotated[
     str | None,
     typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off."),
 ]
+Lsl = Annotated[
+    bool | None,
+    typer.Option(
+        "--lsl/--no-lsl",
+        help="Send its events over LSL, unencrypted, or do not. Default: as the study says.",
+        show_default=False,
+    ),
+]
 Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
 Blind = Annotated[
     bool,

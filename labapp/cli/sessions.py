@@ -12,6 +12,7 @@ from labapp.cli.options import (
     Blind,
     Data,
     Json,
+    Lsl,
     Private,
     Screen,
     SessionName,
@@ -218,6 +219,7 @@ def sessions_resume(
     simulate: Simulate = None,
     speed: Speed = 1.0,
     blind: Blind = False,
+    lsl: Lsl = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -232,6 +234,15 @@ def sessions_resume(
     from labapp.ui.app import resume_session
 
     options = run_options(
-        data, private, screen, windowed, audio, simulate, speed, blind, accept_version=any_version
+        data,
+        private,
+        screen,
+        windowed,
+        audio,
+        simulate,
+        speed,
+        blind,
+        accept_version=any_version,
+        lsl=lsl,
     )
     raise typer.Exit(resume_session(session_path(session, data), options))

@@ -159,6 +159,7 @@ def _load_all() -> None:
         keyboard,
         lifecycle,
         look,
+        lsl,
         moderation,
         pointer,
         questionnaires,

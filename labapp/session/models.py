@@ -11,7 +11,9 @@ from labapp.events.lifecycle import DecoderWarmed
 from labapp.reading import files
 from labapp.representations.card import CARD
 from labapp.representations.decoders import LoadedDecoder
-from labapp.representations.package import files_sha256, find, load_package
+from labapp.representations.decoding import Decoder
+from labapp.representations.package import files_sha256, find, load_package, tasks_of
+from labapp.representations.task import InTasks, in_tasks
 from labapp.representations.timing import warm_up
 
 WARM_UP_DECODES = 50
@@ -89,3 +91,9 @@ def load_warm(
 def card_path(model: str) -> Path:
     """The card of a model given by id. Raises ModelError when there is no such model."""
     return find(model) / CARD
+
+
+def tasks_of_loaded(model: str, decoder: Decoder) -> InTasks:
+    """What tasks follow of a model: of the one that is loaded, where it has a card."""
+    card = getattr(decoder, "card", None)
+    return tasks_of(model) if card is None else in_tasks(card)

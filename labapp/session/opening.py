@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
 from labapp import __version__, access, resources
-from labapp.clock import NS, Clock, SessionClock, utc_text
+from labapp.clock import Clock, SessionClock, utc_text
 from labapp.errors import AudioError
 from labapp.events import Event, Payload, Source, UnstampedEvent
 from labapp.events.agreement import Agreement
@@ -32,19 +31,19 @@ from labapp.journal.write import Journal
 from labapp.messages import coded
 from labapp.plugins.part import PlannedPart
 from labapp.representations.decoding import Decoder
-from labapp.representations.package import tasks_of
-from labapp.representations.task import InTasks, in_tasks
 from labapp.session import (
     condition_assignment,
     environment,
     excluding,
     folder,
     masked_predictions,
+    models,
     new_folder,
     private,
     recovery,
     resuming,
     stimuli,
+    streaming,
 )
 from labapp.session.decoding import SLOW_MS
 from labapp.session.folder import SessionFolder
@@ -87,6 +86,7 @@ class SessionDependencies:
         console. A resumed session stays as its journal says; where that says nothing, this holds
         from here on.
     pilot : whether a new session is a trial run; a resumed one stays what it is.
+    make_streams, no_streams, streams_required : of what is sent, see `streaming.open_streams`.
     """
 
     decoders: Mapping[str, Decoder]
@@ -104,6 +104,9 @@ class SessionDependencies:
     fsync_on_commit: bool = True
     blind: bool | None = None
     pilot: bool = False
+    make_streams: streaming.MakeStreams | None = None
+    no_streams: str = ""
+    streams_required: bool = False
 
 
 @dataclass
@@ -280,12 +283,6 @@ def create(
     return opened
 
 
-def _tasks_of(model: str, decoder: Decoder) -> InTasks:
-    """What tasks follow of a model: of the one that is loaded, where it has a card."""
-    card = getattr(decoder, "card", None)
-    return tasks_of(model) if card is None else in_tasks(card)
-
-
 def _create(
     loaded: LoadedStudy,
     participant: str,
@@ -308,7 +305,7 @@ def _create(
         session,
         space_of=lambda m: dependencies.decoders[m].space,
         prior_of=lambda m: dependencies.decoders[m].from_prior,
-        tasks_of=lambda m: _tasks_of(m, dependencies.decoders[m]),
+        tasks_of=lambda m: models.tasks_of_loaded(m, dependencies.decoders[m]),
         stimuli_of=stimuli_of,
         predict_masked=dependencies.predict_masked,
         drawn=drawn,
@@ -396,7 +393,7 @@ def resume(
         clocks: list[Clock] = []
 
         def clock_from(last: Event) -> Clock:
-            clock = _continued(last, speed)
+            clock = resuming.continued_clock(last, speed)
             clocks.append(clock)
             return clock
 
@@ -409,13 +406,6 @@ def resume(
         )
         undo.pop_all()
     return opened
-
-
-def _continued(last: Event, speed: float) -> Clock:
-    """A clock that goes on at the last event's time plus the UTC that passed (at least 1 ns)."""
-    now = SessionClock().utc()
-    passed = (now - datetime.fromisoformat(last.utc)).total_seconds()
-    return SessionClock(last.t_ns + max(1, round(passed * NS)), speed)
 
 
 def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
@@ -478,6 +468,13 @@ def _assemble(
     if runner.recorder is None:
         why = dependencies.no_sound
         opening.append(AudioOff(str(why), loaded.study.recording.audio == "off", coded(why)))
+    opening += streaming.open_streams(
+        runner,
+        past,
+        dependencies.make_streams,
+        dependencies.no_streams,
+        required=dependencies.streams_required,
+    )
     return OpenSession(
         home,
         loaded,

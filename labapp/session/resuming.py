@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from labapp import __version__
+from labapp.clock import NS, Clock, SessionClock
 from labapp.errors import LabappError, ModelError, SessionError
 from labapp.events import Event, payload_of
 from labapp.events.lifecycle import DecoderWarmed, EnvironmentRecorded, SessionPlanned
@@ -179,3 +181,10 @@ def check_models(
 def _computed(warmed: Mapping[str, Any]) -> str:
     """What computes a decoder, where and in which version, in words."""
     return " ".join(str(warmed.get(key)) for key in ("backend", "backend_version", "device"))
+
+
+def continued_clock(last: Event, speed: float) -> Clock:
+    """A clock that goes on at the last event's time plus the UTC that passed (at least 1 ns)."""
+    now = SessionClock().utc()
+    passed = (now - datetime.fromisoformat(last.utc)).total_seconds()
+    return SessionClock(last.t_ns + max(1, round(passed * NS)), speed)

@@ -73,6 +73,14 @@ class SoundRecorder(Protocol):
         ...
 
 
+class Streams(Protocol):
+    """What the runner needs of lsl.streams.SessionStreams. received: whether anybody listens."""
+
+    @property
+    def received(self) -> bool: ...
+    def close(self) -> None: ...
+
+
 Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
@@ -114,6 +122,7 @@ class Runner:
         self.state = state
         self.scheduler = scheduler
         self.recorder = recorder
+        self.streams: Streams | None = None
         self._renderer = PictureRenderer(decoders, slow, scheduler.post, self._on_decoded)
         self._commit_timeout_s = commit_timeout_s
         self._queue: deque[tuple[Command, Source]] = deque()
@@ -367,4 +376,8 @@ class Runner:
             # A sound system that hangs must not keep the journal from being written.
             if self._opened:
                 self.journal.append(UnstampedEvent(SegmentEnded(reason)), Source.SYSTEM)
-            self.journal.close()
+            try:
+                self.journal.close()
+            finally:
+                if self.streams is not None:
+                    self.streams.close()

@@ -117,6 +117,9 @@ class Recording(Strict):
     prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
+    lsl : whether events are sent to other devices of the lab over the Lab Streaming Layer, which is
+        unencrypted and visible on the local network. `required`: no session without it; `optional`:
+        a session may run without; `off`: nothing is sent.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_single_prompt)
@@ -125,6 +128,7 @@ class Recording(Strict):
     silence_prompt_s: float = Field(default=15.0, gt=0, le=600)
     prompts: tuple[str, ...] = Field(default=("Please keep talking",), min_length=1, max_length=9)
     pointer: bool = False
+    lsl: Literal["required", "optional", "off"] = "off"
 
     @model_validator(mode="before")
     @classmethod
@@ -135,12 +139,15 @@ class Recording(Strict):
         return fields
 
     @field_validator(
-        "audio", mode="before", json_schema_input_type=Literal["required", "optional", "off", False]
+        "audio",
+        "lsl",
+        mode="before",
+        json_schema_input_type=Literal["required", "optional", "off", False],
     )
     @classmethod
-    def _off_in_yaml(cls, audio: Any) -> Any:
+    def _off_in_yaml(cls, setting: Any) -> Any:
         """YAML reads a bare off as false."""
-        return "off" if audio is False else audio
+        return "off" if setting is False else setting
 
 
 class Replicates(Strict):

@@ -64,6 +64,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
         _screens,
         _fonts,
         _microphone,
+        _lsl,
         _processor,
         lambda: _disk(resources.data_root(data)),
         lambda: _access(resources.data_root(data), resources.private_root()),
@@ -141,6 +142,15 @@ def _microphone() -> list[Check]:
     text = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
     todo = "" if loop.heard else "Normal with a headset; else turn the loudspeaker up."
     return [*checks, Check("playback", "pass" if loop.heard else "note", text, todo)]
+
+
+def _lsl() -> list[Check]:
+    from labapp.lsl import library
+
+    if (problem := library.problem()) is not None:
+        todo = f"Only for studies that send their events to other devices. {problem.todo}"
+        return [Check("lsl", "note", problem.what, todo)]
+    return [Check("lsl", "pass", "events can be sent to other devices")]
 
 
 def _processor() -> list[Check]:

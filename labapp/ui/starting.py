@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp import resources
-from labapp.errors import DataFolderError, NoMicrophone, UsageError
+from labapp.errors import DataFolderError, LslError, NoMicrophone, UsageError
 from labapp.ui.language import N_
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labapp.session.folder import SessionFolder
     from labapp.session.models import WarmDecoders
     from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies
+    from labapp.session.streaming import MakeStreams
     from labapp.study.loading import LoadedStudy
 
 MB = 1024 * 1024
@@ -57,6 +58,7 @@ class RunOptions:
     careless: bool = False
     blind: bool = False
     pilot: bool = False
+    lsl: bool | None = None
 
 
 def session_dependencies(
@@ -74,6 +76,7 @@ def session_dependencies(
 
     ready = _ready(models, warm)
     make_recorder, no_sound = _sound(loaded, options)
+    make_streams, no_streams, streams_required = _streams(loaded, options)
     return SessionDependencies(
         decoders=ready.decoders,
         warmed=[times for times in ready.warmed if times.model in models],
@@ -84,6 +87,9 @@ def session_dependencies(
         extra={"screens": screens()},
         blind=options.blind,
         pilot=options.pilot,
+        make_streams=make_streams,
+        no_streams=no_streams,
+        streams_required=streams_required,
     )
 
 
@@ -141,6 +147,30 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             raise
         return None, error.what
     return recorder_for(device, loaded.study.recording.silence_prompt_s), ""
+
+
+def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | None, str, bool]:
+    """How to open the LSL streams, or None and why there are none; and whether there must be."""
+    wanted = loaded.study.recording.lsl
+    required = wanted == "required" and options.simulate is None
+    if options.lsl is False and required:
+        raise UsageError(
+            f"The study {loaded.study.id!r} requires LSL; --no-lsl is refused.",
+            todo="Leave --no-lsl out, or simulate the participant (--simulate).",
+        )
+    if options.lsl is False or (wanted == "off" and not options.lsl):
+        return None, "", False
+    from labapp.lsl import library
+    from labapp.lsl.streams import SessionStreams
+
+    required |= options.lsl is True
+    try:
+        library.load()
+    except LslError as error:
+        if required:
+            raise LslError(error.what, safe="No session was started.", todo=error.todo) from error
+        return None, error.what, False
+    return SessionStreams, "", required
 
 
 def recorder_for(device: Device, silent_after_s: float) -> MakeRecorder:

@@ -6,13 +6,14 @@ disk), these functions judge them, and the home shows the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Literal
 
 from labapp import access
+from labapp.errors import LabappError
 from labapp.naming import reserved
 from labapp.plugins.texts import placeholders
 from labapp.session.folder import LOW_DISK_BYTES
@@ -28,7 +29,9 @@ State = Literal["ok", "warn", "missing", "busy"]
 ORDER = ("microphone", "screen", "decoders", "disk", "consent")
 PICTURES = "pictures"
 """A row in the place of the decoders, for studies that show photos instead."""
-OF_STUDY = ("microphone", "decoders", PICTURES, "consent")
+LSL = "lsl"
+"""The last row, for studies whose events are sent to other devices."""
+OF_STUDY = ("microphone", "decoders", PICTURES, "consent", LSL)
 """The rows that say something of the chosen study."""
 NEEDED = {
     "participant": N_("a participant"),
@@ -39,6 +42,7 @@ NEEDED = {
     "pictures": N_("the pictures"),
     "disk": N_("room on the disk"),
     "consent": N_("the consent text"),
+    LSL: N_("LSL"),
 }
 """How a row is called in the sentence beside Start."""
 
@@ -94,7 +98,7 @@ def next_free(participants: Participants, taken: Iterable[str]) -> str:
 
 def unknown(key: str) -> Row:
     """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
-    text = "" if key == PICTURES else tr("Not known before the study can be used.")
+    text = "" if key in (PICTURES, LSL) else tr("Not known before the study can be used.")
     return Row(key, "warn", text, required=False)
 
 
@@ -376,3 +380,17 @@ def consent_row(text: str | None, problem: str = "") -> Row:
             )
         return Row("consent", "missing", text)
     return Row("consent", "ok", tr("Complete: nothing is left to fill in."))
+
+
+def lsl_row(
+    policy: Literal["required", "optional", "off"], find_problem: Callable[[], LabappError | None]
+) -> Row:
+    """policy: the study's `recording.lsl`; find_problem: why events cannot be sent."""
+    if policy == "off":
+        return Row(LSL, "ok", "", required=False)
+    if (problem := find_problem()) is not None:
+        text = f"{translate_message(problem.what)} {problem.todo}".strip()
+        required = policy == "required"
+        return Row(LSL, "missing" if required else "warn", text, required=required)
+    text = tr("Events go into the local network, unencrypted: anybody there can receive them.")
+    return Row(LSL, "ok", text)

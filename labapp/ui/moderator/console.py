@@ -433,6 +433,8 @@ class ConsoleWindow(QMainWindow):
             saved = runner.journal.saved_ago_s
             decodes = bool(state.warmed)
             self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99, decodes=decodes)
+            received = runner.streams is not None and runner.streams.received
+            self.voice.show_lsl(state.lsl, received=received)
 
     def _look_at_disk(self) -> None:
         runner = self._runner

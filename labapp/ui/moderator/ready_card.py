@@ -14,7 +14,7 @@ from labapp.audio.recorder import Level
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.checklist import ORDER, PICTURES, Readiness, Row, ScreenChoice
+from labapp.ui.moderator.checklist import LSL, ORDER, PICTURES, Readiness, Row, ScreenChoice
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.moderator.level_bars import LevelBars
 from labapp.ui.theme import Palette
@@ -28,6 +28,7 @@ TITLES = {
     PICTURES: N_("Pictures"),
     "disk": N_("Disk"),
     "consent": N_("Consent text"),
+    LSL: N_("LSL"),
 }
 TITLE_WIDTH, NARROW_WIDTH, LEAST_HEIGHT = 116, 420, 120
 TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
@@ -144,10 +145,15 @@ class ReadyCard(QFrame):
                 self._above_pictures = bits.hairline()
                 column.addWidget(self._above_pictures)
                 column.addWidget(self.rows[PICTURES])
+        self._above_lsl = bits.hairline()
+        column.addWidget(self._above_lsl)
+        column.addWidget(self.rows[LSL])
         column.addStretch(1)
         layout.addWidget(bits.Scrolling(checked, LEAST_HEIGHT), 1)  # Start stays in sight below it
         self._above_pictures.hide()
         self.rows[PICTURES].hide()
+        self._above_lsl.hide()
+        self.rows[LSL].hide()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
         layout.addWidget(bits.hairline())
@@ -198,6 +204,7 @@ class ReadyCard(QFrame):
         # Studies have decoders, pictures, or both.
         both = not (self.rows["decoders"].isHidden() or self.rows[PICTURES].isHidden())
         self._above_pictures.setVisible(both)
+        self._above_lsl.setVisible(not self.rows[LSL].isHidden())
 
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""

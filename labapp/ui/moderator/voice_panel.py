@@ -96,6 +96,7 @@ FACTS = (
     N_("Saved"),
     N_("Disk"),
     N_("Slowest pictures"),
+    N_("LSL"),
 )
 
 
@@ -207,13 +208,17 @@ class VoicePanel(QFrame):
         grid.setVerticalSpacing(theme.SPACE_XS)
         grid.setColumnStretch(1, 1)
         self.facts: dict[str, bits.ElidedLabel] = {}
+        self._titles: dict[str, QWidget] = {}
         for row, name in enumerate(FACTS):
             value = bits.ElidedLabel()
             value.setProperty("role", "fact")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            grid.addWidget(bits.label(tr(name), "secondary"), row, 0)
+            title = bits.label(tr(name), "secondary")
+            grid.addWidget(title, row, 0)
             grid.addWidget(value, row, 1)
             self.facts[name] = value
+            self._titles[name] = title
+        self.show_lsl(None, received=False)
         layout.addLayout(grid)
 
     def show_voice(self, level: Level | None, sound: Sound, *, talking: bool) -> Hearing:
@@ -262,6 +267,18 @@ class VoicePanel(QFrame):
         self._fact(
             "Slowest pictures", unknown if p99_ms is None else number(f"{p99_ms:.1f} ms"), slow
         )
+
+    def show_lsl(self, problem: str | None, *, received: bool) -> None:
+        """problem: why events are not sent, empty where they are; None where nobody asked for it.
+        received: whether anybody receives them."""
+        for widget in (self._titles["LSL"], self.facts["LSL"]):
+            widget.setVisible(problem is not None)
+        if problem:
+            self._fact("LSL", translate_message(problem), True)
+        elif received:
+            self._fact("LSL", tr("received, unencrypted"), False)
+        else:
+            self._fact("LSL", tr("nobody receives, unencrypted"), True)
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]

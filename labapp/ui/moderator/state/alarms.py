@@ -71,6 +71,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "disk_low": ("warn", N_("Disk almost full")),
     "network_drive": ("warn", ""),
     "microphone_failed": ("alarm", N_("Microphone failed")),
+    "lsl_failed": ("alarm", N_("LSL failed")),
     "consent_not_stored": ("alarm", N_("Consent not stored")),
     "program_error": ("alarm", N_("Program error")),
     "exclusion_undecided": (

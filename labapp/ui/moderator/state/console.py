@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from labapp import discovery
 from labapp.events import Event
+from labapp.messages import decoded
 from labapp.plugins.part import PlannedPart
 from labapp.ui.moderator.part_words import words_of
 from labapp.ui.moderator.state.alarms import Alarms
@@ -89,6 +90,7 @@ class ConsoleState:
     notes, sound, timeline, warmed), so that only those widgets are brought up to date.
     pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
     withdrew, else empty; not_counted: the study's rules that a session at its end does not meet.
+    lsl: why events are not sent over LSL, empty where they are; None where nobody asked for it.
     veil: what a blind moderator is not told is taken out of each event.
     """
 
@@ -110,6 +112,7 @@ class ConsoleState:
         self.last_seq = 0
         self.ended_ns: int | None = None
         self.pause_reason = self.withdrawal = ""
+        self.lsl: str | None = None
         self.not_counted: tuple[str, ...] = ()
         for event in past:
             self.apply(event)
@@ -160,7 +163,19 @@ class ConsoleState:
             self.not_counted = tuple(map(str, event.payload["failed"]))
         if event.kind in ("session.paused", "segment.started"):
             self.pause_reason = str(event.payload.get("reason", ""))
+        self._apply_lsl(event)
         if event.kind == "decoder.warmed":
             p = event.payload
             self.warmed[str(p["model"])] = (str(p["device"]), float(p["p99_ms"]))
             self.changed.add("warmed")
+
+    def _apply_lsl(self, event: Event) -> None:
+        p = event.payload
+        if event.kind == "segment.started":
+            self.lsl = None
+        elif event.kind == "lsl.opened":
+            self.lsl = ""
+        elif event.kind == "lsl.off":
+            self.lsl = decoded(str(p["reason"]), p.get("message"))
+        elif event.kind == "alarm.raised" and p["code"] == "lsl_failed":
+            self.lsl = decoded(str(p["detail"]), p.get("message"))

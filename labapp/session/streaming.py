@@ -1,0 +1,70 @@
+"""What a session sends to other devices of the lab, in each run of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from labapp.clock import Clock
+from labapp.errors import LslError
+from labapp.events import Event, Payload
+from labapp.events.lsl import LslOff, LslOpened
+from labapp.messages import Message, coded
+from labapp.session.runner import Runner, Streams
+
+EmitPayload = Callable[[Payload], None]
+
+
+class EventStreams(Streams, Protocol):
+    """What a session needs of lsl.streams.SessionStreams."""
+
+    @property
+    def opened(self) -> LslOpened: ...
+    def take(self, event: Event) -> None: ...
+
+
+MakeStreams = Callable[[str, Clock, EmitPayload], EventStreams]
+"""Opens streams of a source id, on the session's clock; with what stores events of their own."""
+
+
+def open_streams(
+    runner: Runner,
+    past: Sequence[Event],
+    make: MakeStreams | None,
+    reason: str,
+    *,
+    required: bool,
+) -> list[Payload]:
+    """Send the events of a run from the first on; what the journal says of it.
+
+    Parameters
+    ----------
+    past : sequence of Event
+        Of the runs before, which keep their source id.
+    make : callable or None
+        Opens the streams; None where none are sent.
+    reason : str
+        Why none are sent although they were asked for; else empty.
+    required : bool
+        Whether the session is refused where the streams cannot be opened.
+
+    Raises
+    ------
+    LslError
+        They cannot be opened, and are required.
+    """
+    sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
+    if make is None:
+        if not reason and sources:
+            reason = Message("lsl_not_again")
+        return [LslOff(str(reason), coded(reason))] if reason else []
+    try:
+        streams = make(sources[-1] if sources else secrets.token_hex(8), runner.clock, runner.emit)
+    except LslError as error:
+        if required:
+            raise
+        return [LslOff(str(error.what), coded(error.what))]
+    runner.streams = streams
+    runner.journal.subscribe(streams.take)
+    return [streams.opened]
