@@ -3,10 +3,13 @@ with a real journal on disk and the sound recorder writing, until the end of the
 paintEvent.
 
     python benchmarks/slider_path.py [--platform offscreen|xcb] [--n 2000] [--json FILE]
-        [--only X] [--console] [--own] [--package FOLDER ...]
+        [--only X] [--console] [--lsl] [--own] [--package FOLDER ...]
 
 With --console each case is measured twice, in turns: without the moderator's console and with it
 open on the same session, as it always is in one. Target with it: p99 4 ms.
+
+With --lsl each case is measured twice, too: without LSL, and with the streams of the session sent
+to a receiver in another process.
 
 With --own, decoders as labs import them are measured beside the shipped ones: 8 x 8 grey, 64 x 64
 and 256 x 256 in colour, of random weights, computed by ONNX Runtime. Targets of p99, offscreen: 4,
@@ -22,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -100,12 +104,13 @@ class Hum:
 
 @contextmanager
 def participant(
-    model: str, dimensions: int, *, console: bool = False
+    model: str, dimensions: int, *, console: bool = False, lsl: bool = False
 ) -> Iterator[tuple[OpenSession, ParticipantWindow]]:
     """The participant's window on the first question of a stage with this model."""
     from benchmarks.random_weights import random_decoder
     from labapp.audio.devices import Device
     from labapp.audio.recorder import Recorder
+    from labapp.lsl.streams import SessionStreams
     from labapp.representations.package import load_package
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
@@ -144,6 +149,7 @@ def participant(
                 open_input=Hum,
             ),
             private=Path(folder) / "private",
+            make_streams=SessionStreams if lsl else None,
         )
         loaded = load(study)
         session = create(loaded, "P01", around, data=Path(folder) / "data")
@@ -163,6 +169,7 @@ def participant(
             session.give_consent,
         )
         session.begin()
+        receiver = receive(session) if lsl else None
         from labapp.events.commands import Next
 
         session.runner.send(Next())  # past the stage's text
@@ -177,6 +184,22 @@ def participant(
                 desk.shut()
             window.close_for_good()
             session.close("benchmark over")
+            if receiver is not None:
+                receiver.kill()
+                receiver.wait()
+
+
+def receive(session: OpenSession) -> subprocess.Popen[bytes]:
+    """A program that receives the streams; returns once it does."""
+    script = Path(__file__).resolve().parents[1] / "tests" / "lsl" / "receiver.py"
+    command = [sys.executable, str(script), "3"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    streams = session.runner.streams
+    assert streams is not None
+    while not streams.received:
+        assert process.poll() is None, "the receiver found no streams"
+        time.sleep(0.01)
+    return process
 
 
 def measure(window: ParticipantWindow, n: int) -> np.ndarray:
@@ -265,11 +288,13 @@ def watch(screen: ReconstructionScreen) -> list[int]:
     return done
 
 
-def run(case: tuple[str, str, int], n: int, *, console: bool = False) -> dict[str, Any]:
+def run(
+    case: tuple[str, str, int], n: int, *, console: bool = False, lsl: bool = False
+) -> dict[str, Any]:
     from labapp.ui.qtapp import settle_memory, unsettle_memory
 
     title, model, dimensions = case
-    with participant(model, dimensions, console=console) as (session, window):
+    with participant(model, dimensions, console=console, lsl=lsl) as (session, window):
         dials = len(session.runner.part.space) if session.runner.part is not None else dimensions
         settle_memory()
         times = measure(window, n)
@@ -281,7 +306,7 @@ def run(case: tuple[str, str, int], n: int, *, console: bool = False) -> dict[st
     assert level.frames > 0, "the sound writer did not run"
     median, p95, p99 = (round(float(v), 2) for v in np.percentile(times, (50, 95, 99)))
     return {
-        "case": f"{title}, console" if console else title,
+        "case": title + ", console" * console + ", LSL" * lsl,
         "dimensions": dials,
         "n": n,
         "median_ms": median,
@@ -297,6 +322,7 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--console", action="store_true", help="also with the console open")
+    parser.add_argument("--lsl", action="store_true", help="also with events sent over LSL")
     parser.add_argument("--own", action="store_true", help="also decoders as labs import them")
     parser.add_argument("--package", action="append", default=[], help="a model package's folder")
     parser.add_argument("--only", default="", help="cases whose name contains this")
@@ -314,6 +340,7 @@ def main() -> int:
 
         app = make_app()
         consoles = (False, True) if options.console else (False,)
+        sent = (False, True) if options.lsl else (False,)
         cases = list(CASES)
         if options.own:
             from benchmarks.onnx_decoders import write
@@ -326,10 +353,11 @@ def main() -> int:
             ]
         cases += [(path.rstrip("/"), path, 0) for path in options.package]
         rows = [
-            run(case, options.n, console=console)
+            run(case, options.n, console=console, lsl=lsl)
             for case in cases
             if options.only in f"{case[0]} {case[2]}"
             for console in consoles
+            for lsl in sent
         ]
         app.quit()
     print(f"platform {options.platform}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
