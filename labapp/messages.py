@@ -56,6 +56,9 @@ FORMS: Mapping[str, str] = {
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
     "withdrawn_annotations": "Its units, texts and codes were deleted.",
     "withdrawn_handed_out": "What was handed out still holds something of it: {files}",
+    "withdrawn_sent": (
+        "Its events were sent over LSL; where recordings of the source {source} lie is not known."
+    ),
     "handed_out_unreadable": "What was handed out of it is not known: {why}",
     "withdrawn_others": "Other sessions of the participant: {folders}.",
     "decided_excluded": "{folder}: excluded by hand. Its data stay; its place is free again.",

@@ -23,7 +23,9 @@ from labapp.audio.pyramid import forget
 from labapp.audio.wav_samples import WavSamples
 from labapp.clock import utc_text
 from labapp.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
-from labapp.events import Event
+from labapp.events import Event, Payload
+from labapp.events.lifecycle import SessionPlanned
+from labapp.events.lsl import LslOpened
 from labapp.journal.comments import forget_comments
 from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
@@ -53,6 +55,7 @@ class WithdrawalReport:
     unknown : what the logs of exports and of what was handed out do not tell.
     annotations : whether there were units, texts or marks, which were deleted.
     handed_out : packs, quotes and clips made of the session before, which are not touched.
+    source_id : of the streams that its events were sent in; empty where they were not sent.
     """
 
     withdrawal: Withdrawal
@@ -63,6 +66,7 @@ class WithdrawalReport:
     unknown: tuple[str, ...] = ()
     annotations: bool = False
     handed_out: tuple[HandedOut, ...] = ()
+    source_id: str = ""
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -82,6 +86,8 @@ class WithdrawalReport:
         if self.handed_out and not left.kept:
             made = ", ".join(f"{entry.kind} {entry.file}" for entry in self.handed_out)
             done.append(Message("withdrawn_handed_out", files=made))
+        if self.source_id and not left.kept:
+            done.append(Message("withdrawn_sent", source=self.source_id))
         if not left.kept:
             done += self.unknown
         if self.others:
@@ -107,7 +113,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
             home.require_journal()
         home.lock().release()
         name = home.name
-    planned = _planned(leaving if interrupted else folder)
+    planned = _first(leaving if interrupted else folder, SessionPlanned)
+    sent = _first(leaving if interrupted else folder, LslOpened)
     if planned is not None:
         _refuse_renamed(name, planned)
     left = Withdrawal(
@@ -168,6 +175,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         (*export_problems(study), *unknown),
         annotated,
         handed_out,
+        "" if sent is None else str(sent.payload["source_id"]),
     )
 
 
@@ -189,10 +197,10 @@ def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
         return (), (Message("handed_out_unreadable", why=error.what),)
 
 
-def _planned(folder: Path) -> Event | None:
-    """The first event of a session; None where its journal cannot be read any more."""
+def _first(folder: Path, kind: type[Payload]) -> Event | None:
+    """The first event of a kind; None where there is none, or the journal cannot be read."""
     try:
-        rows = read_rows(folder, ("session.planned",))
+        rows = read_rows(folder, (kind.kind,))
         return next(plausible(payloads(rows)))[0] if rows else None
     except RecordError:
         return None

@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, QTime, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from labapp.errors import Fault, LabappError, ModelError, ProgramError, faults_of
-from labapp.lsl import library
 from labapp.representations.sheets import TraversalSheet
 from labapp.session import condition_assignment, folder, opening, private
 from labapp.session.masked_predictions import predict_masked
@@ -199,7 +198,6 @@ class HomeController(QObject):
         self._show_consent()
         self._show_plan()
         self.microphone.set_policy(study_.recording.audio)
-        self.view.set_checklist([checklist.lsl_row(study_.recording.lsl, library.problem)])
         self.lists.show_study(study_.id)
         self.lists.refresh()
 

@@ -26,6 +26,7 @@ from labapp.lsl.streams import LEFT_OUT, SessionStreams, marker
 from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.verified_events import read_verified_events
+from labapp.session.withdrawal import withdraw
 from labapp.simulation.driver import Driver
 from labapp.simulation.pace import FAST
 from tests.end_to_end.conftest import Labapp
@@ -311,3 +312,14 @@ def test_the_last_of_a_closed_journal_is_no_crash() -> None:
     sender.close()
     assert not sender._thread.is_alive()
     assert not sender.received
+
+
+def test_a_withdrawal_says_that_events_were_sent(tmp_path: Path) -> None:
+    session = live(tmp_path)
+    session.begin()
+    session.close("interrupted")
+    (row,) = (e for e in read_verified_events(session.folder.path) if e.kind == "lsl.opened")
+    report = withdraw(session.folder.path, tmp_path / "private", delete=True)
+    told = "\n".join(report.lines())
+    assert "Its events were sent over LSL" in told
+    assert row.payload["source_id"] in told

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from labapp.audio import devices
-from labapp.errors import DataFolderError, NoMicrophone, ParticipantTaken, StudyError
+from labapp.errors import (
+    DataFolderError,
+    LslError,
+    NoMicrophone,
+    ParticipantTaken,
+    StudyError,
+    UsageError,
+)
+from labapp.journal.read import read_rows
 from labapp.resources import assets
 from labapp.session import folder, models
 from labapp.ui.starting import MB, RunOptions, open_new
@@ -86,3 +96,55 @@ def test_a_label_that_is_taken_is_refused_before_models_are_loaded(
     with pytest.raises(ParticipantTaken, match="P01 already has session 1") as said:
         open_new("quickstart", "P01", "1", options)
     assert "untouched" in said.value.safe
+
+
+@pytest.fixture
+def without_pylsl(monkeypatch: pytest.MonkeyPatch) -> None:
+    # So Python imports a module that is not there.
+    monkeypatch.setitem(sys.modules, "pylsl", None)
+
+
+@pytest.mark.usefixtures("without_pylsl")
+def test_lsl_that_is_required_and_not_installed_is_refused_with_what_to_get(
+    options: RunOptions, tmp_path: Path
+) -> None:
+    with pytest.raises(LslError, match="pylsl is not installed") as said:
+        open_new("quickstart", "P01", "1", replace(options, lsl=True))
+    assert said.value.safe == "No session was started."
+    assert 'pip install "labapp[lsl]"' in said.value.todo
+    assert not (tmp_path / "data" / "quickstart").exists()
+
+
+@pytest.mark.usefixtures("without_pylsl")
+@pytest.mark.parametrize(("wanted", "events"), [("optional", 1), ("off", 0)])
+def test_a_session_goes_on_without_lsl_where_it_may(
+    options: RunOptions, tmp_path: Path, wanted: str, events: int
+) -> None:
+    opened = open_new(with_lsl(tmp_path, wanted), "P01", "1", options)
+    opened.begin()
+    opened.close("test over")
+    rows = [row for row in read_rows(opened.folder.path) if row.kind.startswith("lsl")]
+    assert [row.kind for row in rows] == ["lsl.off"] * events
+    assert all("pylsl is not installed" in row.payload for row in rows)
+
+
+def test_no_lsl_is_refused_where_the_study_requires_it(options: RunOptions, tmp_path: Path) -> None:
+    study = with_lsl(tmp_path, "required")
+    with pytest.raises(UsageError, match="--no-lsl is refused"):
+        open_new(study, "P01", "1", replace(options, lsl=False))
+    opened = open_new(study, "P01", "1", replace(options, lsl=False, simulate="understanding"))
+    opened.begin()
+    opened.close("test over")
+    assert not [row for row in read_rows(opened.folder.path) if row.kind.startswith("lsl")]
+
+
+def with_lsl(tmp_path: Path, wanted: str) -> str:
+    """The quick start, saying whether its events are sent."""
+    study = (assets() / "studies" / "quickstart.yaml").read_text()
+    assert "{audio: optional" in study
+    (tmp_path / "studies").mkdir()
+    for name in ("texts", "instruments"):
+        (tmp_path / name).symlink_to(assets() / name)
+    file = tmp_path / "studies" / "quickstart.yaml"
+    file.write_text(study.replace("{audio: optional", f"{{lsl: {wanted}, audio: optional"))
+    return str(file)

@@ -26,6 +26,7 @@ from labapp.audio.devices import Device
 from labapp.audio.recorder import Level
 from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
+from labapp.lsl import library
 from labapp.plugins.part import PlannedPart
 from labapp.representations.sheets import TraversalSheet
 from labapp.study.schema import Participants, Study
@@ -236,8 +237,9 @@ class HomeView(QWidget):
         self.session.blind.setChecked(blind)
 
     def set_study(self, study: Study) -> None:
-        """The chosen study, for its page."""
+        """The chosen study, for its page; and whether its events can be sent."""
         self.study.set_study(study)
+        self.set_checklist([checklist.lsl_row(study.recording.lsl, library.problem)])
 
     def set_no_study(self, why: str) -> None:
         """The chosen study cannot be used: nothing that is shown is of another one."""

@@ -273,6 +273,8 @@ class VoicePanel(QFrame):
         received: whether anybody receives them."""
         for widget in (self._titles["LSL"], self.facts["LSL"]):
             widget.setVisible(problem is not None)
+        if problem is None:
+            return
         if problem:
             self._fact("LSL", translate_message(problem), True)
         elif received:

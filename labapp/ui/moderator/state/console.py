@@ -170,7 +170,7 @@ class ConsoleState:
             self.changed.add("warmed")
 
     def _apply_lsl(self, event: Event) -> None:
-        p = event.payload
+        p, before = event.payload, self.lsl
         if event.kind == "segment.started":
             self.lsl = None
         elif event.kind == "lsl.opened":
@@ -179,3 +179,5 @@ class ConsoleState:
             self.lsl = decoded(str(p["reason"]), p.get("message"))
         elif event.kind == "alarm.raised" and p["code"] == "lsl_failed":
             self.lsl = decoded(str(p["detail"]), p.get("message"))
+        if self.lsl != before:
+            self.changed.add("sound")
