@@ -27,11 +27,11 @@ def test_what_is_sent_to_other_devices_is_told_and_only_then(desk: Desk) -> None
     desk.runner.emit(LslOpened("6a", ("labapp-events",), "1.18"))
     desk.console.refresh()
     assert not fact.isHidden()
-    assert fact.full() == "! nobody receives, unencrypted"
+    assert fact.full() == "! nobody receives"
     streams.received = True
     for _ in range(SECOND_TICKS):
         desk.console.refresh()
-    assert fact.full() == "received, unencrypted"
+    assert fact.full() == "received"
     desk.runner.emit(AlarmRaised("lsl_failed", "Events are not sent over LSL any more: gone"))
     desk.console.refresh()
     assert fact.full() == "! Events are not sent over LSL any more: gone"

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -208,7 +209,7 @@ class VoicePanel(QFrame):
         grid.setVerticalSpacing(theme.SPACE_XS)
         grid.setColumnStretch(1, 1)
         self.facts: dict[str, bits.ElidedLabel] = {}
-        self._titles: dict[str, QWidget] = {}
+        self._titles: dict[str, QLabel] = {}
         for row, name in enumerate(FACTS):
             value = bits.ElidedLabel()
             value.setProperty("role", "fact")
@@ -278,9 +279,10 @@ class VoicePanel(QFrame):
         if problem:
             self._fact("LSL", translate_message(problem), True)
         elif received:
-            self._fact("LSL", tr("received, unencrypted"), False)
+            self._fact("LSL", tr("received"), False)
         else:
-            self._fact("LSL", tr("nobody receives, unencrypted"), True)
+            self._fact("LSL", tr("nobody receives"), True)
+        bits.set_text(self._titles["LSL"], tr("LSL") if problem else tr("LSL, unencrypted"))
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]
