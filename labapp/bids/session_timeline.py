@@ -23,6 +23,7 @@ from labapp.events.lifecycle import (
     SessionPlanned,
     SessionResumed,
 )
+from labapp.events.lsl import LslClock
 from labapp.events.moderation import NoteCorrected
 from labapp.events.speech import SpeechSimulated
 from labapp.plugins import registry
@@ -75,6 +76,12 @@ SESSION_TYPES = {
     "audio.device_lost": "The microphone was gone.",
     "audio.device_back": "The microphone was back.",
     "audio.stopped": "A sound file was closed; text is its name.",
+    "lsl.opened": "The events are sent over the Lab Streaming Layer; text is the source_id by "
+    "which a recording of the streams is known as this session's.",
+    "lsl.clock": "One moment on both clocks; value is the onset on that of the Lab Streaming "
+    "Layer, in s.",
+    "lsl.off": "The events were to be sent over the Lab Streaming Layer, and are not; text says "
+    "why.",
     "session.completed": "Every part of the plan was done.",
     "session.ended": "The session was ended early; text says why, value what a participant who "
     "withdrew wants done with the data: keep or delete.",
@@ -179,6 +186,9 @@ class _Fold:
             case SpeechSimulated():
                 lasts = seconds(payload.t1_ns - payload.t0_ns)
                 self._add(event.kind, event, payload.t0_ns, duration=lasts, text=payload.text)
+            case LslClock():
+                value = repr(payload.lsl_s)
+                self._add(event.kind, event, payload.session_ns, duration="0", value=value)
             case _ if event.kind in self._of_tasks:
                 cells = self._of_tasks[event.kind].cells(payload)
                 self._add(event.kind, event, event.t_ns, duration="0", **cells)
@@ -244,5 +254,5 @@ def _words(event: Event) -> Cells:
             return {"value": payload["frames"], "text": payload["cause"]}
         case "session.reopened":
             return {"value": payload["seq"]}
-    named = ("text", "reason", "code", "state", "file", "how", "device", "what")
+    named = ("text", "reason", "code", "state", "file", "how", "device", "what", "source_id")
     return {"text": next((payload[name] for name in named if name in payload), None)}

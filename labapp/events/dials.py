@@ -34,8 +34,16 @@ class TargetShown(Comparison):
 
 
 class DialTurned(Payload):
-    """Base of the kinds with which a hand has brought a dial to a new value; each has `dimension`,
-    which dial, from 0, and `value`."""
+    """Base of the kinds with which a hand has brought a dial to a new value.
+
+    Attributes
+    ----------
+    dimension : which dial, from 0.
+    value : where it stands now.
+    """
+
+    dimension: int
+    value: float
 
 
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:

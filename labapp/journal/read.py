@@ -14,10 +14,9 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from sys import intern
 from typing import Any
 
 from labapp import leftovers
@@ -148,21 +147,23 @@ def read_rows(
     where = "" if kinds is None else f" WHERE kind IN ({', '.join('?' * len(kinds))})"
     with opened(folder, lenient=lenient) as connection:
         ordered = f"{_ROWS}{where} ORDER BY seq LIMIT {MOST_ROWS + 1}"
-        rows = [_row(row) for row in connection.execute(ordered, kinds or ())]
+        rows = _rows(connection.execute(ordered, kinds or ()))
         if len(rows) > MOST_ROWS:
             raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
         _refuse_types(rows)
         return rows
 
 
-def _row(columns: Sequence[Any]) -> Row:
-    """A row; of sources, kinds and parts, a few words in thousands of rows, each is held once."""
-    seq, segment, t_ns, utc, source, kind, v, part_id, *rest = columns
-    return Row(seq, segment, t_ns, utc, _once(source), _once(kind), v, _once(part_id), *rest)
-
-
-def _once(value: Any) -> Any:
-    return intern(value) if value.__class__ is str else value
+def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
+    """The rows; of sources, kinds and parts, a few words in thousands of rows, each held once."""
+    words: dict[Any, Any] = {}
+    once = words.setdefault
+    return [
+        Row(seq, segment, t_ns, utc, once(source, source), once(kind, kind), v, once(part, part),
+            trial, attempt, payload, digest)
+        for seq, segment, t_ns, utc, source, kind, v, part, trial, attempt, payload, digest
+        in stored
+    ]  # fmt: skip
 
 
 def _refuse_types(rows: Sequence[Row]) -> None:

@@ -146,7 +146,7 @@ class Record:
         """Length without pauses and gaps, in seconds."""
         return self.outline.working_ns / 1e9
 
-    @property
+    @cached_property
     def redacted(self) -> bool:
         """Whether the record is a de-identified copy."""
         return self.deidentified or any(row.redacted for row in self.rows)

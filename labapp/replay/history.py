@@ -141,9 +141,11 @@ class History:
         try:
             for event, payload in record.payloads():
                 # What another thread reported may be a little older than what stands before it.
-                latest = max(latest, event.t_ns)
+                if event.t_ns > latest:
+                    latest = event.t_ns
                 times.append(latest)
-                self._note(len(times), payload, cards)
+                if not payload.frequent:
+                    self._note(len(times), payload, cards)
                 if also is not None:
                     also(event, payload)
         except RecordError as error:
@@ -170,7 +172,8 @@ class History:
         return None, None
 
     def _note(self, count: int, payload: Payload, cards: dict[str, str]) -> None:
-        """What of an event, the count-th, is asked for at once or again and again."""
+        """What of an event, the count-th, is asked for at once or again and again. Frequent ones
+        say nothing of it: they are of a trial alone."""
         if (recorded := _recording(payload)) is not None:
             self._recorded.append((count, recorded))
         if (stalled := _stalling(payload)) is not None:

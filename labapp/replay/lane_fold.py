@@ -74,23 +74,26 @@ class LaneFold:
         self._sound: list[LaneItem] = []
         self._moves = array("q"), array("f")
         self._curve = array("q"), array("f")
-        own = {"note.corrected", *_COURSE, *_SOUND, *KINDS, *self._points}
-        self.kinds = frozenset(own | self._shown | self._turned | self._compared)
+        told = {"note.corrected", *_COURSE, *_SOUND, *KINDS, *self._points, *self._shown}
+        self._told = frozenset(told)
+        self.kinds = frozenset(told | self._turned | self._compared)
 
     def apply(self, event: Event, payload: Payload) -> None:
         """Take in an event with its payload."""
         kind, at = event.kind, event.t_ns
         if kind not in self.kinds:
             return
-        if kind in self._turned:
+        if isinstance(payload, DialTurned):
             self._moves[0].append(at)
-            self._moves[1].append(payload.as_dict()["dimension"])
+            self._moves[1].append(payload.dimension)
             return
         if kind in self._shown:
             self._begin_trial(event)
         if isinstance(payload, Comparison):
             self._curve[0].append(at)
             self._curve[1].append(payload.alignment)
+            if kind not in self._told:
+                return
         fields = payload.as_dict() if kind not in self._compared else {}
         if kind in _COURSE:
             self._course(event, fields)

@@ -31,6 +31,7 @@ FORMATS = {
     4: "997f7855b2bda64e",
     5: "17896590ee28743a",
     6: "95537cbda711a962",
+    7: "0811ebccf8e2d917",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 

@@ -13,6 +13,7 @@ from labapp.bids.session_timeline import session_timeline
 from labapp.bids.tsv import Table, cell
 from labapp.events import registered
 from labapp.events.lifecycle import SessionPaused
+from labapp.events.lsl import LslClock, LslOff, LslOpened
 from labapp.journal.opening import open_record
 from labapp.plugins.bids import Column, seconds
 from tests.helpers.journals import SessionBuilder
@@ -79,3 +80,19 @@ def test_a_crash_inside_a_pause_is_one_pause(tmp_path: Path) -> None:
         ("pause", 10_000_000_000, 60_000_000_000)
     ]
     assert record.working_s == 10
+
+
+def test_the_clock_of_lsl_stands_at_the_moment_it_was_read(tmp_path: Path) -> None:
+    builder = SessionBuilder()
+    builder.plan([])
+    builder.segment(0, 1)
+    builder.at(1, LslOpened("labapp-5fd0", ("events",), "1.16"))
+    builder.at(7, LslClock(5_250_000_000, 81234.000123))
+    builder.at(8, LslOff("The library was not found."))
+    rows = session_timeline(open_record(builder.write(tmp_path)).payloads()).rows
+    told = [(r["trial_type"], r["onset"], r.get("value"), r.get("text")) for r in rows[1:]]
+    assert told == [
+        ("lsl.opened", "1", None, "labapp-5fd0"),
+        ("lsl.clock", "5.25", "81234.000123", None),
+        ("lsl.off", "8", None, "The library was not found."),
+    ]

@@ -69,8 +69,8 @@ def finish(play: UnmaskingPlay, *, skips: bool) -> None:
     if play.state.ended is not None:
         return
     play.paints = True
+    play.send(StayHere())  # while leaving is asked about, a skip cannot be taken back
     play.send(TakeBackSkip("part"))
-    play.send(StayHere())
     play.send(Resume("on"))
     play.send(Resume("on"))
     if skips:

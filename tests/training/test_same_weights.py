@@ -28,22 +28,23 @@ RECIPES = {
     "gt": RECIPE.replace("dimensions: 3", "dimensions: 5").replace("{name: vae}", "{name: gt}"),
     **{name: PROTOTYPES.format(name=name, method=method) for name, method in METHODS.items()},
 }
-NOTED = {
-    False: {
+NOTED = (
+    {
         "vae": ("872b3a5aa4c9edc1", 4732.87997731379),
         "gt": ("67d39e713329f193", 4786.893600303833),
         "protopnet": ("ab24c4c09cba9d99", 9279.215202521818),
         "prototree": ("ecdfb9d2fb1321d2", 7844.46656040467),
     },
-    True: {
+    {
         "vae": ("9d16adb458ca7f83", 4732.879976715785),
         "gt": ("3d027be6849a7b8b", 4786.893600761143),
         "protopnet": ("40fd95de5a936d90", 9267.52992823986),
         "prototree": ("2a7e7ae5265af34c", 7844.466626005978),
     },
-}
-"""By whether the processor has bfloat16 beside AVX-512, for which torch's libraries have kernels of
-their own, and by kind: the SHA-256 of all weights, and the sum of their sizes."""
+)
+"""By kind: the SHA-256 of all weights, and the sum of their sizes; on two sorts of processors, for
+which torch's libraries choose other kernels. Instructions do not tell which: of two with bfloat16,
+an EPYC of family 25 gives the first, as one without it does."""
 
 
 def trained(kind: str, folder: Path) -> Path:
@@ -66,8 +67,7 @@ def fingerprint(weights: Path) -> tuple[str, float]:
 @pytest.mark.parametrize("kind", RECIPES)
 def test_the_same_recipe_gives_the_same_weights(kind: str, tmp_path: Path) -> None:
     digest, sizes = fingerprint(trained(kind, tmp_path))
-    noted_digest, noted_sizes = NOTED[torch.cpu._is_avx512_bf16_supported()][kind]
-    assert sizes == pytest.approx(noted_sizes, rel=NEARLY)
+    assert sizes == pytest.approx(NOTED[0][kind][1], rel=NEARLY)
     here = (torch.__version__, torch.backends.cpu.get_cpu_capability(), platform.machine())
     if here == NOTED_ON:
-        assert digest == noted_digest
+        assert (digest, pytest.approx(sizes)) in [noted[kind] for noted in NOTED]

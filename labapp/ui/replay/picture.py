@@ -31,9 +31,9 @@ from labapp.ui.strings import strings_of
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""
 SOON_MS = 30
+"""Until it is looked again whether a network is there."""
 AHEAD_MS = 15
 """Between two blocks of events that are folded before they are asked for, 10 ms each."""
-"""Until it is looked again whether a network is there."""
 TRAIL_BELOW = 15.0
 """Logical pixels from the middle of a dial to its trail."""
 
