@@ -13,14 +13,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMenuBar
 from pytestqt.qtbot import QtBot
 
+from labapp import resources
 from labapp.annotations.store import annotations_of
 from labapp.journal.opening import open_record
 from labapp.simulation.jobs import simulate_study
+from labapp.ui.language import ENGLISH, speak
+from labapp.ui.replay import remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.keys import ACTIONS, Stroke, parse_stroke
-from tests.helpers.coded_session import SECOND, add_codebook, add_units
+from labapp.ui.replay.window import LEAST_SIZE
+from labapp.ui.theme import DARK, LIGHT
+from tests.helpers.coded_session import CODEBOOK, SECOND, add_codebook, add_units
+from tests.helpers.reach import out_of_reach
 
 CODE = sorted(ACTIONS["code"])
 Open = Callable[..., CodingWindow]
@@ -219,12 +225,70 @@ def test_boundaries_are_drawn_with_the_pointer(opened: Open) -> None:
     assert coding.coding.files.proposals == 1
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (900, 560), (840, 460)])
-def test_list_and_palette_have_room_at_every_size(opened: Open, size: tuple[int, int]) -> None:
+TITLE = 19
+NOTICE = "The sound output could not be opened: there is none. " * 4
+SIZES = {
+    "1366x768": (1366, 768 - TITLE),
+    "1366x768 at 150 %": (911, 512 - TITLE),
+    "900x560": (900, 560),
+    "1920x1080 at 200 %": (960, 540 - TITLE),
+    "1920x1080 at 150 %": (1280, 720 - TITLE),
+    "1920x1080": (1920, 1080 - TITLE),
+    "2732x1536 at 200 %": (1366, 768 - TITLE),
+}
+LARGE_CODEBOOK = """\
+codebook: large
+version: 1
+tiers:
+  act: {exclusive: true}
+  topic: {exclusive: true, optional: true}
+codes:
+""" + "\n".join(
+    f'  - {{id: {tier}_{key}, tier: {tier}, key: "{key}", colour: "#0072B2", name: {tier.title()} {key} said}}'
+    for tier in ("act", "topic")
+    for key in string.ascii_lowercase[:12]
+)
+
+
+@pytest.mark.parametrize("book", ["its own", "shipped", "large"])
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("de", "dark")])
+def test_units_and_codes_are_seen_at_every_setting(
+    opened: Open, recorded: Path, language: str, theme: str, book: str
+) -> None:
+    shipped = (resources.assets() / "codebooks" / "think-aloud.yaml").read_text()
+    texts = {"its own": CODEBOOK, "shipped": shipped, "large": LARGE_CODEBOOK}
+    add_codebook(recorded.parent, texts[book])
+    remembered.write(remembered.ReplayChoices(dark=theme))
+    speak(language)
+    try:
+        coding = opened()
+        window, desk = coding.window, coding.desk
+        assert window.palette_ == (DARK if theme == "dark" else LIGHT)
+        window.notices.set_sentences([NOTICE])
+        for name, size in SIZES.items():
+            window.resize(*size)
+            for _ in range(10):
+                QApplication.processEvents()
+            assert window.size().toTuple() == size, name
+            assert window.notices.isVisible(), name
+            assert len(desk.units.seen()) >= 3, name
+            assert desk.palette.hidden_codes() == [], name
+            assert desk.palette.line.isVisible() or desk.palette.definition.isVisible(), name
+            assert window.timeline.height() >= window.timeline.axis_rect().bottom(), name
+            assert window.timeline.voice_rect().height() >= 64, name
+            assert window.seen.isVisible(), name
+            assert window.picture.height() >= 90, name
+            assert out_of_reach(window) == [], name
+    finally:
+        speak(ENGLISH)
+
+
+def test_the_smallest_window_shows_them_once_the_notice_is_put_away(opened: Open) -> None:
     coding = opened()
-    coding.window.resize(*size)
-    QApplication.processEvents()
-    assert coding.desk.units.isVisible()
-    assert coding.desk.units.viewport().height() >= 60
-    assert coding.desk.palette.isVisible()
-    assert coding.window.width() == size[0]
+    coding.window.resize(*LEAST_SIZE)
+    for _ in range(10):
+        QApplication.processEvents()
+    assert coding.window.size().toTuple() == LEAST_SIZE
+    assert len(coding.desk.units.seen()) >= 3
+    assert coding.desk.palette.hidden_codes() == []
+    assert out_of_reach(coding.window) == []

@@ -75,9 +75,9 @@ class CodingDesk(QObject):
         self.bar = CodingBar(coding)
         self.field = CodingField()
         self.said = QWidget()
-        column = bits.column(self.said, theme.SPACE_S)
-        column.addWidget(self.units, 1)
-        column.addWidget(self.field)
+        self._column = bits.column(self.said, theme.SPACE_S)
+        self._column.addWidget(self.units, 1)
+        self._column.addWidget(self.field)
         self._matches: list[Match] = []
         self._over: QWidget | None = None
         self._connect()
@@ -105,16 +105,19 @@ class CodingDesk(QObject):
     def float_field(self, window: QWidget | None) -> None:
         """Where there is little room, questions stand over the window instead of in the list."""
         asked = self.field.question is not None
-        self._over = window
-        column = self.said.layout()
-        assert column is not None
-        if window is not None:
-            column.removeWidget(self.field)
-            self.field.setParent(window)
-        else:
-            column.addWidget(self.field)
-        self.field.setVisible(asked)
+        if window is not self._over:
+            self._over = window
+            if window is not None:
+                self._column.removeWidget(self.field)
+                self.field.setParent(window)
+            else:
+                self._column.insertWidget(1, self.field)
+            self.field.setVisible(asked)
         self.place_field()
+
+    def put_below(self, widget: QWidget) -> None:
+        """Show something below list and questions."""
+        self._column.addWidget(widget)
 
     def place_field(self) -> None:
         """Over the window: at the bottom of the list, as high as it needs to be."""

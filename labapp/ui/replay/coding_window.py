@@ -5,27 +5,38 @@ from __future__ import annotations
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFrame
 
 from labapp.annotations.model import Unit
 from labapp.errors import DataFolderError, LabappError
 from labapp.replay.lanes import veiled
+from labapp.ui import theme
 from labapp.ui.language import tr
+from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_lanes import CodingLanes
 from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
+from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.session import open_session
-from labapp.ui.replay.window import ReplayWindow
+from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
 
 SETTINGS = "coding-window.json"
 SIGNAL_MS = 200
 VIEW_NS = 60 * 1_000_000_000
 """So much of the session the timeline shows at first: single units can be told apart."""
+CARD_PX = 44
+"""Of a card with a heading, besides what it holds."""
+LEAST_PX, UNITS_PX = 52, 120
+"""Of the list of units: so high in the smallest window; so high wherever the timeline can give
+way."""
+Place = Literal["beside", "below", "across"]
+"""Where the codes are: beside the text, below it, below text and picture."""
 SOON_MS = 15
 """The timeline is drawn behind list and palette, which answer the key; several keys at once draw it
 once."""
@@ -72,9 +83,12 @@ class CodingWindow(QObject):
         window, desk = self.window, self.desk
         before = window.side.set_text(tr("Said"), desk.said)
         before.deleteLater()
-        self._wide: bool | None = None
-        self._set_wide()
-        window.installEventFilter(self)
+        self._codes_are: Place | None = None
+        self._band = QFrame()
+        self._banded = bits.column(self._band, 0)
+        self._arrange()
+        window.rows.installEventFilter(self)
+        desk.palette.rows.arranged.connect(self._soon)
         window.header.add(desk.bar)
         router = window.router
         leave = window.leave
@@ -96,35 +110,68 @@ class CodingWindow(QObject):
             )
         )
 
-    def _set_wide(self) -> None:
-        """Codes and facts below each other where there is room, else as tabs."""
-        side, palette = self.window.side, self.desk.palette
-        if side.wide == self._wide:
-            return
-        self._wide = side.wide
-        self.desk.bar.set_narrow(not side.wide)
-        side.text.heading.setVisible(side.wide)
-        side.text.remark.setVisible(side.wide)
-        self.desk.float_field(None if side.wide else self.window)
-        if side.wide:
-            palette.join()
-            side.set_panels([(tr("Code list"), palette)])
+    def _arrange(self) -> None:
+        """Codes in a column beside the text where all of them have room there, else in a band below
+        it, in a low window across it; at any size some units are seen."""
+        window, desk = self.window, self.desk
+        low = window.height() < HIGH
+        desk.bar.set_narrow(not window.side.wide)
+        desk.units.set_dense(low)
+        desk.float_field(window if low else None)
+        timeline = window.timeline_card.minimumSizeHint().height() + window.rows.handleWidth()
+        room = window.rows.height() - timeline
+        codes = desk.palette.rows
+        half = window.columns.width() * SIDE_SHARE // (PICTURE_SHARE + SIDE_SHARE)
+        few = codes.rows_at(half - 2 * theme.SPACE_M) <= MOST_BAND_ROWS
+        if window.side.wide and desk.palette.column_height + CARD_PX <= room:
+            self._put_codes("beside", 0)
+        elif few and not low:
+            self._put_codes("below", MOST_BAND_ROWS)
         else:
-            facts = palette.part()
-            side.set_panels([(tr("Code list"), palette), (tr("This unit"), facts)])
+            least = codes.rows_at(window.columns.width() - 2 * theme.SPACE_M)
+            self._put_codes("across", max(MOST_LOW_ROWS, min(MOST_BAND_ROWS, least)))
+        taken = window.side.text.minimumSizeHint().height() - desk.units.minimumHeight()
+        if self._codes_are == "across":
+            taken += self._band.minimumSizeHint().height() + window.upper.spacing()
+        desk.units.setMinimumHeight(max(LEAST_PX, min(UNITS_PX, room - taken)))
+
+    def _put_codes(self, place: Place, most_rows: int) -> None:
+        window, palette = self.window, self.desk.palette
+        palette.set_band(most_rows)
+        if place == self._codes_are:
+            return
+        self._codes_are = place
+        self._band.setVisible(place != "beside")
+        if place == "beside":
+            window.side.set_panels([(tr("Code list"), palette)])
+            return
+        window.side.set_panels([])
+        self._banded.addWidget(palette)
+        palette.show()
+        across = place == "across"
+        edges = (theme.SPACE_M, theme.SPACE_XS) * 2 if across else (0, theme.SPACE_XS, 0, 0)
+        self._banded.setContentsMargins(*edges)
+        bits.set_property(self._band, "role", "card" if across else "")
+        if across:
+            window.upper.addWidget(self._band)
+        else:
+            self.desk.put_below(self._band)
 
     def _resized(self) -> None:
-        self._set_wide()
+        self._arrange()
         self.desk.place_field()
         if not self._viewed and self.window.isVisible():
             self._viewed = True
             self._show_view()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self.window:
-            # behind the window's own turn, which says whether there is room
-            QTimer.singleShot(0, self, self._resized)
+        if event.type() == QEvent.Type.Resize and watched is self.window.rows:
+            self._soon()
         return False
+
+    def _soon(self) -> None:
+        """Behind the layout's own turn, which says how much room there is."""
+        QTimer.singleShot(0, self, self._resized)
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.ui import theme
@@ -27,7 +27,7 @@ class Header(QFrame):
         self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
         self._row.addWidget(self.title)
         self._row.addStretch(1)
-        self.setMinimumHeight(48)
+        self.set_low(False)
 
     @property
     def chips(self) -> list[str]:
@@ -45,6 +45,12 @@ class Header(QFrame):
         self._chips = [Chip(text) for text in texts]
         for place, chip in enumerate(self._chips, start=1):
             self._row.insertWidget(place, chip)
+
+    def set_low(self, low: bool) -> None:
+        """Whether it is as low as can be."""
+        edge = theme.SPACE_XS if low else theme.SPACE_S
+        self._row.setContentsMargins(theme.SPACE_L, edge, theme.SPACE_L, edge)
+        self.setMinimumHeight(theme.TARGET_HEIGHT + 2 * edge)
 
     def add(self, widget: QWidget) -> None:
         """Put something on the right."""
@@ -69,33 +75,45 @@ class Chip(bits.ElidedLabel):
 
 
 class Notices(QFrame):
-    """Sentences on what cannot be shown, until they are put away.
-
-    Signals
-    -------
-    hidden()
-        They were put away.
-    """
-
-    hidden = Signal()
+    """Sentences on what cannot be shown, until they are put away; in a low window one line of them,
+    until more is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._low = False
         self.setProperty("role", "band")
         self.setProperty("tone", "warn")
         self.text = bits.label(role="secondary", wrap=True)
+        self.line = bits.ElidedLabel(role="secondary")
+        self.more = Button(tr("More"), "compact")
+        self.more.setCheckable(True)
         self.away = Button(tr("Hide"), "compact")
-        row = bits.row(self, theme.SPACE_M, (theme.SPACE_M, theme.SPACE_XS) * 2)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.away)
-        self.away.clicked.connect(self._put_away)
+        self._row = bits.row(self, theme.SPACE_M)
+        self._row.addWidget(self.text, 1)
+        self._row.addWidget(self.line, 1)
+        self._row.addWidget(self.more)
+        self._row.addWidget(self.away)
+        self.more.toggled.connect(self._fold)
+        self.away.clicked.connect(self.hide)
+        self._fold()
         self.hide()
 
     def set_sentences(self, sentences: Sequence[str]) -> None:
         """Show these; nothing where there are none."""
         bits.set_text(self.text, " ".join(dict.fromkeys(sentences)))
+        self.line.set_full(self.text.text())
         self.setVisible(bool(sentences))
 
-    def _put_away(self) -> None:
-        self.hide()
-        self.hidden.emit()
+    def set_low(self, low: bool) -> None:
+        """Whether there is room for one line alone."""
+        self._low = low
+        self._fold()
+
+    def _fold(self) -> None:
+        folded = self._low and not self.more.isChecked()
+        self.line.setVisible(folded)
+        self.text.setVisible(not folded)
+        self.more.setVisible(self._low)
+        self.more.setText(tr("Less") if self.more.isChecked() else tr("More"))
+        edge = 0 if self._low else theme.SPACE_XS
+        self._row.setContentsMargins(theme.SPACE_M, edge, theme.SPACE_M if edge else 0, edge)

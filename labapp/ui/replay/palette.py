@@ -5,12 +5,12 @@ Below stand the facts of the current unit; they say nothing of how its question 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.annotations.codebook import Code, Codebook, Tier
 from labapp.ui import theme
@@ -19,13 +19,20 @@ from labapp.ui.moderator import bits
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import color, font, metrics, pen
 
-ROW_PX, HEAD_PX = 28, 30
+ROW_PX, HEAD_PX, BAND_ROW_PX = 28, 30, 26
 CAP_PX = 22
 DOT_PX = 10
-SECTION_PX = 12
-LEAST_WIDTH, COLUMN_WIDTH = 190, 176
+SECTION_PX, NAME_PX = 12, theme.BODY_PX - 1
+LEAST_WIDTH = 190
+BESIDE_NAME_PX = 70
+"""Of a code in a band: key, dot, and the gaps between these, name, count and the next code."""
+WIDEST_COUNT = "00"
 BELOW_PX = 116
-"""Of facts and definition: the codes have what is left."""
+"""Of facts and definition below the codes."""
+MOST_BAND_ROWS, MOST_LOW_ROWS = 5, 3
+"""So many rows a band has, and in a low window, before names are cut short; what then has no room
+is scrolled to."""
+SHORT_NAMES_PX = (150, 110, 80, 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +57,21 @@ def how(tier: Tier) -> str:
 
 
 class CodeRows(QWidget):
-    """Tiers and codes, drawn.
+    """Tiers and codes, drawn: below each other, or as a band in which they follow each other as
+    words do.
 
     Signals
     -------
     pressed(str) : a code was clicked: its id.
     tier_chosen(str) : a tier was clicked: its name.
     pointed(str) : the pointer is over a code, '' over none.
+    arranged() : it has another height.
     """
 
     pressed = Signal(str)
     tier_chosen = Signal(str)
     pointed = Signal(str)
+    arranged = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -72,6 +82,7 @@ class CodeRows(QWidget):
         self._active = ""
         self._given: frozenset[str] = frozenset()
         self._open: frozenset[str] = frozenset()
+        self._most_rows = 0
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Codes of this codebook"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -81,27 +92,81 @@ class CodeRows(QWidget):
         self._codebook = codebook
         self._arrange()
 
+    def set_band(self, most_rows: int) -> None:
+        """Let codes follow each other in so many rows at most; 0: below each other."""
+        if most_rows != self._most_rows:
+            self._most_rows = most_rows
+            self._arrange()
+
+    def rows_at(self, width: int) -> int:
+        """How many rows a band of that width has at least."""
+        lines = self._rows(width, SHORT_NAMES_PX[-1])
+        return max((line.top // BAND_ROW_PX + 1 for line in lines), default=0)
+
+    @property
+    def least_height(self) -> int:
+        """So much of it is seen at once."""
+        height = self.height()
+        return min(height, self._most_rows * BAND_ROW_PX) if self._most_rows else height
+
+    @property
+    def column_height(self) -> int:
+        """How high it is where codes stand below each other."""
+        return sum(line.height for line in self._column(LEAST_WIDTH))
+
     def _arrange(self) -> None:
-        """Tiers below each other; of a tier as many codes beside each other as there is room for,
-        ordered downwards."""
-        if self._codebook is None:
-            return
+        width = max(self.width(), LEAST_WIDTH)
+        if not self._most_rows:
+            self._lines = self._column(width)
+        for widest in (width, *SHORT_NAMES_PX) if self._most_rows else ():
+            self._lines = self._rows(width, widest)
+            if self._bottom <= self._most_rows * BAND_ROW_PX:
+                break
+        self.setFixedHeight(max(self._bottom, ROW_PX))
+        self.update()
+        self.arranged.emit()
+
+    @property
+    def _bottom(self) -> int:
+        return max((line.top + line.height for line in self._lines), default=0)
+
+    def _column(self, width: int) -> list[_Line]:
         lines: list[_Line] = []
-        top, width = 0, max(self.width(), LEAST_WIDTH)
-        columns = max(1, width // COLUMN_WIDTH)
-        for tier in self._codebook.tiers:
+        top = 0
+        for tier, codes in self._tiers():
             lines.append(_Line(tier, None, 0, top, width, HEAD_PX))
             top += HEAD_PX
-            codes = self._codebook.given(tier.name)
-            rows = -(-len(codes) // columns)
-            each = width // columns
-            for place, code in enumerate(codes):
-                column, row = divmod(place, rows)
-                lines.append(_Line(tier, code, column * each, top + row * ROW_PX, each, ROW_PX))
-            top += rows * ROW_PX
-        self._lines = lines
-        self.setFixedHeight(max(top, ROW_PX))
-        self.update()
+            for code in codes:
+                lines.append(_Line(tier, code, 0, top, width, ROW_PX))
+                top += ROW_PX
+        return lines
+
+    def _rows(self, width: int, widest_name: float) -> list[_Line]:
+        """As many codes beside each other as there is room for; a tier's head stays with its first
+        code."""
+        lines: list[_Line] = []
+        left = top = 0
+        for tier, codes in self._tiers():
+            head = int(metrics(SECTION_PX, True).horizontalAdvance(_head(tier, active=True)))
+            head += theme.SPACE_S
+            widths = [min(_code_width(code, widest_name), width - head) for code in codes]
+            if left and left + head + (widths[0] if widths else 0) > width:
+                left, top = 0, top + BAND_ROW_PX
+            lines.append(_Line(tier, None, left, top, head, BAND_ROW_PX))
+            left += head
+            for place, (code, own) in enumerate(zip(codes, widths, strict=True)):
+                if place and left + own > width:
+                    left, top = 0, top + BAND_ROW_PX
+                lines.append(_Line(tier, code, left, top, own, BAND_ROW_PX))
+                left += own
+            left += theme.SPACE_M
+        return lines
+
+    def _tiers(self) -> Iterator[tuple[Tier, Sequence[Code]]]:
+        """The tiers with their codes that are in use."""
+        if self._codebook is not None:
+            for tier in self._codebook.tiers:
+                yield tier, self._codebook.given(tier.name)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -119,6 +184,14 @@ class CodeRows(QWidget):
         and which spans have begun."""
         self._counts, self._active, self._given, self._open = counts, active, given, open_
         self.update()
+
+    def outside(self, top: int, bottom: int) -> list[str]:
+        """The ids of codes that are not wholly between two heights."""
+        return [
+            line.code.id
+            for line in self._lines
+            if line.code and not (top <= line.top and line.top + line.height <= bottom)
+        ]
 
     def place_of(self, code: str) -> tuple[int, int] | None:
         """The top and height of a code's row, for scrolling to it."""
@@ -168,9 +241,11 @@ class CodeRows(QWidget):
         painter.setFont(font(SECTION_PX, True))
         painter.setPen(color(p.accent if active else p.secondary))
         low = int(Qt.AlignmentFlag.AlignVCenter)
-        text = ("▸ " if active else "") + tier.title.upper()
+        text = _head(tier, active=active)
         width = metrics(SECTION_PX, True).horizontalAdvance(text)
         painter.drawText(box, low, text)
+        if self._most_rows:
+            return
         painter.setPen(color(p.secondary))
         painter.setFont(font(10, True))
         room = max(0.0, box.width() - width - theme.SPACE_S)
@@ -207,28 +282,41 @@ class CodeRows(QWidget):
         count = "●" if code.id in self._open else number(f"{self._counts.get(code.id, 0):,}")
         painter.setFont(font(theme.SECONDARY_PX))
         painter.setPen(color(p.alarm if code.id in self._open else p.secondary))
-        right = box.adjusted(0, 0, -6, 0)
-        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        painter.drawText(right, flags, count)
-        room = right.right() - metrics(theme.SECONDARY_PX).horizontalAdvance(count) - dot.right()
-        painter.setFont(font(theme.BODY_PX - 1))
+        right = box.right() - 6
+        room = right - metrics(theme.SECONDARY_PX).horizontalAdvance(count) - dot.right() - 16
+        name = metrics(NAME_PX).elidedText(code.name, Qt.TextElideMode.ElideRight, room)
+        if self._most_rows:  # the count stands behind the name, as words do
+            right = dot.right() + 14 + metrics(NAME_PX).horizontalAdvance(name)
+            right += metrics(theme.SECONDARY_PX).horizontalAdvance(count)
+        low = Qt.AlignmentFlag.AlignVCenter
+        place = QRectF(box.left(), box.top(), right - box.left(), box.height())
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | low), count)
+        painter.setFont(font(NAME_PX))
         painter.setPen(color(p.ink))
-        name = metrics(theme.BODY_PX - 1).elidedText(
-            code.name, Qt.TextElideMode.ElideRight, room - 18
-        )
         place = QRectF(dot.right() + 8, box.top(), room, box.height())
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), name)
+        painter.drawText(place, int(low), name)
+
+
+def _head(tier: Tier, *, active: bool) -> str:
+    return ("▸ " if active else "") + tier.title.upper()
+
+
+def _code_width(code: Code, widest_name: float) -> int:
+    """How wide a code is in a band."""
+    name = min(metrics(NAME_PX).horizontalAdvance(code.name) + 1, widest_name)
+    return int(BESIDE_NAME_PX + name + metrics(theme.SECONDARY_PX).horizontalAdvance(WIDEST_COUNT))
 
 
 class CodePalette(QWidget):
-    """Codes above; the current unit's facts and the focused code's definition below."""
+    """Codes above; the current unit's facts and the focused code's definition below, of a band in
+    one line."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._codes: dict[str, Code] = {}
         self._focused = ""
         self.rows = CodeRows(palette)
-        self._scroll = bits.Scrolling(self.rows, ROW_PX * 4)
+        self._scroll = bits.Scrolling(self.rows, ROW_PX)
         self.unit_head = bits.label(tr("This unit").upper(), "section")
         self.facts = bits.label(role="secondary", wrap=True)
         self.code_head = bits.ElidedLabel(role="section")
@@ -241,21 +329,35 @@ class CodePalette(QWidget):
             column.addWidget(widget)
         column.addStretch(1)
         self._below = bits.Scrolling(below, BELOW_PX)
-        self._layout: QVBoxLayout = bits.column(self, theme.SPACE_S)
-        self._layout.addWidget(self._scroll, 1)
-        self._layout.addWidget(self._below)
+        self.line = bits.ElidedLabel(role="secondary")
+        self.line.hide()
+        layout = bits.column(self, theme.SPACE_XS)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(self._below)
+        layout.addWidget(self.line)
         self.rows.pointed.connect(self._show_definition)
+        self.rows.arranged.connect(self._fit)
 
-    def part(self) -> QWidget:
-        """Give away what stands below the codes, to be shown elsewhere."""
-        self._layout.removeWidget(self._below)
-        self._below.setMinimumHeight(0)
-        return self._below
+    @property
+    def column_height(self) -> int:
+        """How high it is with all codes below each other, nothing scrolled."""
+        return self.rows.column_height + theme.SPACE_XS + BELOW_PX
 
-    def join(self) -> None:
-        """Take back what was given away."""
-        self._layout.addWidget(self._below)
-        self._below.show()
+    def hidden_codes(self) -> list[str]:
+        """The ids of codes that have to be scrolled to."""
+        top = self._scroll.verticalScrollBar().value()
+        return self.rows.outside(top, top + self._scroll.viewport().height())
+
+    def set_band(self, most_rows: int) -> None:
+        """Be a band of so many rows at most, and a line about unit and code; 0: a column."""
+        self._below.setVisible(not most_rows)
+        self.line.setVisible(bool(most_rows))
+        self.rows.set_band(most_rows)
+
+    def _fit(self) -> None:
+        """Other things give way: the codes are seen."""
+        self._scroll.setMinimumHeight(self.rows.least_height)
+        self._scroll.setMaximumHeight(self.rows.height())
 
     def set_codebook(self, codebook: Codebook) -> None:
         """Show the codes of a codebook."""
@@ -273,11 +375,16 @@ class CodePalette(QWidget):
     def set_facts(self, text: str) -> None:
         """Say what is known of the current unit."""
         bits.set_text(self.facts, text)
+        self._show_definition("")
 
     def _show_definition(self, pointed: str) -> None:
         code = self._codes.get(pointed or self._focused)
         self.code_head.set_full("" if code is None else code.name.upper())
-        bits.set_text(self.definition, "" if code is None else definition(code))
+        text = "" if code is None else definition(code)
+        bits.set_text(self.definition, text)
+        said = "" if code is None else f"{code.name}: {' · '.join(text.splitlines())}"
+        # What the pointer rests on is wanted now; the facts are there again once it has gone.
+        self.line.set_full("   ".join(filter(None, ("" if pointed else self.facts.text(), said))))
 
 
 def definition(code: Code) -> str:

@@ -25,17 +25,20 @@ class Card(QFrame):
         self.remark = bits.ElidedLabel(remark, "section")
         self.remark.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._body = body
-        layout = bits.column(self, theme.SPACE_S, (theme.SPACE_M, theme.SPACE_S) * 2)
+        layout = self._layout = bits.column(self, theme.SPACE_S)
         head = bits.row(None, theme.SPACE_S)
         head.addWidget(self.heading)
         head.addWidget(self.remark, 1)
         layout.addLayout(head)
         layout.addWidget(body, 1)
+        self.set_low(False)
 
-    def set_headed(self, headed: bool) -> None:
-        """Whether its heading is shown: in a low window there is no room for it."""
-        self.heading.setVisible(headed)
-        self.remark.setVisible(headed)
+    def set_low(self, low: bool) -> None:
+        """Whether there is little room: then it has no heading, and less round what it holds."""
+        self.heading.setVisible(not low)
+        self.remark.setVisible(not low)
+        edge = theme.SPACE_XS if low else theme.SPACE_S
+        self._layout.setContentsMargins(theme.SPACE_M, edge, theme.SPACE_M, edge)
 
     def set_remark(self, text: str) -> None:
         """Say something on the right of the heading."""
@@ -49,9 +52,7 @@ class Card(QFrame):
     def replace(self, title: str, body: QWidget) -> QWidget:
         """Hold something else; returns what it held."""
         before, self._body = self._body, body
-        layout = self.layout()
-        assert layout is not None
-        layout.replaceWidget(before, body)
+        self._layout.replaceWidget(before, body)
         before.hide()
         before.setParent(None)
         self.heading.setText(title.upper())

@@ -68,7 +68,7 @@ class Transport(QFrame):
         self.hint = bits.ElidedLabel(role="secondary")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.all_keys = _chip()
-        row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
+        row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
         row.addWidget(self.play)
         row.addWidget(self.times)
         row.addWidget(self.total)
@@ -104,6 +104,11 @@ class Transport(QFrame):
         self.set_loop(False)
 
     # --- what is shown ------------------------------------------------------------------------
+
+    def set_low(self, low: bool) -> None:
+        """Whether it is as low as can be."""
+        edge = theme.SPACE_XS if low else theme.SPACE_S
+        self._row.setContentsMargins(theme.SPACE_L, edge, theme.SPACE_L, edge)
 
     def set_playing(self, playing: bool) -> None:
         """Show whether it plays."""

@@ -17,6 +17,8 @@ from labapp.ui.widgets.painting import color, font, metrics, pen
 TEXT_PX = theme.BODY_PX - 1
 CHIP_PX = 11
 LINE_PX = 20
+DENSE_PAD = 3
+"""Above and below what stands in a row, where there is little room."""
 CHIP_HEIGHT, CHIP_GAP = 18, 3
 PAD = 6
 GAP = theme.SPACE_S
@@ -143,11 +145,11 @@ def text_width(width: float) -> float:
     return max(LEAST_TEXT, width - taken)
 
 
-def row_height(row: UnitRow, width: float) -> int:
-    """How many pixels a row needs."""
+def row_height(row: UnitRow, width: float, pad: int = PAD) -> int:
+    """How many pixels a row needs; pad: above and below what stands in it."""
     lines = len(wrap(row.shown.split(), text_width(width)))
     chips = len(chip_lines(row.chips, chips_width(width))) if len(row.chips) > 1 else 1
-    return max(lines * LINE_PX, chips * (CHIP_HEIGHT + CHIP_GAP)) + 2 * PAD
+    return max(lines * LINE_PX, chips * (CHIP_HEIGHT + CHIP_GAP)) + 2 * pad
 
 
 def readable_on(ground: str) -> str:
@@ -162,14 +164,16 @@ def readable_on(ground: str) -> str:
     return "#FFFFFF" if white >= 4.5 or white >= (luminance + 0.05) / 0.05 else "#1F2328"
 
 
-def paint_row(painter: QPainter, box: QRectF, row: UnitRow, p: Palette, *, current: bool) -> None:
+def paint_row(
+    painter: QPainter, box: QRectF, row: UnitRow, p: Palette, *, current: bool, pad: int = PAD
+) -> None:
     """Draw a row into its box."""
     if current:
         inside = box.adjusted(1, 1, -1, -1)
         painter.setPen(pen(p.accent, 2.0))
         painter.setBrush(color(p.accent_soft))
         painter.drawRoundedRect(inside, theme.RADIUS, theme.RADIUS)
-    top, left = box.top() + PAD, box.left() + PAD
+    top, left = box.top() + pad, box.left() + PAD
     painter.setFont(font(theme.SECONDARY_PX))
     painter.setPen(color(p.secondary))
     middle = int(Qt.AlignmentFlag.AlignVCenter)
@@ -180,7 +184,7 @@ def paint_row(painter: QPainter, box: QRectF, row: UnitRow, p: Palette, *, curre
     painter.drawText(QRectF(left, top, LETTER_WIDTH, LINE_PX), middle, letter)
     left += LETTER_WIDTH
     _paint_words(painter, left, top, row, text_width(box.width()), p)
-    _paint_chips(painter, box, row, p)
+    _paint_chips(painter, box.adjusted(0, pad, 0, -pad), row, p)
 
 
 def _paint_words(
@@ -213,12 +217,12 @@ def _paint_words(
 
 def _paint_chips(painter: QPainter, box: QRectF, row: UnitRow, p: Palette) -> None:
     right = box.right() - PAD - 2
-    top = box.top() + PAD + (LINE_PX - CHIP_HEIGHT) / 2
+    top = box.top() + (LINE_PX - CHIP_HEIGHT) / 2
     width = chips_width(box.width())
     if not row.chips:
         painter.setFont(font(theme.SECONDARY_PX))
         painter.setPen(color(p.secondary))
-        place = QRectF(right - width, box.top() + PAD, width, LINE_PX)
+        place = QRectF(right - width, box.top(), width, LINE_PX)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(place, int(flags), NO_CODE)
         return

@@ -111,6 +111,7 @@ class UnitsList(QAbstractScrollArea):
         self._width = 0
         self._current: str | None = None
         self._editing: str | None = None
+        self._pad = unit_rows.PAD
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -148,6 +149,19 @@ class UnitsList(QAbstractScrollArea):
         """The id of the unit whose words are edited, None for none."""
         return self._editing
 
+    def set_dense(self, dense: bool) -> None:
+        """Whether rows are closer to each other, as in a low window."""
+        pad = unit_rows.DENSE_PAD if dense else unit_rows.PAD
+        if pad != self._pad:
+            self._pad = pad
+            self._measure()
+
+    def seen(self) -> list[str]:
+        """The ids of the units whose rows are wholly in sight."""
+        high = self.viewport().height()
+        boxes = ((row.unit.id, self._rect(place)) for place, row in enumerate(self._rows))
+        return [unit for unit, box in boxes if box.top() >= 0 and box.bottom() < high]
+
     def set_rows(self, rows: Sequence[UnitRow], none: str = "") -> None:
         """Show these rows; none: what is said where there are none."""
         self._rows = list(rows)
@@ -166,7 +180,7 @@ class UnitsList(QAbstractScrollArea):
             if place is None or self._rows[place] == row:
                 continue
             self._rows[place] = row
-            height = row_height(row, self._width)
+            height = row_height(row, self._width, self._pad)
             if height != self._heights[place]:
                 self._heights[place], grown = height, True
             self.viewport().update(self._rect(place))
@@ -246,7 +260,7 @@ class UnitsList(QAbstractScrollArea):
 
     def _measure(self) -> None:
         self._width = self.viewport().width()
-        self._heights = [row_height(row, self._width) for row in self._rows]
+        self._heights = [row_height(row, self._width, self._pad) for row in self._rows]
         self._sum()
 
     def _sum(self) -> None:
@@ -307,9 +321,8 @@ class UnitsList(QAbstractScrollArea):
             if box.top() > event.rect().bottom():
                 break
             row = self._rows[place]
-            paint_row(
-                painter, QRectF(box), row, self._palette, current=row.unit.id == self._current
-            )
+            current = row.unit.id == self._current
+            paint_row(painter, QRectF(box), row, self._palette, current=current, pad=self._pad)
             place += 1
         if self.hasFocus():
             painter.setPen(color(self._palette.accent))

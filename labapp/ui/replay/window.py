@@ -6,7 +6,7 @@ import base64
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)
 HIGH = 600
-"""Below this height cards have no headings."""
+"""A window below this height is low: cards have no headings, and everything is closer."""
 SEEN_NS = 120 * NS
 """Of the session the timeline shows so much at first; the strip above it shows all."""
 TITLE_PX = 40
@@ -55,7 +55,11 @@ TITLE_PX = 40
 WIDE = 1180
 """From this width on there is room for three columns, in logical pixels."""
 PICTURE_SHARE, SIDE_SHARE = 5200, 4800
-TOP_SHARE, TIMELINE_SHARE = 5800, 4200
+WIDEST_PICTURE = 16 / 9
+"""Of its height: no wider is the card of the picture, so that the text has what is left."""
+LOW_ROW_PX = 22
+"""Of the timeline below the voice, in a low window."""
+TOP_SHARE, TIMELINE_SHARE = 6400, 3600
 """How the window is divided at first: Qt scales these to the room there is."""
 ZOOM = 2.0
 JUMPS: Mapping[str, str] = {
@@ -81,6 +85,8 @@ class ReplayWindow(QWidget):
         Keys: coding adds its commands, and takes letters by `unclaimed`.
     header, notices, picture, side, timeline, transport, sheet
         The parts of the window.
+    upper
+        The layout above the timeline: coding puts its codes below what is there.
     units, events
         The text, and what happened, as they are read in the replay; coding puts others in their
         places by `side.set_text` and `side.set_panels`.
@@ -143,11 +149,14 @@ class ReplayWindow(QWidget):
         self.timeline_card.set_remark(tr("Wheel zooms · drag moves · click plays"))
         self.columns = _splitter(Qt.Orientation.Horizontal, self.seen, self.side)
         self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
-        self.rows = _splitter(Qt.Orientation.Vertical, self.columns, self.timeline_card)
+        upper = QWidget()
+        self.upper = bits.column(upper, theme.SPACE_S)
+        self.upper.addWidget(self.columns, 1)
+        self.rows = _splitter(Qt.Orientation.Vertical, upper, self.timeline_card)
         self.rows.setSizes([TOP_SHARE, TIMELINE_SHARE])
         whole: QVBoxLayout = bits.column(self, 0)
         whole.addWidget(self.header)
-        body = bits.column(None, theme.SPACE_S, theme.SPACE_M)
+        body = self._body = bits.column(None, theme.SPACE_S, theme.SPACE_M)
         body.addWidget(self.notices)
         body.addWidget(self.rows, 1)
         whole.addLayout(body, 1)
@@ -192,6 +201,7 @@ class ReplayWindow(QWidget):
         transport.time_entered.connect(controller.seek)
         transport.time_left.connect(self.setFocus)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.picture.installEventFilter(self)
 
     def _bind(self) -> None:
         """Give every action of the replay what it does."""
@@ -342,8 +352,28 @@ class ReplayWindow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.side.set_wide(self.width() >= WIDE)
-        for card in (self.seen, self.timeline_card):
-            card.set_headed(self.height() >= HIGH)
+        low = self.height() < HIGH
+        self.header.set_low(low)
+        self.notices.set_low(low)
+        self.transport.set_low(low)
+        for card in (self.seen, self.timeline_card, self.side.text):
+            card.set_low(low)
+        edge = theme.SPACE_S if low else theme.SPACE_M
+        self._body.setContentsMargins(edge, edge, edge, edge)
+        self.rows.setHandleWidth(edge)
+        least = self.timeline.minimumSizeHint().height()
+        self.timeline.setMinimumHeight(least - LOW_ROW_PX if low else least)
+
+    def _fit_picture(self) -> None:
+        """No wider than the picture is at its height."""
+        margins = self.seen.size() - self.picture.size()
+        widest = round(self.picture.height() * WIDEST_PICTURE) + margins.width()
+        self.seen.setMaximumWidth(max(widest, self.seen.minimumSizeHint().width()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.picture:
+            self._fit_picture()
+        return super().eventFilter(watched, event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._remember()
