@@ -275,8 +275,13 @@ class _Speaker:
                     problem = error
                     continue
                 return
+        try:
+            none = not any(each["max_output_channels"] for each in sounddevice.query_devices())
+        except sounddevice.PortAudioError:
+            none = False
+        refused = Message("speaker_not_opened", problem=str(problem).rstrip("."))
         raise AudioError(
-            Message("speaker_not_opened", problem=str(problem)),
+            Message("speaker_none") if none else refused,
             safe="A replay goes on without sound.",
             todo="Choose an output in the system's sound settings.",
         ) from problem

@@ -81,7 +81,7 @@ class Player:
         self._output: OutputStream | None = None
         self._opener: threading.Thread | None = None
         self._closed = False
-        self._problem = "" if device is not None else Message("replay_without_sound")
+        self._problem = ""
         self._target = float(source.begin_ns)
         self._playing = False
         self._speed = 1.0
@@ -144,6 +144,10 @@ class Player:
                 t_ns = self._times.at(self._heard.taken) or t_ns
             self._playing = True
             self._go_on_from(self._clipped(t_ns), now_ns)
+        self._open()
+
+    def try_again(self) -> None:
+        """Look for the loudspeaker again, where none is open."""
         self._open()
 
     def pause(self) -> None:

@@ -11,9 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.audio.output import RAMP_S, Report, SampleQueue
+from labapp.clock import NS
 
 BLOCK_S = 0.01
 LATENCY_S = 0.02
+RATE = 16_000
+"""Of the tone."""
+
+
+class Tone:
+    """A minute of 220 Hz, which begins at 5 s."""
+
+    rate = RATE
+    begin_ns, end_ns = 0, 60 * NS
+
+    def read(self, t0_ns: int, frames: int) -> NDArray[np.int16]:
+        places = np.rint(t0_ns * RATE / NS) + np.arange(frames)
+        heard = 10_000 * np.sin(places * 2 * np.pi * 220 / RATE)
+        return np.where((places >= 5 * RATE) & (places < 60 * RATE), heard, 0).astype(np.int16)
 
 
 class Loudspeaker:

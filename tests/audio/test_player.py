@@ -20,22 +20,7 @@ from labapp.audio.wall_clock import WallClock
 from labapp.audio.wsola import Stretcher
 from labapp.clock import NS
 from labapp.errors import AudioError
-from tests.audio.loudspeaker import Loudspeaker
-
-RATE = 16_000
-
-
-class Tone:
-    """A minute of 220 Hz, which begins at 5 s."""
-
-    rate = RATE
-    begin_ns, end_ns = 0, 60 * NS
-
-    def read(self, t0_ns: int, frames: int) -> NDArray[np.int16]:
-        places = np.rint(t0_ns * RATE / NS) + np.arange(frames)
-        heard = 10_000 * np.sin(places * 2 * np.pi * 220 / RATE)
-        return np.where((places >= 5 * RATE) & (places < 60 * RATE), heard, 0).astype(np.int16)
-
+from tests.audio.loudspeaker import RATE, Loudspeaker, Tone
 
 STEEPEST = 10_000 * 2 * np.pi * 220 / RATE
 
@@ -201,7 +186,7 @@ def test_it_stops_at_the_end() -> None:
 
 def test_without_a_loudspeaker() -> None:
     made = Player(Tone(), device=None)
-    assert made.problem == "Replay without sound"
+    assert made.problem == ""
     made.seek(10 * NS)
     made.set_speed(2.0)
     made.play()
@@ -222,15 +207,26 @@ def test_without_a_loudspeaker() -> None:
 
 
 def test_a_loudspeaker_that_cannot_be_opened() -> None:
-    def refused(_device: str, _rate: int) -> Loudspeaker:
-        raise AudioError("There is none.")
+    plugged_in: list[Loudspeaker] = []
 
-    made = Player(Tone(), open_output=refused)
+    def opened(_device: str, _rate: int) -> Loudspeaker:
+        if not plugged_in:
+            raise AudioError("There is none.")
+        return plugged_in[0]
+
+    made = Player(Tone(), open_output=opened)
     until(lambda: bool(made.problem))
     made.play()
     until(lambda: made.heard_ns() > 0.1 * NS)
     assert (made.problem, made.sounding) == ("There is none.", False)
+    plugged_in.append(Loudspeaker(RATE))
+    made.try_again()
+    until(lambda: made.sounding)
+    assert (made.problem, made.playing) == ("", True)
+    made.seek(10 * NS)
+    until(lambda: bool(plugged_in[0].sound.any()))
     made.close()
+    plugged_in[0].close()
 
 
 def test_it_goes_on_where_the_loudspeaker_is_pulled_out() -> None:

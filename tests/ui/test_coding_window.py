@@ -244,7 +244,8 @@ tiers:
   topic: {exclusive: true, optional: true}
 codes:
 """ + "\n".join(
-    f'  - {{id: {tier}_{key}, tier: {tier}, key: "{key}", colour: "#0072B2", name: {tier.title()} {key} said}}'
+    f"  - {{id: {tier}_{key}, tier: {tier}, key: {key!r}, colour: '#0072B2', "
+    f"name: {tier.title()} {key} said}}"
     for tier in ("act", "topic")
     for key in string.ascii_lowercase[:12]
 )

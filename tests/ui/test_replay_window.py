@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from labapp.audio.player import Player
 from labapp.bids.export import export
 from labapp.clock import NS
-from labapp.errors import RecordError
+from labapp.errors import AnnotationError, AudioError, RecordError
+from labapp.messages import Message
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
-from labapp.ui.language import tr
+from labapp.ui.language import ENGLISH, speak, tr, translate_message
 from labapp.ui.replay import remembered
 from labapp.ui.replay.keys import ACTIONS, Stroke
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import WIDE, ReplayWindow
+from tests.audio.loudspeaker import RATE, Loudspeaker, Tone
 
 LEFT = Qt.MouseButton.LeftButton
 REPLAY = sorted(ACTIONS["replay"])
@@ -305,6 +309,62 @@ def test_wrong_memories_are_told_and_hold_nothing_up(opened: Open, text: str) ->
     assert remembered.FILE in window.notices.text.text()
     window.notices.away.click()
     assert window.notices.isHidden()
+
+
+@pytest.mark.parametrize(("language", "safe"), [("en", "goes on by the"), ("de", "läuft nach")])
+def test_sound_that_fails_is_told_and_tried_again(
+    recorded: Path, qtbot: QtBot, language: str, safe: str
+) -> None:
+    plugged_in: list[Loudspeaker] = []
+
+    def opened(_device: str, _rate: int) -> Loudspeaker:
+        if not plugged_in:
+            raise AudioError(Message("speaker_none"))
+        return plugged_in[0]
+
+    speak(language)
+    try:
+        player = Player(Tone(), open_output=opened)
+        window = ReplayWindow(replace(open_session(recorded), player=player))
+        window.open()
+        window.showNormal()
+        window.resize(960, 521)
+        notices = window.notices
+        qtbot.waitUntil(notices.again.isVisible)
+        none = translate_message(Message("speaker_none"))
+        assert (none == Message("speaker_none")) == (language == "en")
+        assert notices.text.text().startswith(f"{none} ")
+        assert safe in notices.text.text()
+        assert notices.line.isVisible()
+        notices.more.click()
+        assert notices.text.isVisible()
+        QTest.mouseClick(notices.again, LEFT)
+        assert not notices.again.isEnabled()
+        qtbot.waitUntil(notices.again.isEnabled)  # there is still none
+        plugged_in.append(Loudspeaker(RATE))
+        QTest.mouseClick(notices.again, LEFT)
+        qtbot.waitUntil(notices.isHidden)
+        assert player.sounding
+    finally:
+        speak(ENGLISH)
+        for widget in QApplication.topLevelWidgets():
+            widget.close()
+        for speaker in plugged_in:
+            speaker.close()
+
+
+def test_what_goes_wrong_with_files_stays_until_it_is_put_away(opened: Open) -> None:
+    window = opened()
+    refused = AnnotationError("That is none.", safe="Nothing was changed.", todo="Take another.")
+    window.show_error(refused)
+    assert window.transport.hint.full() == "That is none. Nothing was changed. Take another."
+    assert window.notices.isHidden()
+    full = OSError(28, "No space left on device")
+    error = AnnotationError("It was not kept.", safe="The rest is safe.", todo="Make room.")
+    error.__cause__ = full
+    window.show_error(error)
+    assert window.notices.text.text() == "It was not kept. The rest is safe. Make room."
+    assert window.notices.isVisible()
 
 
 def test_wrong_keys_are_told_in_the_window(opened: Open) -> None:

@@ -183,7 +183,7 @@ class CodingWindow(QObject):
         coding.state_changed.connect(self._show_remark)
         coding.current_changed.connect(self._show_current)
         desk.notice.connect(window.transport.tell)
-        desk.failed.connect(self._tell)
+        desk.failed.connect(window.show_error)
         desk.field.grown.connect(desk.place_field)
 
     def _veil(self) -> None:
@@ -217,9 +217,6 @@ class CodingWindow(QObject):
         begun = self.coding.segmenting.begun_ns
         remark = tr("segmenting") if self.coding.mode == "segment" else ""
         self.window.side.text.set_remark(tr("a unit has begun") if begun is not None else remark)
-
-    def _tell(self, error: LabappError) -> None:
-        self.window.transport.tell(" ".join(filter(None, (error.what, error.todo))))
 
 
 def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
@@ -266,7 +263,7 @@ def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> 
     try:
         coding.coding.settings = read_choices(SETTINGS, Settings(), "coding window", _check)
     except DataFolderError as error:
-        window.transport.tell(error.what)
+        window.show_error(error)
     window.closed.connect(lambda: _keep(coding.coding.settings))
     window.session.history.decoders.load_in_background()
     if at_ns is not None:

@@ -70,6 +70,7 @@ class Player(Protocol):
     def set_speed(self, speed: float) -> None: ...
     def set_loop(self, t0_ns: int | None, t1_ns: int | None = None) -> None: ...
     def heard_ns(self) -> int: ...
+    def try_again(self) -> None: ...
     def close(self) -> None: ...
 
 
@@ -376,6 +377,10 @@ class ReplayController(QObject):
     def _stop_loop_outside(self, t_ns: int) -> None:
         if self.loop is not None and not self.loop[0] <= t_ns < self.loop[1]:
             self.set_loop(None)
+
+    def try_sound(self) -> None:
+        """Look for the loudspeaker again."""
+        self.player.try_again()
 
     def _look_at_sound(self) -> None:
         """The loudspeaker is opened in the background, and may go while it plays."""

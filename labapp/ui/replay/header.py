@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.ui import theme
@@ -14,6 +14,8 @@ from labapp.ui.widgets.buttons import Button
 
 MOST_CHIP_PX = 220
 CHIP_EDGE_PX = 6
+TRYING_MS = 2500
+"""So long it takes at most until a loudspeaker is open, or is not."""
 
 
 class Header(QFrame):
@@ -74,9 +76,24 @@ class Chip(bits.ElidedLabel):
         return QSize(theme.SPACE_XXL, super().minimumSizeHint().height())
 
 
+def without_sound(why: str) -> str:
+    """What is told where no loudspeaker is open, in the language that is spoken."""
+    safe = tr("The replay goes on by the computer’s clock, without sound.")
+    todo = tr("Plug in a loudspeaker or choose one in the system’s sound settings, then try again.")
+    return f"{why} {safe} {todo}"
+
+
 class Notices(QFrame):
     """Sentences on what cannot be shown, until they are put away; in a low window one line of them,
-    until more is asked for."""
+    until more is asked for.
+
+    Signals
+    -------
+    again_pressed()
+        What went wrong is to be tried again.
+    """
+
+    again_pressed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,21 +102,30 @@ class Notices(QFrame):
         self.setProperty("tone", "warn")
         self.text = bits.label(role="secondary", wrap=True)
         self.line = bits.ElidedLabel(role="secondary")
+        self.again = Button(tr("Try again"), "compact")
+        self.again.hide()
+        self._trying = QTimer(self)
+        self._trying.setSingleShot(True)
+        self._trying.setInterval(TRYING_MS)
         self.more = Button(tr("More"), "compact")
         self.more.setCheckable(True)
         self.away = Button(tr("Hide"), "compact")
         self._row = bits.row(self, theme.SPACE_M)
         self._row.addWidget(self.text, 1)
         self._row.addWidget(self.line, 1)
-        self._row.addWidget(self.more)
-        self._row.addWidget(self.away)
+        for button in (self.again, self.more, self.away):
+            self._row.addWidget(button)
         self.more.toggled.connect(self._fold)
         self.away.clicked.connect(self.hide)
+        self.again.clicked.connect(self._try)
+        self._trying.timeout.connect(lambda: self.again.setEnabled(True))
         self._fold()
         self.hide()
 
-    def set_sentences(self, sentences: Sequence[str]) -> None:
-        """Show these; nothing where there are none."""
+    def set_sentences(self, sentences: Sequence[str], *, can_try: bool = False) -> None:
+        """Show these; nothing where there are none. can_try: whether something of it can be tried
+        again."""
+        self.again.setVisible(can_try)
         bits.set_text(self.text, " ".join(dict.fromkeys(sentences)))
         self.line.set_full(self.text.text())
         self.setVisible(bool(sentences))
@@ -108,6 +134,11 @@ class Notices(QFrame):
         """Whether there is room for one line alone."""
         self._low = low
         self._fold()
+
+    def _try(self) -> None:
+        self.again.setEnabled(False)  # until it is known what came of it
+        self._trying.start()
+        self.again_pressed.emit()
 
     def _fold(self) -> None:
         folded = self._low and not self.more.isChecked()

@@ -24,10 +24,11 @@ from labapp.annotations.codebook import Codebook
 from labapp.errors import LabappError
 from labapp.replay.retrieval import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme
-from labapp.ui.language import N_, counted, tr
+from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.replay.coding_rows import clock
+from labapp.ui.replay.header import without_sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.flow import FlowLayout
 
@@ -289,7 +290,7 @@ class RetrievalView(QWidget):
         self._playing = stretch
         self._tick.start()
         if player.problem:
-            bits.set_text(self.about, player.problem)
+            bits.set_text(self.about, without_sound(translate_message(player.problem)))
 
     def rest(self) -> None:
         """Play nothing, and let the sound go."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QStackedWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget
 
 from labapp.errors import UsageError
 from labapp.replay.times import time_ns
@@ -15,7 +15,10 @@ from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.keys import KeyMap
 from labapp.ui.widgets.buttons import Button
 
-NOTICE_MS = 4000
+NOTICE_MS, READ_MS = 4000, 70
+"""So long a sentence is shown at least, and for each of its characters."""
+WHOLE_WIDTH = 460
+"""Of a sentence that has no room in its line, in logical pixels."""
 TIME_WIDTH = 112
 WIDEST_TIME = "0:00:00.0"
 LONGEST = 100
@@ -68,6 +71,11 @@ class Transport(QFrame):
         self.hint = bits.ElidedLabel(role="secondary")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.all_keys = _chip()
+        self.whole = QFrame(self)
+        self.whole.setProperty("role", "band")
+        self.whole.setProperty("tone", "warn")
+        bits.column(self.whole, 0, theme.SPACE_S).addWidget(bits.label(wrap=True))
+        self.whole.hide()
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
         row.addWidget(self.play)
         row.addWidget(self.times)
@@ -82,7 +90,6 @@ class Transport(QFrame):
         self.all_keys.setText(tr("{key} all keys", key=keys.key_text("keys")))
         self._notice = QTimer(self)
         self._notice.setSingleShot(True)
-        self._notice.setInterval(NOTICE_MS)
         self._notice.timeout.connect(self._show_hint)
         self.play.clicked.connect(self.play_pressed)
         self.speed.clicked.connect(self.speed_pressed)
@@ -140,12 +147,35 @@ class Transport(QFrame):
             self._show_hint()
 
     def tell(self, text: str) -> None:
-        """Say a sentence for some seconds."""
+        """Say a sentence for some seconds: in the line of the hint, or above it where it is
+        longer."""
         bits.set_property(self.hint, "tone", "warn")
         self.hint.set_full(text)
-        self._notice.start()
+        self._notice.start(max(NOTICE_MS, READ_MS * len(text)))
+        needed = self.hint.fontMetrics().horizontalAdvance(text)
+        self.whole.setVisible(needed > self.hint.contentsRect().width() and self.isVisible())
+        if self.whole.isVisible():
+            self._place_whole(text)
+
+    def _place_whole(self, text: str) -> None:
+        window, words = self.window(), self.whole.findChild(QLabel)
+        assert words is not None
+        self.whole.setParent(window)
+        words.setText(text)
+        width = min(WHOLE_WIDTH, window.width() - 2 * theme.SPACE_L)
+        self.whole.setFixedSize(width, self.whole.heightForWidth(width))
+        above = self.mapTo(window, self.rect().topLeft()).y() - theme.SPACE_S
+        left = window.width() - width - theme.SPACE_L
+        self.whole.move(left, above - self.whole.height())
+        self.whole.show()
+        self.whole.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.whole.hide()
 
     def _show_hint(self) -> None:
+        self.whole.hide()
         bits.set_property(self.hint, "tone", "")
         self.hint.set_full(self._hint_text)
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from labapp.clock import NS
-from labapp.errors import LabappError
+from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.language import tr
@@ -27,7 +27,7 @@ from labapp.ui.replay.controller import (
     shown_time,
 )
 from labapp.ui.replay.events_list import EventsList
-from labapp.ui.replay.header import Header, Notices
+from labapp.ui.replay.header import Header, Notices, without_sound
 from labapp.ui.replay.key_sheet import KeySheet
 from labapp.ui.replay.keys import KeyMap, read_keys
 from labapp.ui.replay.picture import ReplayPicture
@@ -131,7 +131,8 @@ class ReplayWindow(QWidget):
         self._bind()
         self._fill()
         errors = (problem, self.keys.problem)
-        self._sentences = [*session.notices, *(error.what for error in errors if error)]
+        self._sentences = [*session.notices, *(in_words(error) for error in errors if error)]
+        self._error = ""
         self._sound_problem = ""
         self._history_problems = history.problems
         self._show_notices()
@@ -185,14 +186,14 @@ class ReplayWindow(QWidget):
         controller.unit_changed.connect(self.units.set_current)
         controller.unit_changed.connect(timeline.set_current_unit)
         controller.notice.connect(transport.tell)
-        if self.session.peaks is not None:
-            controller.problem_changed.connect(self._tell_of_sound)
+        controller.problem_changed.connect(self._tell_of_sound)
         controller.find = self._find
         timeline.seeked.connect(controller.seek_and_play)
         timeline.scrubbed.connect(controller.scrub)
         timeline.selected.connect(controller.set_selection)
         self.units.chosen.connect(self._go_to_unit)
         self.events.picked.connect(controller.seek)
+        self.notices.again_pressed.connect(controller.try_sound)
         transport.play_pressed.connect(controller.toggle)
         transport.loop_pressed.connect(self._loop_pressed)
         transport.speed_pressed.connect(self._next_speed)
@@ -271,6 +272,17 @@ class ReplayWindow(QWidget):
         """Show a session time, in nanoseconds."""
         self.controller.seek(t_ns)
 
+    def show_error(self, error: LabappError) -> None:
+        """Say what went wrong: a matter of files until it is put away, in the place of the one
+        before; what was refused for some seconds."""
+        if isinstance(error, AnnotationsBusy | DataFolderError) or isinstance(
+            error.__cause__, OSError
+        ):
+            self._error = in_words(error)
+            self._show_notices()
+        else:
+            self.transport.tell(in_words(error))
+
     def leave(self) -> None:
         """Leave what is open: the time that is typed, the keys, then the focus of a button."""
         if self.transport.asking:
@@ -290,12 +302,13 @@ class ReplayWindow(QWidget):
             self._show_notices()
 
     def _tell_of_sound(self, problem: str) -> None:
-        self._sound_problem = problem
+        self._sound_problem = without_sound(problem) if problem else ""
         self._show_notices()
 
     def _show_notices(self) -> None:
-        told = [*self._sentences, *self._history_problems, self._sound_problem]
-        self.notices.set_sentences([sentence for sentence in told if sentence])
+        told = [self._error, self._sound_problem, *self._history_problems, *self._sentences]
+        sentences = [sentence for sentence in told if sentence]
+        self.notices.set_sentences(sentences, can_try=bool(self._sound_problem))
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
         lanes = self._lanes
@@ -400,6 +413,11 @@ class ReplayWindow(QWidget):
             from labapp.console import say
 
             say(str(error), err=True)
+
+
+def in_words(error: LabappError) -> str:
+    """What happened, what is safe, and what to do."""
+    return " ".join(filter(None, (error.what, error.safe, error.todo)))
 
 
 def is_dark(choice: str) -> bool:
