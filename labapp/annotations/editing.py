@@ -25,6 +25,10 @@ VERSION = 1
 WHY = "why"
 """Key of a body: what a line was written for, besides a change by hand: undo, redo, split …"""
 
+IMPORTED = "imported"
+"""Kind of a line: a file of another tool was brought in (its SHA-256, its format); and what the
+changes that came of it were written for."""
+
 Entry = tuple[str, Mapping[str, Any]]
 """A kind and a body: a line that is not written yet."""
 Record_ = TypeVar("Record_")

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.annotations.editing import (
+    IMPORTED,
     WHY,
     EditedFile,
     Entry,
@@ -95,8 +96,17 @@ class MarksFold:
             if line.body.get("round") not in ROUNDS:
                 raise ValueError(f"its round is {line.body.get('round')!r}")
             self.opened = line.body
-        elif line.kind != TOMBSTONE:
+        elif line.kind not in (TOMBSTONE, IMPORTED):
             raise ValueError("a newer labapp wrote it")
+
+    def copy(self) -> MarksFold:
+        """Another one that holds the same, and goes on by itself."""
+        other = MarksFold()
+        other.marks, other.statuses = dict(self.marks), dict(self.statuses)
+        other.opened, other.memos = self.opened, dict(self.memos)
+        other._ordered = list(self._ordered)
+        other._together.update((key, set(names)) for key, names in self._together.items())
+        return other
 
     def _take_out(self, mark_id: str) -> None:
         mark = self.marks.pop(mark_id, None)
@@ -235,6 +245,13 @@ class MarksFile(EditedFile):
         AnnotationError
             The codebook or the units do not allow it, or it cannot be written.
         """
+        mark, entries, inverse = self._putting(mark)
+        lines = self._do(entries, inverse)
+        return replace(mark, utc=lines[-1].utc)
+
+    def _putting(self, mark: Mark, why: str = "") -> tuple[Mark, list[Entry], list[Entry]]:
+        """A mark as it will be in the file, the lines that give it, the last of them its own, and
+        those that take it back. Raises AnnotationError as `put`."""
         mark = replace(
             mark,
             rater=self.rater,
@@ -258,10 +275,9 @@ class MarksFile(EditedFile):
         for other in self._replaced(mark):
             entries.append(_removal(other.id, "displaced"))
             inverse.append(_putting(other))
-        entries.append(_putting(mark))
+        entries.append(_putting(mark, why))
         inverse.append(_putting(before) if before is not None else _removal(mark.id))
-        lines = self._do(entries, inverse)
-        return replace(mark, utc=lines[-1].utc)
+        return mark, entries, inverse
 
     def remove(self, mark_id: str) -> None:
         """Take a mark back. Raises AnnotationError where there is none of that id."""
@@ -270,6 +286,52 @@ class MarksFile(EditedFile):
             raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
         self._refuse_round(mark.round)
         self._do([_removal(mark_id)], [_putting(mark)])
+
+    def bring_in(
+        self, put: Iterable[Mark], removed: Iterable[str], source: Mapping[str, Any]
+    ) -> None:
+        """Give, change and take back marks as one change, as a file of another tool has them.
+
+        Parameters
+        ----------
+        put : iterable of Mark
+            As in `put`.
+        removed : iterable of str
+            Ids of marks.
+        source : mapping
+            Which file they came from.
+
+        Raises
+        ------
+        AnnotationError
+            As `put` and `remove`; nothing was changed then.
+        """
+        stored = self._marks
+        self._marks = stored.copy()
+        entries: list[Entry] = [(IMPORTED, dict(source))]
+        inverse: list[Entry] = []
+        try:
+            for mark_id in removed:
+                mark = self.get(mark_id)
+                if mark is None:
+                    raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
+                self._refuse_round(mark.round)
+                self._stage([_removal(mark_id, IMPORTED)], entries)
+                inverse.insert(0, _putting(mark))
+            for mark in put:
+                _, own, back = self._putting(mark, IMPORTED)
+                self._stage(own, entries)
+                inverse[:0] = back
+        finally:
+            self._marks = stored
+            self._changed()
+        self._do(entries, inverse)
+
+    def _stage(self, own: Sequence[Entry], entries: list[Entry]) -> None:
+        """Add lines to those that will be written, and let what comes next see them."""
+        for kind, body in own:
+            self._marks.apply(Line(0, "", kind, 1, body))
+        entries += own
 
     @property
     def memos(self) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from labapp.annotations import marks as marks_file
 from labapp.annotations import settlements as settlements_file
 from labapp.annotations import texts as texts_file
-from labapp.annotations.editing import body_of, new_id
+from labapp.annotations.editing import IMPORTED, body_of, new_id
 from labapp.annotations.forgetting import refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
 from labapp.annotations.ledger import read, rewrite
@@ -144,7 +144,7 @@ def _compact_texts(session: Path, by: str, redaction: str) -> int:
             last[(line.kind, str(line.body["unit"]))] = line
         elif line.kind == texts_file.REDACTED:
             last[(line.kind, str(line.body["id"]))] = line
-        elif line.kind in (texts_file.OPENED, TOMBSTONE):
+        elif line.kind in (texts_file.OPENED, TOMBSTONE, IMPORTED):
             last[(line.kind, str(line.seq))] = line
     shown = shown_texts(fold.texts, {u.id: u for u in units}, fold.ordered_redactions())
     kept: list[Line] = []

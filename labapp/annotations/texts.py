@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from labapp.annotations.editing import EditedFile, Entry, body_of, in_order, record_from, text_in
+from labapp.annotations.editing import (
+    IMPORTED,
+    EditedFile,
+    Entry,
+    body_of,
+    in_order,
+    record_from,
+    text_in,
+)
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Text
@@ -59,7 +67,7 @@ class TextsFold:
         elif line.kind == OPENED:
             text_in(line.body, "by")
             self.opened = line.body
-        elif line.kind != TOMBSTONE:
+        elif line.kind not in (TOMBSTONE, IMPORTED):
             raise ValueError("a newer labapp wrote it")
 
     def ordered_redactions(self) -> tuple[Redaction, ...]:
@@ -110,17 +118,21 @@ class TextsFile(EditedFile):
         """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""
         return self.put_all((text,))[0]
 
-    def put_all(self, texts: Iterable[Text]) -> tuple[Text, ...]:
-        """Write texts as one change. Raises AnnotationError, also where the participant did not
-        agree that what was said is written down."""
+    def put_all(
+        self, texts: Iterable[Text], source: Mapping[str, Any] | None = None
+    ) -> tuple[Text, ...]:
+        """Write texts as one change. source: the file of another tool that they came from. Raises
+        AnnotationError, also where the participant did not agree that what was said is written
+        down."""
         if not self.allowed:
             raise AnnotationError(
                 "The participant did not agree that what was said is written down.",
                 todo="Code the units by ear.",
             )
         written = tuple(replace(text, by=self.by) for text in texts)
+        about = [] if source is None else [(IMPORTED, dict(source))]
         self._do(
-            [(PUT, body_of(text)) for text in written],
+            [*about, *((PUT, body_of(text)) for text in written)],
             [self._as_before(text.unit) for text in reversed(written)],
         )
         return written
@@ -157,3 +169,19 @@ class TextsFile(EditedFile):
     def _as_before(self, unit: str) -> Entry:
         before = self._texts.texts.get(unit)
         return (REMOVED, {"unit": unit}) if before is None else (PUT, body_of(before))
+
+
+def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:
+    """A text with other words: those that stayed keep the times at which they were said."""
+    from difflib import SequenceMatcher
+
+    if text is None:
+        return Text(unit, words, (), origin, by, reviewed=True)
+    old = [word.text for word in text.words]
+    matcher = SequenceMatcher(a=old, b=words.split(), autojunk=False)
+    saved = tuple(
+        word
+        for block in matcher.get_matching_blocks()
+        for word in text.words[block.a : block.a + block.size]
+    )
+    return Text(unit, words, saved, origin, by, reviewed=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.annotations.editing import (
+    IMPORTED,
     WHY,
     EditedFile,
     Entry,
@@ -88,7 +89,7 @@ class UnitsFold:
             by = text_in(line.body, "by")
             self.by = self.by if self.frozen else by
             self.opened = line.body
-        elif line.kind != TOMBSTONE:
+        elif line.kind not in (TOMBSTONE, IMPORTED):
             raise ValueError("a newer labapp wrote it")
 
     def take(self, units: Sequence[Unit], by: str) -> None:
@@ -163,6 +164,51 @@ class UnitsFile(EditedFile):
     def put_all(self, units: Iterable[Unit]) -> Proposal | None:
         """Add units as one change. Raises AnnotationError as `put`."""
         return self._change("add", (), tuple(units))
+
+    def bring_in(
+        self,
+        changes: Iterable[tuple[str, Sequence[str], Sequence[Unit]]],
+        source: Mapping[str, Any],
+        *,
+        freeze: bool = False,
+    ) -> None:
+        """Change units as one change, as a file of another tool has them; frozen ones by a proposal
+        each.
+
+        Parameters
+        ----------
+        changes : iterable of (str, sequence of str, sequence of Unit)
+            What each is, see `labapp.annotations.model.Proposal`, which ids go, and what comes.
+        source : mapping
+            Which file they came from.
+        freeze : bool
+            Whether they may be coded from now on.
+
+        Raises
+        ------
+        AnnotationError
+            The units cannot be so; nothing was changed then.
+        """
+        entries: list[Entry] = [(IMPORTED, dict(source))]
+        inverse: list[Entry] = []
+        wanted = [(what, tuple(removed), tuple(put)) for what, removed, put in changes]
+        if self.frozen:
+            for what, removed, put in wanted:
+                self._check(removed, put)
+                proposal = Proposal(new_id(), what, removed, put, self.by, source.get("format", ""))
+                body = body_of(proposal)
+                del body["utc"]  # the line's
+                entries.append((PROPOSED, body))
+                inverse.append((SETTLED, {"id": proposal.id, "accepted": False, "by": self.by}))
+        else:
+            gone = tuple(name for _, removed, _ in wanted for name in removed)
+            come = tuple(unit for _, _, put in wanted for unit in put)
+            self._check(gone, come)
+            entries[1:], inverse = self._changes(gone, come, IMPORTED)
+            if freeze:
+                entries.append((FROZEN, {"frozen": True, "by": self.by}))
+                inverse.insert(0, (FROZEN, {"frozen": False, "by": self.by}))
+        self._do(entries, inverse)
 
     def remove(self, unit_id: str) -> Proposal | None:
         """Take a unit away; a frozen one by a proposal. Raises AnnotationError."""

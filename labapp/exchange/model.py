@@ -1,17 +1,22 @@
 """What goes out to another tool, what comes back, and what a format can carry.
 
 Times here are in nanoseconds of the file that they are for: of one sound file, or of the session
-where no sound is linked. `labapp.exchange.clocks` goes between these and session time.
+where no sound is linked. `labapp.exchange.gathering.FileClock` goes between these and session time.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import Speaker, Word
+from labapp.reading.values import json_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class Utterance:
         Empty where nobody wrote it.
     words : tuple of Word
         In the time of the file, where they are known.
+    place : str
+        Of what was read: where it stands in the file, such as `line 3`.
     """
 
     id: str | None
@@ -60,6 +67,7 @@ class Utterance:
     speaker: Speaker = "participant"
     text: str = ""
     words: tuple[Word, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,8 @@ class Annotation:
         On a tier with values.
     memo : str
         A remark.
+    place : str
+        Of what was read: where it stands in the file, such as `line 3`.
     """
 
     id: str | None
@@ -94,6 +104,7 @@ class Annotation:
     text: str = ""
     value: int | None = None
     memo: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +119,79 @@ class Stamp:
         Whose marks went out.
     marks, units : tuple of str
         Ids of what went out: what is missing when it comes back was taken away there.
+    sound : str
+        The name of the sound file whose time it has; empty for session time.
+    marks_were, units_were, texts_were : tuple of str
+        Digests of marks, of units and of their texts, in the order of their ids: what was changed
+        since in the session is not changed back, see `digest`.
     """
 
     session: str
     rater: str
     marks: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
+    sound: str = ""
+    marks_were: tuple[str, ...] = ()
+    units_were: tuple[str, ...] = ()
+    texts_were: tuple[str, ...] = ()
+
+    def of(self, utterances: Sequence[Utterance], annotations: Sequence[Annotation] = ()) -> Stamp:
+        """The stamp of a file that holds these, by their ids."""
+        return replace(
+            self,
+            marks=tuple(annotation.id or "" for annotation in annotations),
+            units=tuple(utterance.id or "" for utterance in utterances),
+            marks_were=tuple(digest_of_mark(annotation) for annotation in annotations),
+            units_were=tuple(digest_of_unit(utterance) for utterance in utterances),
+            texts_were=tuple(digest(utterance.text) for utterance in utterances),
+        )
+
+    def to_json(self) -> str:
+        """As a text that formats have a place for."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Stamp | None:
+        """The stamp in a text; None where it is none, or was changed."""
+        try:
+            fields = json_value(text)
+            one = [fields[name] for name in ("session", "rater", "sound")]
+            many = [tuple(fields[name]) for name in _LISTS]
+        except (ValueError, KeyError, TypeError):
+            return None
+        if not all(isinstance(value, str) for value in (*one, *chain.from_iterable(many))):
+            return None
+        lists = dict(zip(_LISTS, many, strict=True))
+        return cls(one[0], one[1], lists.pop("marks"), lists.pop("units"), one[2], **lists)
+
+
+_LISTS = ("marks", "units", "marks_were", "units_were", "texts_were")
+
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def digest(*parts: object) -> str:
+    """By which it is seen whether something was changed. What formats cannot carry does not count:
+    which spaces there are, control characters, and the arrow between the times of captions."""
+    plain = (_UNSEEN.sub("", str(part)).replace("-->", "→") for part in parts)
+    text = "\0".join(" ".join(part.split()) for part in plain)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def digest_of_mark(annotation: Annotation) -> str:
+    """Of a code as it goes out, with its times to the millisecond."""
+    times = _ms(annotation.t0_ns), _ms(annotation.t1_ns)
+    return digest(annotation.tier, annotation.code, *times, annotation.value, annotation.memo)
+
+
+def digest_of_unit(utterance: Utterance) -> str:
+    """Of a unit as it goes out, with its times to the millisecond and without its text."""
+    return digest(utterance.speaker, _ms(utterance.t0_ns), _ms(utterance.t1_ns))
+
+
+def _ms(t_ns: int) -> int:
+    return (t_ns + 500_000) // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +256,10 @@ class Arrival:
         Where labapp wrote it.
     lost : tuple of str
         What could not be brought over, each in words.
+    length_ns : int or None
+        Of the sound, or session, that it says it is on; None where it does not say.
+    memos : bool
+        Whether it has a place for remarks on codes: where it has none, none was taken away.
     """
 
     utterances: tuple[Utterance, ...] = ()
@@ -185,6 +267,8 @@ class Arrival:
     media: str = ""
     stamp: Stamp | None = None
     lost: tuple[str, ...] = ()
+    length_ns: int | None = None
+    memos: bool = True
 
 
 Write = Callable[[Sequence[Sheet], Path], tuple[str, ...]]
@@ -214,6 +298,8 @@ class Format:
         Whether one file takes the sheets of several sound files.
     precision_ns : int
         Times are rounded to this.
+    links : bool
+        Whether a file of it says where the sound lies.
     """
 
     name: str
@@ -223,3 +309,4 @@ class Format:
     read: Read | None
     many: bool
     precision_ns: int
+    links: bool = True

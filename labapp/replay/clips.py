@@ -99,7 +99,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
         if record.kind == "session":
             folder = Path(record.source).absolute()
             note_handed_out(folder.parent, CLIP, path, [folder.name], t0_ns=t0_ns, t1_ns=t1_ns)
-        _write(sound, t0_ns, t1_ns, path)
+        write_sound(sound, t0_ns, t1_ns, path)
         return Clip(
             path,
             t0_ns,
@@ -137,7 +137,8 @@ def _within(
     )
 
 
-def _write(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None:
+def write_sound(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None:
+    """Write a stretch of a session's sound as a new WAV. Raises LabappError."""
     frames = round((t1_ns - t0_ns) * sound.rate / NS)
     try:
         file = WavWriter(path, sound.rate)

@@ -14,10 +14,11 @@ from labapp.annotations.codebook import Code, Tier
 from labapp.annotations.codebook_diff import Outdated, outdated_marks
 from labapp.annotations.editing import new_id
 from labapp.annotations.model import Mark, Unit
+from labapp.annotations.texts import corrected
 from labapp.errors import LabappError
 from labapp.replay.lanes import Lane
 from labapp.ui.language import counted, tr
-from labapp.ui.replay import coding_rows, recoding
+from labapp.ui.replay import recoding
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_state import MS, CodingState
@@ -349,7 +350,7 @@ class Coding(CodingState):
 
     def set_text(self, unit: str, words: str) -> bool:
         """Correct the words of a unit."""
-        text = coding_rows.corrected(self.text(unit), unit, words, self.request.rater)
+        text = corrected(self.text(unit), unit, words, self.request.rater)
         try:
             self.files.put_texts(text)
         except LabappError as error:

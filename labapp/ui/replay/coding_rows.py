@@ -137,19 +137,3 @@ def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
         return None
     words = tuple(word for text in known for word in text.words)
     return replace(known[0], unit=unit, text=" ".join(text.text for text in known), words=words)
-
-
-def corrected(text: Text | None, unit: str, words: str, by: str) -> Text:
-    """A text with other words: those that stayed keep the times at which they were said."""
-    from difflib import SequenceMatcher
-
-    if text is None:
-        return Text(unit, words, (), "hand", by, reviewed=True)
-    old = [word.text for word in text.words]
-    matcher = SequenceMatcher(a=old, b=words.split(), autojunk=False)
-    saved = tuple(
-        word
-        for block in matcher.get_matching_blocks()
-        for word in text.words[block.a : block.a + block.size]
-    )
-    return Text(unit, words, saved, "hand", by, reviewed=True)

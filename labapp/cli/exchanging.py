@@ -1,0 +1,184 @@
+"""Commands of `labapp code` that write codings for other tools, and bring their files in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.console import say, say_json, say_line
+from labapp.errors import UsageError
+
+Book = Annotated[
+    str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
+]
+
+
+def code_export(
+    session: Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")],
+    rater: Annotated[
+        str, typer.Option("--rater", help="Whose coding; final for the one that counts.")
+    ],
+    to: Annotated[
+        str,
+        typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity or csv."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="PATH", help="The file; of several sound files a folder."),
+    ],
+    joined: Annotated[
+        bool,
+        typer.Option("--joined", help="One sound file of the whole session is made, silent gaps."),
+    ] = False,
+    with_sound: Annotated[
+        bool, typer.Option("--with-sound", help="Copy the sound beside, instead of linking it.")
+    ] = False,
+    no_sound: Annotated[
+        bool, typer.Option("--no-sound", help="Link no sound: times are session times.")
+    ] = False,
+    codebook: Book = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Write units, text and codes of a session for ELAN, Praat and others.
+
+    Each sound file has a file of its own, in its own time. What is redacted is silent and unsaid.
+    What a format has no place for is listed.
+
+    Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
+    """
+    from labapp.exchange.formats import format_named
+    from labapp.exchange.gathering import Base
+    from labapp.exchange.going_out import export_coding
+    from labapp.journal.opening import open_record
+
+    if no_sound and (joined or with_sound):
+        raise UsageError(
+            "--no-sound goes with neither --joined nor --with-sound.", todo="Leave one of them out."
+        )
+    form = format_named(to)
+    base: Base = "joined" if joined else "session" if no_sound else "files"
+    record = open_record(session_path(session, data))
+    exported = export_coding(
+        record,
+        rater,
+        form,
+        out,
+        base=base,
+        codebook=codebook,
+        with_sound=with_sound,
+    )
+    if json_:
+        say_json(exported.to_json())
+        return
+    for path in exported.files:
+        say_line(path)
+    for why in exported.lost:
+        say_line(f"not in it: {why}", err=True)
+    say(f"{exported.marks} codes, {exported.units} units.")
+
+
+def code_import(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of another tool.")],
+    session: Annotated[
+        str, typer.Option("--session", metavar="NAME", help="The session: its name or folder.")
+    ],
+    rater: Annotated[str, typer.Option("--rater", help="Whose marks its codes become.")],
+    map_: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE.csv",
+            help="What tiers and codes are called here: tier,code,to_tier,to_code.",
+        ),
+    ] = None,
+    time: Annotated[
+        str,
+        typer.Option(
+            "--time", metavar="WHAT", help="Whose time it has: session, or segment-01.wav."
+        ),
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be changed, and change nothing.")
+    ] = False,
+    codebook: Book = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Bring in what was coded or written in another tool: only what differs is changed.
+
+    Nothing is taken away unless the file says that it went out from here with it. Frozen units are
+    not changed: changes of them wait as proposals. What cannot be brought over is listed.
+
+    Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
+    """
+    from labapp.exchange import incoming
+    from labapp.exchange.bringing_in import bring_in
+    from labapp.exchange.coming_in import plan_import
+    from labapp.journal.opening import open_record
+
+    path = session_path(session, data)
+    record = open_record(path)
+    plan = plan_import(
+        record,
+        rater,
+        incoming.read(file),
+        translation=incoming.read_translation(map_) if map_ is not None else None,
+        codebook=codebook,
+        time=time,
+    )
+    if not dry_run and not plan.empty:
+        bring_in(plan, path, record)
+    if json_:
+        say_json({**plan.to_json(), "applied": not dry_run and not plan.empty})
+        return
+    for line in plan.lines():
+        say_line(line)
+    if dry_run:
+        say("Nothing was changed (--dry-run).")
+
+
+def code_codebook(
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY|FILE", help="A study's id or folder, or a codebook.")
+    ],
+    to: Annotated[str, typer.Option("--to", help="csv.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
+    codebook: Book = "",
+    data: Data = None,
+) -> None:
+    """Write a codebook for other tools.
+
+    Example: labapp code codebook my-study --to csv --out codes.csv
+    """
+    from labapp.annotations.codebook import read
+    from labapp.exchange.formats import CODEBOOK_FORMATS
+    from labapp.exchange.incoming import chosen_codebook
+
+    if to not in CODEBOOK_FORMATS:
+        raise UsageError(
+            f"Codebooks are not written as {to!r}.", todo=f"Take {' or '.join(CODEBOOK_FORMATS)}."
+        )
+    if Path(study).is_file():
+        book = read(Path(study))
+    else:
+        found = chosen_codebook(study_folder(study, data), codebook)
+        if found is None:
+            raise UsageError(
+                f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
+            )
+        book = found
+    CODEBOOK_FORMATS[to](book, out)
+    say(f"{len(book.codes)} codes: {out}")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "export": code_export,
+    "import": code_import,
+    "codebook": code_codebook,
+}
+"""By the name behind `labapp code`."""

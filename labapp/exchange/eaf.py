@@ -1,0 +1,376 @@
+"""ELAN's files (EAF 3.0).
+
+A tier of speech a speaker and tiers of codes as `labapp.exchange.tiers` has them, with the codes as
+controlled vocabularies. Remarks on codes are on a tier below theirs. The ids of annotations are
+those of marks and units behind a letter, and a property says what went out.
+Times are whole milliseconds, and nothing has length 0: a point lasts one millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from labapp.exchange import files, tiers
+from labapp.exchange.files import MS, ms
+from labapp.exchange.model import Annotation, Arrival, Sheet, Stamp, Utterance
+from labapp.exchange.xml import parsed, plain
+
+STAMP = "labapp"
+"""The property that says what went out."""
+SPEECH, MEMO = "speech", "memo"
+"""Types of tiers."""
+_MARK, _UNIT, _MEMO = "m", "u", "n"
+_SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
+_XSI = "http://www.w3.org/2001/XMLSchema-instance"
+_LANGUAGE = "und"
+_CODES = " (codes)"
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,80}")
+
+
+def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """Write a sheet as a file of ELAN; see `labapp.exchange.model.Write`."""
+    (sheet,) = sheets
+    files.write_new(path, content_of(sheet, path.parent))
+    lost = []
+    if words := sum(bool(utterance.words) for utterance in sheet.utterances):
+        lost.append(f"the times of single words ({words} units have them)")
+    return tuple(lost)
+
+
+def content_of(sheet: Sheet, folder: Path) -> bytes:
+    """A sheet as the bytes of a file. folder: where it will lie, for the place of the sound."""
+    return _Writer(sheet, folder).content()
+
+
+class _Writer:
+    def __init__(self, sheet: Sheet, folder: Path) -> None:
+        self.sheet, self.folder = sheet, folder
+        self.slots: list[tuple[int, int]] = []
+        self.number = 0
+        self.root = ET.Element(
+            "ANNOTATION_DOCUMENT",
+            {
+                "AUTHOR": sheet.rater,
+                "DATE": _date(sheet.begun_utc),
+                "FORMAT": "3.0",
+                "VERSION": "3.0",
+                "xmlns:xsi": _XSI,
+                "xsi:noNamespaceSchemaLocation": _SCHEMA,
+            },
+        )
+
+    def content(self) -> bytes:
+        sheet = self.sheet
+        speech, codes = tiers.speech_tiers(sheet, MS), tiers.code_tiers(sheet, MS)
+        self._header()
+        order = ET.SubElement(self.root, "TIME_ORDER")
+        for tier in speech:
+            rows = [(_UNIT, u.id, u.t0_ns, u.t1_ns, u.text, "") for u in tier.utterances]
+            self._tier(tier.name, SPEECH, tier.speaker, rows)
+        for codes_tier in codes:
+            rows = [
+                (_MARK, a.id, a.t0_ns, a.t1_ns, tiers.label_of(a), a.memo)
+                for a in codes_tier.annotations
+            ]
+            self._tier(codes_tier.name, _type_id(codes_tier.tier), "participant", rows)
+        for at, number in sorted(self.slots):
+            ET.SubElement(order, "TIME_SLOT", TIME_SLOT_ID=f"ts{number}", TIME_VALUE=str(at))
+        self._types([tier.tier for tier in codes])
+        ET.indent(self.root)
+        return bytes(ET.tostring(self.root, encoding="UTF-8", xml_declaration=True))
+
+    def _header(self) -> None:
+        header = ET.SubElement(self.root, "HEADER", MEDIA_FILE="", TIME_UNITS="milliseconds")
+        media = self.sheet.media
+        if media is not None and media.path is not None:
+            ET.SubElement(
+                header,
+                "MEDIA_DESCRIPTOR",
+                MEDIA_URL=f"file://{quote(media.path.absolute().as_posix())}",
+                MIME_TYPE="audio/x-wav",
+                RELATIVE_MEDIA_URL=_relative(media.path, self.folder),
+            )
+        for name, value in (
+            ("URN", f"urn:labapp:{quote(self.sheet.session)}:{quote(self.sheet.rater)}"),
+            ("lastUsedAnnotationId", "0"),
+            (STAMP, self.sheet.stamp.to_json()),
+        ):
+            ET.SubElement(header, "PROPERTY", NAME=name).text = value
+
+    def _tier(
+        self,
+        name: str,
+        kind: str,
+        speaker: str,
+        rows: Sequence[tuple[str, str | None, int, int, str, str]],
+    ) -> None:
+        about = {"ANNOTATOR": self.sheet.rater, "PARTICIPANT": self._person(speaker)}
+        tier = ET.SubElement(
+            self.root, "TIER", {"TIER_ID": name, "LINGUISTIC_TYPE_REF": kind, **about}
+        )
+        remarks = []
+        for letter, own_id, t0_ns, t1_ns, value, memo in rows:
+            self.number += 1
+            annotation_id = f"{letter}{own_id}" if own_id else f"a{self.number}"
+            begin, end = ms(t0_ns), ms(t1_ns)
+            _annotation(
+                tier,
+                "ALIGNABLE_ANNOTATION",
+                value,
+                ANNOTATION_ID=annotation_id,
+                TIME_SLOT_REF1=self._slot(begin),
+                TIME_SLOT_REF2=self._slot(max(end, begin + 1)),
+            )
+            if memo:
+                remarks.append((annotation_id, memo))
+        if remarks:
+            below = ET.SubElement(
+                self.root,
+                "TIER",
+                {
+                    "TIER_ID": f"{name} memo",
+                    "LINGUISTIC_TYPE_REF": MEMO,
+                    "PARENT_REF": name,
+                    **about,
+                },
+            )
+            for annotation_id, memo in remarks:
+                own = f"{_MEMO}{annotation_id}"
+                _annotation(
+                    below,
+                    "REF_ANNOTATION",
+                    memo,
+                    ANNOTATION_ID=own,
+                    ANNOTATION_REF=annotation_id,
+                )
+
+    def _slot(self, at_ms: int) -> str:
+        """A time of its own for each end: what is moved in ELAN moves nothing else."""
+        self.slots.append((at_ms, len(self.slots) + 1))
+        return f"ts{len(self.slots)}"
+
+    def _person(self, speaker: str) -> str:
+        return self.sheet.participant if speaker == "participant" else speaker
+
+    def _types(self, names: Sequence[str]) -> None:
+        kinds = list(dict.fromkeys(names))
+        types = [(SPEECH, ""), *((_type_id(name), _type_id(name)) for name in kinds)]
+        for name, values in types:
+            fields = {"LINGUISTIC_TYPE_ID": name, "TIME_ALIGNABLE": "true"}
+            fields["GRAPHIC_REFERENCES"] = "false"
+            if values:
+                fields["CONTROLLED_VOCABULARY_REF"] = values
+            ET.SubElement(self.root, "LINGUISTIC_TYPE", fields)
+        ET.SubElement(
+            self.root,
+            "LINGUISTIC_TYPE",
+            CONSTRAINTS="Symbolic_Association",
+            GRAPHIC_REFERENCES="false",
+            LINGUISTIC_TYPE_ID=MEMO,
+            TIME_ALIGNABLE="false",
+        )
+        ET.SubElement(
+            self.root, "LANGUAGE", LANG_ID=_LANGUAGE, LANG_DEF=_LANGUAGE, LANG_LABEL="any language"
+        )
+        ET.SubElement(
+            self.root,
+            "CONSTRAINT",
+            DESCRIPTION="1-1 association with a parent annotation",
+            STEREOTYPE="Symbolic_Association",
+        )
+        for number, name in enumerate(kinds):
+            vocabulary = ET.SubElement(self.root, "CONTROLLED_VOCABULARY", CV_ID=_type_id(name))
+            title = self.sheet.codebook.tier(name)
+            ET.SubElement(vocabulary, "DESCRIPTION", LANG_REF=_LANGUAGE).text = plain(
+                title.title if title else ""
+            )
+            given = [a for a in self.sheet.annotations if a.tier == name]
+            for place, label in enumerate(tiers.labels(self.sheet.codebook, name, given)):
+                entry = ET.SubElement(vocabulary, "CV_ENTRY_ML", CVE_ID=f"cve_{number}_{place}")
+                code = self.sheet.codebook.code(tiers.read_label(label)[0])
+                about = plain(code.name if code else label)
+                value = ET.SubElement(entry, "CVE_VALUE", DESCRIPTION=about, LANG_REF=_LANGUAGE)
+                value.text = plain(label)
+
+
+def _type_id(name: str) -> str:
+    """A tier of the codebook as a type; two names are ours already."""
+    return name + _CODES if name in (SPEECH, MEMO) else name
+
+
+def _annotation(tier: ET.Element, tag: str, value: str, **fields: str) -> None:
+    element = ET.SubElement(ET.SubElement(tier, "ANNOTATION"), tag, fields)
+    ET.SubElement(element, "ANNOTATION_VALUE").text = plain(value)
+
+
+def _date(utc: str) -> str:
+    return f"{utc[:19]}+00:00"
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Where a sound lies from a folder, as ELAN writes it."""
+    try:
+        way = Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
+    except ValueError:  # another drive
+        way = path.name
+    return quote(way if way.startswith("../") else f"./{way}")
+
+
+# --- the way back -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Row:
+    """An annotation of a tier. parent: of a REF_ANNOTATION, what it is on."""
+
+    id: str
+    t0_ms: int | None
+    t1_ms: int | None
+    value: str
+    parent: str = ""
+
+
+@dataclass
+class _Tier:
+    name: str
+    type: str
+    parent: str
+    rows: list[_Row] = field(default_factory=list)
+
+
+def read(content: bytes, name: str) -> tuple[Arrival, ...]:
+    """Read a file of ELAN; see `labapp.exchange.model.Read`."""
+    root = parsed(content, name, "ANNOTATION_DOCUMENT")
+    header = root.find("HEADER")
+    if header is not None and header.get("TIME_UNITS", "milliseconds") != "milliseconds":
+        raise files.unreadable(
+            name,
+            f"its times are {header.get('TIME_UNITS')}, not milliseconds",
+            "Save it with times in milliseconds.",
+        )
+    stamp, media = _head(root)
+    lost: list[str] = []
+    utterances: list[Utterance] = []
+    annotations: list[Annotation] = []
+    own = list(_tiers(root, name))
+    memos = _memos(own)
+    coded = {
+        kind.get("LINGUISTIC_TYPE_ID")
+        for kind in root.iterfind("LINGUISTIC_TYPE")
+        if kind.get("CONTROLLED_VOCABULARY_REF") == kind.get("LINGUISTIC_TYPE_ID")
+    }
+    for tier in own:
+        if tier.type == MEMO and tier.parent:
+            continue
+        if below := sum(bool(row.parent) for row in tier.rows):
+            lost.append(f"tier {tier.name!r}: {below} annotations of others, on {tier.parent!r}")
+        tier_name, code = tiers.read_tier(tier.name)
+        if stamp is not None and tier.type in coded:
+            tier_name = tier.type.removesuffix(_CODES)  # whatever the tier is called by now
+        speaker = tiers.speaker_of(tier_name)
+        for row in tier.rows:
+            if row.parent:
+                continue
+            if row.t0_ms is None or row.t1_ms is None or row.t1_ms < row.t0_ms:
+                lost.append(f"tier {tier.name!r}: {row.value!r} has no times")
+                continue
+            begin, end = row.t0_ms * MS, row.t1_ms * MS
+            if speaker is not None:
+                utterances.append(
+                    Utterance(
+                        _own(row.id, _UNIT),
+                        begin,
+                        end,
+                        speaker,
+                        row.value,
+                        place=f"tier {tier.name!r}",
+                    )
+                )
+                continue
+            label, value = tiers.read_label(row.value)
+            if not label and not code:
+                lost.append(
+                    f"tier {tier.name!r}: an annotation at {row.t0_ms / 1e3:.3f} s is empty"
+                )
+                continue
+            annotations.append(
+                Annotation(
+                    _own(row.id, _MARK),
+                    tier_name,
+                    label or code,
+                    begin,
+                    begin if end - begin <= MS else end,
+                    value=value,
+                    memo=memos.get(row.id, ""),
+                    place=f"tier {tier.name!r}",
+                )
+            )
+    annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
+    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
+    return (Arrival(tuple(utterances), tuple(annotations), media, stamp, tuple(lost)),)
+
+
+def _head(root: ET.Element) -> tuple[Stamp | None, str]:
+    stamp = None
+    for element in root.iterfind("HEADER/PROPERTY"):
+        if element.get("NAME") == STAMP and element.text:
+            stamp = Stamp.from_json(element.text)
+    media = root.find("HEADER/MEDIA_DESCRIPTOR")
+    url = "" if media is None else media.get("MEDIA_URL") or media.get("RELATIVE_MEDIA_URL") or ""
+    return stamp, Path(unquote(urlsplit(url).path)).name
+
+
+def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:
+    slots: dict[str, int | None] = {}
+    for slot in root.iterfind("TIME_ORDER/TIME_SLOT"):
+        value = slot.get("TIME_VALUE")
+        try:
+            slots[slot.get("TIME_SLOT_ID", "")] = None if value is None else _whole(value)
+        except ValueError as error:
+            raise files.unreadable(name, f"a time in it is {value!r}") from error
+    for element in root.iterfind("TIER"):
+        tier = _Tier(
+            element.get("TIER_ID", ""),
+            element.get("LINGUISTIC_TYPE_REF", ""),
+            element.get("PARENT_REF", ""),
+        )
+        for row in element.iterfind("ANNOTATION/*"):
+            text = row.findtext("ANNOTATION_VALUE") or ""
+            tier.rows.append(
+                _Row(
+                    row.get("ANNOTATION_ID", ""),
+                    slots.get(row.get("TIME_SLOT_REF1", "")),
+                    slots.get(row.get("TIME_SLOT_REF2", "")),
+                    text,
+                    row.get("ANNOTATION_REF", ""),
+                )
+            )
+        yield tier
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**53:
+        raise ValueError(text)
+    return value
+
+
+def _memos(own: Sequence[_Tier]) -> Mapping[str, str]:
+    return {
+        row.parent: row.value
+        for tier in own
+        if tier.type == MEMO and tier.parent
+        for row in tier.rows
+    }
+
+
+def _own(annotation_id: str, letter: str) -> str | None:
+    """The id of a mark or unit in an annotation's; None where another tool gave it."""
+    own = annotation_id.removeprefix(letter)
+    return own if own != annotation_id and _ID.fullmatch(own) else None

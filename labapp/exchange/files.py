@@ -1,0 +1,73 @@
+"""New files of the formats: written whole or not at all, never over another one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from labapp import durable
+from labapp.errors import ExchangeError
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is brought in; of one with sound in it, what is not sound."""
+MS = 1_000_000
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet. Raises ExchangeError."""
+    refuse_existing(path)
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(draft, content)
+        os.link(draft, path)
+    except FileExistsError:
+        refuse_existing(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raises ExchangeError where a file is there already."""
+    if path.exists() or path.is_symlink():
+        raise ExchangeError(
+            f"{path} exists already.", safe="It was not changed.", todo="Name another."
+        )
+
+
+def unwritable(path: Path, error: OSError) -> ExchangeError:
+    """What is told where a file cannot be written."""
+    return ExchangeError(
+        f"{path} cannot be written ({error.strerror or error}).",
+        safe="Nothing was changed.",
+        todo="Make room, or name another place.",
+    )
+
+
+def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
+    """What is told where a file is not what its name says."""
+    return ExchangeError(
+        f"{name} cannot be read: {why}.",
+        safe="Nothing was brought in.",
+        todo=todo or "Save it anew in the other tool, and try again.",
+    )
+
+
+def decoded(content: bytes, name: str) -> str:
+    """The text of a file in UTF-8 or UTF-16, without its byte order mark. Raises ExchangeError."""
+    encoding = "utf-8-sig"
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise unreadable(
+            name, f"it is no text in UTF-8 or UTF-16 ({error.reason})", "Save it as UTF-8."
+        ) from error
+
+
+def ms(t_ns: int) -> int:
+    """A time in whole milliseconds."""
+    return (t_ns + MS // 2) // MS

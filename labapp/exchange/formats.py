@@ -1,0 +1,47 @@
+"""The formats that codings go out in and come back from, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from labapp.annotations.codebook import Codebook
+from labapp.errors import UsageError
+from labapp.exchange import captions, eaf, tables, textgrid
+from labapp.exchange.model import Format
+
+MS, US = 1_000_000, 1_000
+_EVERY = (
+    Format("eaf", ".eaf", "ELAN", eaf.write, eaf.read, False, MS),
+    Format("textgrid", ".TextGrid", "Praat", textgrid.write, textgrid.read, False, 1, False),
+    Format("vtt", ".vtt", "WebVTT captions", captions.write_vtt, captions.read, False, MS, False),
+    Format("srt", ".srt", "SubRip captions", captions.write_srt, captions.read, False, MS, False),
+    Format("audacity", ".txt", "Audacity's labels", tables.write_audacity, None, False, US, False),
+    Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
+)
+FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
+
+
+CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], None]] = {"csv": tables.codebook_csv}
+"""What writes a codebook to a new file, by the names that `--to` takes."""
+
+
+def format_named(name: str) -> Format:
+    """The format of that name. Raises UsageError."""
+    if name not in FORMATS:
+        raise UsageError(
+            f"There is no format {name!r}.", todo=f"Take one of: {', '.join(FORMATS)}."
+        )
+    return FORMATS[name]
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file that comes in, by the end of its name. Raises UsageError."""
+    ends = {form.suffix.casefold(): form for form in FORMATS.values() if form.read is not None}
+    form = ends.get(path.suffix.casefold())
+    if form is None:
+        raise UsageError(
+            f"{path} is of no kind that can be brought in.",
+            todo=f"Give a file whose name ends with {', '.join(ends)}.",
+        )
+    return form

@@ -1,0 +1,186 @@
+"""Writing a session's coding as a file of another tool, or as a folder of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from labapp.annotations.handed_out import note_handed_out
+from labapp.annotations.redacted_sound import redacted_tree
+from labapp.annotations.store import annotations_of
+from labapp.errors import ExchangeError
+from labapp.exchange.files import refuse_existing, unwritable
+from labapp.exchange.gathering import (
+    JOINED,
+    Base,
+    FileClock,
+    clocks_of,
+    sheets_of,
+    silences,
+    sound_path,
+)
+from labapp.exchange.model import Format
+from labapp.journal.record import Record
+from labapp.replay.clips import write_sound
+from labapp.replay.sound import SessionSound
+
+EXPORT = "export"
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes
+    ----------
+    files : list of Path
+        In order of time, sound files last.
+    marks, units : int
+        How many are in them.
+    lost : list of str
+        What the format, or the sound, has no place for, in words.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    marks: int = 0
+    units: int = 0
+    lost: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "files": [str(path) for path in self.files],
+            "n_marks": self.marks,
+            "n_units": self.units,
+            "lost": self.lost,
+        }
+
+
+def export_coding(
+    record: Record,
+    rater: str,
+    form: Format,
+    out: Path,
+    *,
+    base: Base = "files",
+    codebook: str = "",
+    with_sound: bool = False,
+) -> Exported:
+    """Write a rater's coding of a session in a format.
+
+    Times are those of each sound file, as other tools play it, and the sound is linked where it
+    lies. It is copied, silent where it is redacted, where that is asked for, where several files
+    become one, and where anything of it is redacted: nobody is led to what must not be heard.
+    Without sound, or where the participant did not agree that it is passed on, times are session
+    time.
+
+    Parameters
+    ----------
+    record : Record
+        A session folder or a bundle.
+    rater : str
+        Whose marks; `final` for those that count.
+    form : Format
+        See `labapp.exchange.formats`.
+    out : Path
+        A file that is not there yet; of several sound files a folder. Sound that is copied lies
+        beside.
+    base : str
+        `files`, `joined` or `session`, see `labapp.exchange.gathering.Base`.
+    codebook : str
+        The id of the codebook, where the rater coded by several.
+    with_sound : bool
+        Whether the sound is copied.
+
+    Raises
+    ------
+    AnnotationError
+        There are no such marks, the participant does not allow it, or it cannot be written.
+    """
+    _refuse_withdrawn(record)
+    lost: dict[str, None] = {}
+    if form.name == "csv":
+        base = "session"
+    if not record.may("share_audio"):
+        if with_sound or base == "joined":
+            _refuse_unshared(record)
+        if record.audio and base != "session":
+            lost["the sound, which the participant did not agree to pass on"] = None
+        base = "session"
+    annotations = annotations_of(record)
+    sound = SessionSound(record, silences(annotations))
+    try:
+        clocks = clocks_of(record, base, sound)
+        several = len(clocks) > 1 and not form.many
+        folder, stem = (out, str(record.name)) if several else (out.parent, out.stem)
+        names = [clock.name for clock in clocks if clock.name]
+        made: dict[str, Path] = {}
+        if base == "joined":
+            made = {JOINED: folder / f"{stem}.wav"}
+        elif with_sound or (annotations.redactions and form.links):
+            made = {name: folder / f"{stem}_{Path(name).name}" for name in names}
+        linked = {name: path for name in names if (path := sound_path(record, name))}
+        sheets = sheets_of(record, rater, base, codebook, made or linked)
+        groups = [[sheet] for sheet in sheets] if several else [sheets]
+        places = [out]
+        if several:
+            places = [
+                out / f"{stem}_{Path(sheet.stamp.sound).stem}{form.suffix}" for sheet in sheets
+            ]
+        for path in (*places, *made.values()):
+            refuse_existing(path)
+        if record.kind == "session":
+            study = Path(record.source).absolute()
+            note_handed_out(study.parent, EXPORT, out, [study.name], rater=rater, format=form.name)
+        lost |= {why: None for sheet in sheets for why in sheet.lost}
+        _make_sound(record, sound, clocks[0], made)
+        for group, path in zip(groups, places, strict=True):
+            for why in form.write(group, path):
+                lost[f"{path.name}: {why}" if several else why] = None
+        units = sum(len(sheet.utterances) for sheet in sheets)
+        marks = sum(len(sheet.annotations) for sheet in sheets)
+        return Exported([*places, *made.values()], marks, units, list(lost))
+    finally:
+        sound.close()
+
+
+def _make_sound(
+    record: Record, sound: SessionSound, clock: FileClock, made: Mapping[str, Path]
+) -> None:
+    """Write sound files, silent where they are redacted. clock: of the whole session, where they
+    become one."""
+    if not made:
+        return
+    tree = redacted_tree(record, annotations_of(record).redactions)
+    for name, path in made.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name == JOINED:
+                write_sound(sound, clock.t0_ns, clock.t1_ns, path)
+                continue
+            with tree.open(name) as stream, path.open("xb") as copy:
+                while block := stream.read(_BLOCK):
+                    copy.write(block)
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+
+def _refuse_withdrawn(record: Record) -> None:
+    if record.withdrawn:
+        raise ExchangeError(
+            f"The participant of {record.name} withdrew.",
+            safe="Nothing was written.",
+            todo="Export another session.",
+        )
+
+
+def _refuse_unshared(record: Record) -> None:
+    if not record.may("share_audio"):
+        raise ExchangeError(
+            f"The participant of {record.name} did not agree that their voice is passed on.",
+            safe="Nothing was written.",
+            todo="Export without sound (--no-sound); times are session time then.",
+        )

@@ -1,0 +1,323 @@
+"""A file of another tool, before it meets a session: read, translated, and given a clock."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.codebook import PATTERNS, Codebook
+from labapp.errors import ExchangeError, UsageError
+from labapp.exchange import tiers
+from labapp.exchange.files import LARGEST, decoded, unreadable, write_new
+from labapp.exchange.formats import format_of
+from labapp.exchange.gathering import FileClock
+from labapp.exchange.model import Annotation, Arrival, Format, Utterance
+from labapp.reading import files
+
+MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
+SESSION_TIME = "session"
+"""In the place of a sound file's name."""
+_SAME_NS = 2_000_000
+"""Lengths that differ by less are those of the same sound."""
+MAP_LARGEST = 4 * files.MIB
+
+Translation = Mapping[tuple[str, str], tuple[str, str]]
+"""From tier and code of the file to those of the codebook; a code that is empty is any."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A file that was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    sha256 : str
+        Of its content.
+    form : Format
+        Which format it has.
+    arrivals : tuple of Arrival
+        What it holds.
+    """
+
+    name: str
+    sha256: str
+    form: Format
+    arrivals: tuple[Arrival, ...]
+
+
+def read(path: Path) -> Incoming:
+    """Read a file of another tool. Raises ExchangeError, UsageError."""
+    form = format_of(path)
+    content = _content(path, LARGEST)
+    assert form.read is not None
+    return Incoming(
+        path.name, hashlib.sha256(content).hexdigest(), form, form.read(content, path.name)
+    )
+
+
+def _content(path: Path, largest: int) -> bytes:
+    try:
+        return files.content(path, largest)
+    except OSError as error:
+        raise unreadable(
+            str(path),
+            str(error.strerror or error),
+            "Check that it is there, that you may read it, and that it is the right file.",
+        ) from error
+
+
+def read_translation(path: Path) -> Translation:
+    """What tiers and codes of a file are called in the codebook.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
+        every code of the tier, without a to_tier what it is about is left out.
+
+    Raises
+    ------
+    ExchangeError
+        It cannot be read, or lacks a column.
+    """
+    text = decoded(_content(path, MAP_LARGEST), path.name)
+    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
+    try:
+        rows = [[cell.strip() for cell in row] for row in reader if any(row)]
+    except csv.Error as error:
+        raise unreadable(path.name, f"line {reader.line_num}: {error}") from error
+    if not rows or not {"tier", "to_tier"} <= set(rows[0]):
+        raise unreadable(
+            path.name,
+            "it has no columns tier and to_tier",
+            f"Its first line is: {','.join(MAP_COLUMNS)}",
+        )
+    translation: dict[tuple[str, str], tuple[str, str]] = {}
+    for cells in rows[1:]:
+        row = dict(zip(rows[0], cells, strict=False))
+        translation[row["tier"], row.get("code", "")] = (
+            row.get("to_tier", ""),
+            row.get("to_code", ""),
+        )
+    return translation
+
+
+def translated(arrival: Arrival, translation: Translation) -> Arrival:
+    """What a file holds by the names of the codebook; a tier may become one of speech."""
+    utterances: list[Utterance] = list(arrival.utterances)
+    annotations: list[Annotation] = []
+    left: dict[str, int] = {}
+    for annotation in arrival.annotations:
+        tier, code = annotation.tier, annotation.code
+        to = translation.get((tier, code), translation.get((tier, "")))
+        if to is None:
+            annotations.append(annotation)
+        elif not to[0]:
+            left[f"{tier}: {code}"] = left.get(f"{tier}: {code}", 0) + 1
+        elif (speaker := tiers.speaker_of(tiers.read_tier(to[0])[0])) is not None:
+            utterances.append(
+                Utterance(
+                    None,
+                    annotation.t0_ns,
+                    annotation.t1_ns,
+                    speaker,
+                    tiers.label_of(annotation),
+                    place=annotation.place,
+                )
+            )
+        else:
+            annotations.append(replace(annotation, tier=to[0], code=to[1] or code))
+    lost = (f"{count} of {what}, which the map leaves out" for what, count in left.items())
+    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
+    return replace(
+        arrival,
+        utterances=tuple(utterances),
+        annotations=tuple(annotations),
+        lost=(*arrival.lost, *lost),
+    )
+
+
+# --- whose time it has ----------------------------------------------------------------------------
+
+
+def clock_of(
+    arrival: Arrival, name: str, form: Format, clocks: Sequence[FileClock], time: str = ""
+) -> tuple[FileClock, str]:
+    """Whose time a file has, and how that is known, in words.
+
+    Parameters
+    ----------
+    arrival : Arrival
+        What was read.
+    name : str
+        Of the file.
+    form : Format
+        Its format.
+    clocks : sequence of FileClock
+        That of the session, then those of its sound files.
+    time : str
+        What the user said: `session`, or the name of a sound file.
+
+    Raises
+    ------
+    UsageError
+        There is no such sound file, or nothing says whose time it is.
+    """
+    session, *sounds = clocks
+    by_name = {PurePosixPath(clock.name).name: clock for clock in sounds}
+    known = f"{SESSION_TIME}, {', '.join(by_name)}" if by_name else SESSION_TIME
+    if time:
+        if time == SESSION_TIME:
+            return session, "Times are session times."
+        if (clock := by_name.get(PurePosixPath(time).name)) is not None:
+            return clock, f"Times are those of {clock.name}."
+        raise UsageError(f"There is no sound file {time!r}.", todo=f"Say --time with: {known}.")
+    if arrival.stamp is not None:
+        if not arrival.stamp.sound:
+            return session, "Times are session times, as the file says."
+        clock = by_name.get(PurePosixPath(arrival.stamp.sound).name)
+        if clock is not None:
+            return clock, f"Times are those of {clock.name}, as the file says."
+    if form.name == "csv":
+        return session, "Times are session times, as in every CSV."
+    stem = PurePosixPath(name).stem
+    for media in (arrival.media, f"{stem}.wav"):
+        for own, clock in by_name.items():
+            if media and (media == own or media.endswith(f"_{own}")):
+                return clock, f"Times are those of {clock.name}, by the name of {media}."
+    if arrival.media and sounds:
+        raise UsageError(
+            f"{name} is on {arrival.media}, which is no sound file of this session.",
+            safe="Nothing was changed.",
+            todo=f"Say whose time it has, --time with: {known}.",
+        )
+    if arrival.length_ns is not None and abs(arrival.length_ns - session.t1_ns) < _SAME_NS:
+        return session, "Times are session times, for the file is as long as the session."
+    if not sounds:
+        return session, "Times are session times, for there is no sound."
+    if len(sounds) > 1:
+        raise UsageError(
+            f"Nothing in {name} says which of the session's {len(sounds)} sound files it is on.",
+            safe="Nothing was changed.",
+            todo=f"Say whose time it has, --time with: {known}.",
+        )
+    only = sounds[0]
+    return only, (
+        f"Times are taken as those of {only.name}, the only sound. Say --time {SESSION_TIME} if "
+        "the file was made without sound."
+    )
+
+
+# --- a codebook, where there is none --------------------------------------------------------------
+
+
+def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
+    """The codebook that codes are given by; None where a study has none.
+
+    Raises
+    ------
+    AnnotationError
+        It cannot be read, or there are several and none is named.
+    """
+    books = {book.id: book for book in codebooks.codebooks_of(study)}
+    if not books and not wanted:
+        return None
+    if wanted in books or (not wanted and len(books) == 1):
+        return books[wanted] if wanted else next(iter(books.values()))
+    what = f"There is no codebook {wanted!r}." if wanted else "This study has several codebooks."
+    raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
+
+
+def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
+    """A codebook of the tiers and codes that a file has, for a study without one.
+
+    A code that is given both to moments and to stretches becomes two.
+    """
+    named: dict[tuple[str, str, bool], None] = {}
+    values: dict[str, set[int]] = {}
+    for annotation in annotations:
+        point = annotation.t0_ns == annotation.t1_ns
+        named.setdefault((annotation.tier, annotation.code, point))
+        if annotation.value is not None and 0 <= annotation.value <= 9:
+            values.setdefault(annotation.tier, set()).add(annotation.value)
+    own_tiers: dict[str, str] = {}
+    for tier, _, _ in named:
+        own_tiers.setdefault(tier, _word(tier, "tier", own_tiers.values()))
+    codes: dict[str, dict[str, str]] = {}
+    for tier, code, point in named:
+        both = point and (tier, code, False) in named
+        own = _word(f"{code} at a moment" if both else code, "code", codes)
+        codes[own] = {"id": own, "tier": own_tiers[tier], "name": code.strip() or own}
+        codes[own] |= {"kind": "point"} if point else {}
+    document = {
+        "codebook": "imported",
+        "version": 1,
+        "tiers": {
+            own: {"title": tier, "on": "spans", "values": sorted(values.get(tier, ()))}
+            for tier, own in own_tiers.items()
+        },
+        "codes": list(codes.values()),
+    }
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return codebooks.parse(text.encode("utf-8", "replace"), study / PATTERNS[0])
+
+
+def write_codebook(study: Path, codebook: Codebook) -> Path:
+    """Write a codebook into a study that has none. Raises ExchangeError."""
+    path = study / PATTERNS[0]
+    write_new(path, codebook.content)
+    return path
+
+
+def _word(text: str, otherwise: str, taken: Iterable[str]) -> str:
+    """A text as an id: small letters, digits and underscores."""
+    word = re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_")
+    if not word or not word[0].isalpha():
+        word = f"{otherwise}_{word}".rstrip("_")
+    number, own = 1, word[:60]
+    while own in set(taken):
+        number += 1
+        own = f"{word[:60]}_{number}"
+    return own
+
+
+def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[str, str] | str:
+    """The ids of a tier and a code by what a file calls them, or why there are none, in words."""
+    known = codebook.tier(tier) or next(
+        (t for t in codebook.tiers if t.title.casefold() == tier.strip().casefold()), None
+    )
+    if known is None:
+        return f"the codebook {codebook.id} has no tier {tier!r}"
+    own = [c for c in codebook.codes if c.tier == known.name]
+    same = [c for c in own if c.id == code]
+    same = same or [c for c in own if code.strip().casefold() in (c.id, c.name.casefold())]
+    fitting = [c for c in same if (c.kind == "point") == point] or same
+    if not fitting:
+        return f"the tier {known.name!r} has no code {code!r}"
+    if fitting[0].retired:
+        later = ", ".join(codebook.following(fitting[0].id))
+        instead = f"; instead: {later}" if later else ""
+        return f"the code {fitting[0].id!r} is not given any more{instead}"
+    return known.name, fitting[0].id
+
+
+def refuse_foreign(arrivals: Iterable[Arrival], session: str, name: str) -> None:
+    """Raises ExchangeError for a file that went out of another session."""
+    for arrival in arrivals:
+        if arrival.stamp is not None and arrival.stamp.session != session:
+            raise ExchangeError(
+                f"{name} went out of the session {arrival.stamp.session}, not of {session}: its "
+                "times mean nothing here.",
+                safe="Nothing was changed.",
+                todo="Name the session that it is of.",
+            )

@@ -1,0 +1,371 @@
+"""Codes in a file of another tool, beside a rater's marks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.annotations.editing import new_id
+from labapp.annotations.final import overlap as share_time
+from labapp.annotations.model import Mark, Round, SessionAnnotations
+from labapp.annotations.redaction import is_redacted
+from labapp.exchange import tiers
+from labapp.exchange.gathering import FileClock
+from labapp.exchange.incoming import resolve
+from labapp.exchange.matching import Before, Pairs, Ruler
+from labapp.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
+from labapp.exchange.plan import Step
+from labapp.exchange.units_in import UnitsIn, quoted
+from labapp.replay.times import time_text
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What there is of a rater's coding.
+
+    Attributes
+    ----------
+    annotations : SessionAnnotations
+        Of the session.
+    marks : tuple of Mark
+        The rater's, of this round and codebook.
+    codebook : Codebook
+        By which codes are given from now on.
+    rater : str
+        Whose.
+    round : str
+        See `labapp.annotations.model.Round`.
+    brought_in : frozenset of str
+        Ids of marks that a file put last.
+    """
+
+    annotations: SessionAnnotations
+    marks: tuple[Mark, ...]
+    codebook: Codebook
+    rater: str
+    round: Round
+    brought_in: frozenset[str]
+
+
+class MarksIn:
+    """Finds what a file changes of a rater's marks.
+
+    Attributes
+    ----------
+    put : list of Mark
+        That are given or changed.
+    removed : list of str
+        Ids of those that go.
+    unchanged : int
+        How many are in the file as they are here.
+    steps : list of Step
+        What is changed, one by one.
+    lost : list of str
+        What cannot be brought over.
+    """
+
+    def __init__(self, given: Given, form: Format, end_ns: int) -> None:
+        self._given, self._ruler, self._end_ns = given, Ruler(form.precision_ns), end_ns
+        self._marks = {mark.id: mark for mark in given.marks}
+        self._earlier = {(mark.tier, mark.code) for mark in given.marks}
+        self.put: list[Mark] = []
+        self.removed: list[str] = []
+        self.unchanged = 0
+        self.steps: list[Step] = []
+        self._unknown: Counter[str] = Counter()
+        self._lost: list[str] = []
+
+    @property
+    def lost(self) -> list[str]:
+        """What cannot be brought over."""
+        unknown = (
+            f"{count} of {what}" if count > 1 else what for what, count in self._unknown.items()
+        )
+        return [*unknown, *self._lost]
+
+    def meet(self, arrival: Arrival, clock: FileClock, sheet: Sheet, units: UnitsIn) -> None:
+        """Take in what a file holds of a sound, or session. units: which met it before."""
+        arrived, here = arrival.annotations, sheet.annotations
+        stamp = arrival.stamp
+        own = stamp is not None and stamp.rater == self._given.rater
+        ours = set(stamp.marks) if stamp is not None and own else set()
+        were = dict(zip(stamp.marks, stamp.marks_were, strict=False)) if stamp and own else {}
+        before = Before(were, self._given.brought_in)
+        named = {number: self._name(annotation) for number, annotation in enumerate(arrived)}
+        # What the file calls them, and what the codebook does.
+        renamed = [
+            annotation if isinstance(name, str) else replace(annotation, tier=name[0], code=name[1])
+            for annotation, name in zip(arrived, named.values(), strict=True)
+        ]
+        gone = {n for n, a in enumerate(arrived) if a.id in ours and a.id not in self._marks}
+        pairs = Pairs(renamed, here, ours.__contains__)
+        pairs.by(renamed, here, _same_code, self._ruler, gone)
+        pairs.by(renamed, here, self._same_place, self._ruler, gone)
+        pairs.by_overlap(renamed, here, _same_code, gone)
+        for number, annotation in enumerate(renamed):
+            place = pairs.of.get(number)
+            if place is not None:
+                why = named[number]
+                self._met(annotation, here[place], why, clock, units, before, memos=arrival.memos)
+            elif number in gone:
+                if before.changed_there(annotation.id or "", digest_of_mark(annotation)):
+                    self._lose(annotation, clock, "the mark was taken away here since")
+            else:
+                self._new(annotation, named[number], clock, units)
+        alone = pairs.alone(here)
+        for known in alone:
+            if known.id in ours and known.id is not None:
+                self._gone(known, before)
+        stay = sum(known.id not in ours for known in alone)
+        if stay and arrived and not own:
+            verb = "mark that is here is" if stay == 1 else "marks that are here are"
+            self._lost.append(
+                f"{stay} {verb} not in the file; nothing says that it went out with them, so they "
+                "stay"
+            )
+
+    # --- what a code is called --------------------------------------------------------------------
+
+    def _name(self, annotation: Annotation) -> tuple[str, str] | str:
+        """Tier and code by the codebook, or why there are none."""
+        point = annotation.t0_ns == annotation.t1_ns
+        found = resolve(self._given.codebook, annotation.tier, annotation.code, point=point)
+        if isinstance(found, str) and self._known_here(annotation):
+            return annotation.tier, annotation.code
+        return found
+
+    def _known_here(self, annotation: Annotation) -> bool:
+        """Whether the rater gave such a code by an earlier version of the codebook."""
+        return (annotation.tier, annotation.code) in self._earlier
+
+    def _same_place(self, a: Annotation, b: Annotation) -> bool:
+        """Whether a code stands where another of the same exclusive tier does."""
+        tier = self._given.codebook.tier(b.tier)
+        return a.tier == b.tier and tier is not None and tier.exclusive
+
+    # --- what is here -----------------------------------------------------------------------------
+
+    def _met(
+        self,
+        annotation: Annotation,
+        known: Annotation,
+        name: tuple[str, str] | str,
+        clock: FileClock,
+        units: UnitsIn,
+        before: Before,
+        *,
+        memos: bool,
+    ) -> None:
+        mark = self._marks[known.id or ""]
+        if before.changed_here(mark.id, digest_of_mark(known)):
+            if before.changed_there(mark.id, digest_of_mark(annotation)):
+                self._lose(annotation, clock, "the mark was changed here, too, and stays as it is")
+            else:
+                self.unchanged += 1
+            return
+        fresh = mark
+        if isinstance(name, str):
+            if (annotation.tier, annotation.code) != (known.tier, known.code):
+                self._unknown[f"{annotation.tier}: {annotation.code} ({name})"] += 1
+                return
+        elif name != (known.tier, known.code):
+            fresh = replace(fresh, tier=name[0], code=name[1])
+        timed = self._timed(annotation, known, fresh, clock, units)
+        if isinstance(timed, str):
+            self._lose(annotation, clock, timed)
+            return
+        fresh = replace(timed, value=annotation.value)
+        if memos and digest(annotation.memo) != digest(known.memo):
+            fresh = self._remarked(fresh, annotation.memo)
+        if fresh == mark:
+            self.unchanged += 1
+            return
+        if why := self._refused(fresh):
+            self._lose(annotation, clock, why)
+            return
+        self.put.append(fresh)
+        what, was = "mark changed", f"{_value(mark)}{quoted(mark.memo)}".strip()
+        if (fresh.tier, fresh.code) != (mark.tier, mark.code):
+            what, was = "mark recoded", _about(mark)
+        elif (fresh.t0_ns, fresh.t1_ns, fresh.unit) != (mark.t0_ns, mark.t1_ns, mark.unit):
+            what, was = "mark moved", f"{_clock(mark.t0_ns)}–{_clock(mark.t1_ns)}"
+        self._tell(what, fresh, was or "without")
+
+    def _timed(
+        self,
+        annotation: Annotation,
+        known: Annotation,
+        mark: Mark,
+        clock: FileClock,
+        units: UnitsIn,
+    ) -> Mark | str:
+        """The mark where the file has it, or why it cannot be there."""
+        tier = self._given.codebook.tier(mark.tier)
+        if mark.unit is not None and (tier is None or tier.on == "units"):
+            if self._ruler.same_stretch(annotation, known):
+                return mark
+            unit = units.unit_at(annotation.t0_ns, annotation.t1_ns)
+            if not unit:
+                return "no unit is there, and codes of this tier are given to units"
+            return mark if unit == mark.unit else self._on(mark, unit)
+        point = mark.t0_ns == mark.t1_ns
+        begin, end = mark.t0_ns, mark.t1_ns
+        if not self._ruler.same(annotation.t0_ns, known.t0_ns):
+            begin = clock.to_session(annotation.t0_ns)
+        if point:
+            end = begin
+        elif not self._ruler.same_stretch(annotation, known) and not self._ruler.same(
+            annotation.t1_ns, known.t1_ns
+        ):
+            end = clock.to_session(annotation.t1_ns)
+        if not self._inside(begin, end):
+            return "it lies outside of the session"
+        return replace(mark, t0_ns=max(0, begin), t1_ns=min(max(begin, end), self._end_ns))
+
+    def _on(self, mark: Mark, unit_id: str) -> Mark:
+        unit = self._given.annotations.segmentation.unit(unit_id)
+        if unit is None:
+            return replace(mark, unit=unit_id)
+        return replace(mark, unit=unit_id, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)
+
+    def _gone(self, known: Annotation, before: Before) -> None:
+        mark = self._marks[known.id or ""]
+        if before.changed_here(mark.id, digest_of_mark(known)):
+            self._lost.append(
+                f"{_about(mark)} at {_clock(mark.t0_ns)} was taken away there and changed here: it "
+                "stays"
+            )
+            return
+        self.removed.append(mark.id)
+        self._tell("mark removed", mark, "")
+
+    # --- what is new ------------------------------------------------------------------------------
+
+    def _new(
+        self,
+        annotation: Annotation,
+        name: tuple[str, str] | str,
+        clock: FileClock,
+        units: UnitsIn,
+    ) -> None:
+        if isinstance(name, str):
+            self._unknown[f"{annotation.tier}: {annotation.code} ({name})"] += 1
+            return
+        tier, code = self._given.codebook.tier(name[0]), self._given.codebook.code(name[1])
+        if tier is None or code is None or code.retired:
+            self._lose(annotation, clock, "the code is not given any more")
+            return
+        begin, end = clock.to_session(annotation.t0_ns), clock.to_session(annotation.t1_ns)
+        if not self._inside(begin, end):
+            self._lose(annotation, clock, "it lies outside of the session")
+            return
+        begin, end = max(0, begin), min(end, self._end_ns)
+        mark = Mark(
+            new_id(), self._given.rater, *name, begin, end, None, annotation.value,
+            round=self._given.round,
+        )  # fmt: skip
+        if tier.on == "units":
+            unit = units.unit_at(annotation.t0_ns, annotation.t1_ns)
+            if not unit:
+                why = "no unit is there, and codes of this tier are given to units"
+                self._lose(annotation, clock, why)
+                return
+            mark = self._on(mark, unit)
+        elif code.kind == "point" and end > begin:
+            self._lost.append(
+                f"{_place(annotation, clock)}: {tier.name} {code.id} is of a moment: its beginning "
+                "was taken"
+            )
+            mark = replace(mark, t1_ns=begin)
+        if annotation.memo.strip():
+            mark = self._remarked(mark, annotation.memo)
+        if why := self._refused(mark):
+            self._lose(annotation, clock, why)
+            return
+        self.put.append(mark)
+        self._tell("mark added", mark, "")
+
+    def _inside(self, begin: int, end: int) -> bool:
+        slack = self._ruler.tolerance
+        return begin >= -slack and end <= self._end_ns + slack
+
+    def _remarked(self, mark: Mark, memo: str) -> Mark:
+        if is_redacted(mark.t0_ns, mark.t1_ns, self._given.annotations.redactions):
+            self._lost.append(
+                f"the remark on {_about(mark)} at {_clock(mark.t0_ns)}, of which something is "
+                "redacted"
+            )
+            return mark
+        return replace(mark, memo=memo)
+
+    def _refused(self, mark: Mark) -> str:
+        """Why there can be no such mark by the codebook; empty where there can."""
+        tier, code = self._given.codebook.tier(mark.tier), self._given.codebook.code(mark.code)
+        if tier is None or code is None:
+            return "the codebook has no such code any more"
+        if code.retired:
+            return "the code is not given any more"
+        if mark.value is not None and mark.value not in tier.values:
+            return f"the tier {tier.name!r} has no value {mark.value}"
+        if tier.on == "spans" and mark.unit is None:
+            if code.kind == "point" and mark.t0_ns != mark.t1_ns:
+                return f"{code.id} is given to moments"
+            if code.kind == "span" and mark.t0_ns == mark.t1_ns:
+                return f"{code.id} is given to stretches, and this is a moment"
+        if (tier.on == "units") != (mark.unit is not None):
+            return f"codes of the tier {tier.name!r} are given to {tier.on}"
+        return ""
+
+    # --- what others give way to ------------------------------------------------------------------
+
+    def cut(self) -> None:
+        """Say which marks give way to those that are put, on exclusive tiers."""
+        changed = {mark.id for mark in self.put} | set(self.removed)
+        others = [mark for mark in self._given.marks if mark.id not in changed]
+        for mark in self.put:
+            tier = self._given.codebook.tier(mark.tier)
+            if tier is None or not tier.exclusive:
+                continue
+            for other in others:
+                if _gives_way(other, mark, tier):
+                    self._tell("mark cut", other, f"{_about(other)}, where {mark.code} is now")
+
+    def _tell(self, what: str, mark: Mark, before: str) -> None:
+        about = f"{_about(mark)}{_value(mark)}{' ' + quoted(mark.memo) if mark.memo else ''}"
+        self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
+
+    def _lose(self, annotation: Annotation, clock: FileClock, why: str) -> None:
+        what = f"{annotation.tier} {tiers.label_of(annotation)}"
+        self._lost.append(f"{_place(annotation, clock)}: {what}: {why}")
+
+
+def _gives_way(other: Mark, mark: Mark, tier: Tier) -> bool:
+    if tier.on == "units":
+        return (other.tier, other.unit) == (mark.tier, mark.unit)
+    point = mark.t0_ns == mark.t1_ns or other.t0_ns == other.t1_ns
+    if point:
+        return other.tier == mark.tier and (other.t0_ns, other.t1_ns) == (mark.t0_ns, mark.t1_ns)
+    return share_time(other, mark)
+
+
+def _same_code(a: Annotation, b: Annotation) -> bool:
+    return (a.tier, a.code) == (b.tier, b.code)
+
+
+def _about(mark: Mark) -> str:
+    return f"{mark.tier} {mark.code}"
+
+
+def _value(mark: Mark) -> str:
+    return "" if mark.value is None else f" = {mark.value}"
+
+
+def _place(annotation: Annotation, clock: FileClock) -> str:
+    begin, end = (clock.to_session(t) for t in (annotation.t0_ns, annotation.t1_ns))
+    time = _clock(begin) if begin == end else f"{_clock(begin)}–{_clock(end)}"
+    return f"{annotation.place} ({time})" if annotation.place else time
+
+
+def _clock(t_ns: int) -> str:
+    return time_text(t_ns, 3)

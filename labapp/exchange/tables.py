@@ -1,0 +1,153 @@
+"""Plain tables: CSV of codes and words in session time, Audacity's labels, a codebook as CSV.
+
+In the CSV a row without a code is a unit with its words, on its speaker's tier; a row without an
+end is a point. The code of a row with a value reads `rating = 4`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from labapp.annotations.codebook import Codebook
+from labapp.exchange import files, tiers
+from labapp.exchange.files import unreadable
+from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+
+COLUMNS = ("tier", "code", "onset_s", "offset_s", "text", "memo")
+CODEBOOK_COLUMNS = ("tier", "code", "name", "key", "kind", "colour", "parent", "when", "not")
+_SECONDS = re.compile(r"(\d{1,7})(?:[.,](\d{1,9}))?")
+_NS = 1_000_000_000
+LONGEST = 1_000_000
+"""Characters of a cell."""
+
+
+def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """Write a sheet as CSV; see `labapp.exchange.model.Write`."""
+    (sheet,) = sheets
+    rows: list[tuple[int, int, tuple[str, ...]]] = []
+    for u in sheet.utterances:
+        times = (_seconds(u.t0_ns), _seconds(u.t1_ns))
+        row = (tiers.SPEECH + u.speaker, "", *times, u.text, "")
+        rows.append((u.t0_ns, 0, row))
+    for a in sheet.annotations:
+        times = (_seconds(a.t0_ns), "" if a.t0_ns == a.t1_ns else _seconds(a.t1_ns))
+        rows.append((a.t0_ns, 1, (a.tier, tiers.label_of(a), *times, a.text, a.memo)))
+    rows.sort(key=lambda row: row[:2])
+    files.write_new(path, _csv(COLUMNS, [row for _, _, row in rows]))
+    if words := sum(bool(u.words) for u in sheet.utterances):
+        return (f"the times of single words ({words} units have them)",)
+    return ()
+
+
+def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
+    """Read a CSV of codes, its cells parted by commas or semicolons; see
+    `labapp.exchange.model.Read`."""
+    text = files.decoded(content, name)
+    if "\0" in text:
+        raise unreadable(name, "it has zero bytes")
+    head = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ",")
+    utterances: list[Utterance] = []
+    annotations: list[Annotation] = []
+    lost: list[str] = []
+    try:
+        columns = [cell.strip() for cell in next(reader, [])]
+        if missing := {"tier", "code", "onset_s"} - set(columns):
+            raise unreadable(
+                name,
+                f"it has no column {', '.join(sorted(missing))}",
+                f"Its first line is: {','.join(COLUMNS)}",
+            )
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            row = dict(zip(columns, cells, strict=False))
+            _take(row, f"line {reader.line_num}", utterances, annotations, lost)
+    except csv.Error as error:
+        raise unreadable(name, f"line {reader.line_num}: {error}") from error
+    if extra := [column for column in columns if column not in COLUMNS]:
+        lost.append(f"the columns {', '.join(extra)}")
+    memos = "memo" in columns
+    return (Arrival(tuple(utterances), tuple(annotations), lost=tuple(lost), memos=memos),)
+
+
+def _take(
+    row: dict[str, str],
+    place: str,
+    utterances: list[Utterance],
+    annotations: list[Annotation],
+    lost: list[str],
+) -> None:
+    tier, label = row.get("tier", "").strip(), row.get("code", "").strip()
+    begin, end = _time(row.get("onset_s", "")), _time(row.get("offset_s", ""))
+    if begin is None:
+        lost.append(f"{place}: {row.get('onset_s')!r} is no time in seconds")
+        return
+    if row.get("offset_s", "").strip() and (end is None or end < begin):
+        lost.append(f"{place}: {row.get('offset_s')!r} is no end behind {row.get('onset_s')}")
+        return
+    named, _ = tiers.read_tier(tier)
+    speaker = tiers.speaker_of(named)
+    text, memo = row.get("text", ""), row.get("memo", "")
+    if speaker is not None and not label:
+        if end is None or end == begin:
+            lost.append(f"{place}: speech has an end")
+        else:
+            utterances.append(Utterance(None, begin, end, speaker, text, place=place))
+        return
+    if not tier or not label:
+        lost.append(f"{place}: it has no {'tier' if not tier else 'code'}")
+        return
+    code, value = tiers.read_label(label)
+    stop = begin if end is None else end
+    annotations.append(Annotation(None, tier, code, begin, stop, None, text, value, memo, place))
+
+
+def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """Write a sheet as labels for Audacity; see `labapp.exchange.model.Write`."""
+    (sheet,) = sheets
+    rows = [(u.t0_ns, u.t1_ns, f"{u.speaker}: {u.text}") for u in sheet.utterances]
+    rows += [(a.t0_ns, a.t1_ns, f"{a.tier}: {tiers.label_of(a)}") for a in sheet.annotations]
+    lines = [
+        f"{_seconds(begin)}\t{_seconds(end)}\t{' '.join(label.split())}\n"
+        for begin, end, label in sorted(rows)
+    ]
+    files.write_new(path, "".join(lines).encode())
+    memos = sum(bool(a.memo) for a in sheet.annotations)
+    return (f"{memos} remarks on codes",) if memos else ()
+
+
+def codebook_csv(codebook: Codebook, path: Path) -> None:
+    """Write a codebook as CSV, a row a code. Raises ExchangeError."""
+    rows = [
+        (c.tier, c.id, c.name, c.key, c.kind, c.colour, c.parent or "", c.when, c.not_)
+        for c in codebook.codes
+        if not c.retired
+    ]
+    files.write_new(path, _csv(CODEBOOK_COLUMNS, rows))
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue().replace("\0", "").encode()
+
+
+def _seconds(t_ns: int) -> str:
+    """To the microsecond."""
+    whole, rest = divmod((t_ns + 500) // 1000, 1_000_000)
+    return f"{whole}.{rest:06d}"
+
+
+def _time(text: str) -> int | None:
+    match = _SECONDS.fullmatch(text.strip())
+    if match is None:
+        return None
+    whole, rest = match.groups()
+    return int(whole) * _NS + int((rest or "0").ljust(9, "0"))

@@ -1,0 +1,210 @@
+"""Praat's TextGrids: written in the long format, read in the long and the short one.
+
+Tiers are those of `labapp.exchange.tiers`; points are on tiers of points. Intervals fill their
+tier, empty ones between. Remarks have no place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from labapp.exchange import files, tiers
+from labapp.exchange.files import unreadable
+from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+
+_TOKEN = re.compile(
+    r'"(?:[^"]|"")*"|<exists>|<absent>|(?<![^\s=\[])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?'
+)
+_NS = 1e9
+MOST = 2_000_000
+"""Numbers and texts in a file."""
+
+
+def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """Write a sheet as a TextGrid; see `labapp.exchange.model.Write`."""
+    (sheet,) = sheets
+    files.write_new(path, content_of(sheet).encode())
+    lost = []
+    if memos := sum(bool(annotation.memo) for annotation in sheet.annotations):
+        lost.append(f"{memos} remarks on codes")
+    if words := sum(bool(utterance.words) for utterance in sheet.utterances):
+        lost.append(f"the times of single words ({words} units have them)")
+    if empty := sum(not utterance.text for utterance in sheet.utterances):
+        lost.append(f"{empty} units without words: an empty interval is none")
+    return tuple(lost)
+
+
+def content_of(sheet: Sheet) -> str:
+    """A sheet as the text of a TextGrid."""
+    end = max(
+        [sheet.length_ns, *(u.t1_ns for u in sheet.utterances)]
+        + [a.t1_ns for a in sheet.annotations]
+    )
+    rows: list[tuple[str, bool, list[tuple[int, int, str]]]] = []
+    for speech in tiers.speech_tiers(sheet):
+        own = [(u.t0_ns, u.t1_ns, u.text) for u in speech.utterances]
+        rows.append((speech.name, False, own))
+    for codes in tiers.code_tiers(sheet):
+        labels = [(a.t0_ns, a.t1_ns, tiers.label_of(a)) for a in codes.annotations]
+        rows.append((codes.name, any(begin == end for begin, end, _ in labels), labels))
+    lines = [
+        'File type = "ooTextFile"',
+        'Object class = "TextGrid"',
+        "",
+        "xmin = 0",
+        f"xmax = {_seconds(end)}",
+        "tiers? <exists>",
+        f"size = {len(rows)}",
+        "item []:",
+    ]
+    for number, (name, points, own) in enumerate(rows, start=1):
+        lines += [
+            f"    item [{number}]:",
+            f'        class = "{"TextTier" if points else "IntervalTier"}"',
+            f"        name = {_quoted(name)}",
+            "        xmin = 0",
+            f"        xmax = {_seconds(end)}",
+        ]
+        lines += _points(own) if points else _intervals(own, end)
+    return "\n".join(lines) + "\n"
+
+
+def _points(own: Sequence[tuple[int, int, str]]) -> Iterator[str]:
+    yield f"        points: size = {len(own)}"
+    for number, (at, _, text) in enumerate(own, start=1):
+        yield f"        points [{number}]:"
+        yield f"            number = {_seconds(at)}"
+        yield f"            mark = {_quoted(text)}"
+
+
+def _intervals(own: Sequence[tuple[int, int, str]], end: int) -> Iterator[str]:
+    whole: list[tuple[int, int, str]] = []
+    at = 0
+    for begin, stop, text in own:
+        if begin > at:
+            whole.append((at, begin, ""))
+        whole.append((begin, stop, text))
+        at = stop
+    if at < end or not whole:
+        whole.append((at, max(end, at + 1), ""))
+    yield f"        intervals: size = {len(whole)}"
+    for number, (begin, stop, text) in enumerate(whole, start=1):
+        yield f"        intervals [{number}]:"
+        yield f"            xmin = {_seconds(begin)}"
+        yield f"            xmax = {_seconds(stop)}"
+        yield f"            text = {_quoted(text)}"
+
+
+def _seconds(t_ns: int) -> str:
+    whole, rest = divmod(t_ns, 1_000_000_000)
+    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""').replace("\r\n", "\n") + '"'
+
+
+def read(content: bytes, name: str) -> tuple[Arrival, ...]:
+    """Read a TextGrid; see `labapp.exchange.model.Read`."""
+    text = files.decoded(content, name)
+    if "TextGrid" not in text[:200]:
+        raise unreadable(name, "it is no TextGrid", "Save it in Praat as a TextGrid text file.")
+    tokens = _Tokens(text, name)
+    tokens.text()  # ooTextFile
+    tokens.text()  # TextGrid
+    tokens.number()
+    length_ns = tokens.time()
+    tokens.flag()
+    utterances: list[Utterance] = []
+    annotations: list[Annotation] = []
+    lost: list[str] = []
+    for _ in range(tokens.count()):
+        kind, tier_name = tokens.text(), tokens.text()
+        tokens.number()
+        tokens.number()
+        if kind not in ("IntervalTier", "TextTier"):
+            raise unreadable(name, f"it has a tier of the class {kind!r}")
+        tier, code = tiers.read_tier(tier_name)
+        speaker, place = tiers.speaker_of(tier), f"tier {tier_name!r}"
+        for _ in range(tokens.count()):
+            begin = tokens.time()
+            end = tokens.time() if kind == "IntervalTier" else begin
+            label = tokens.text()
+            if not label.strip():
+                continue
+            if speaker is not None and end > begin:
+                utterances.append(Utterance(None, begin, end, speaker, label, place=place))
+            elif speaker is not None:
+                lost.append(f"tier {tier_name!r}: the point {label!r}, for speech has a length")
+            else:
+                own, value = tiers.read_label(label)
+                annotations.append(
+                    Annotation(None, tier, own or code, begin, end, value=value, place=place)
+                )
+    annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))
+    utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
+    return (
+        Arrival(
+            tuple(utterances),
+            tuple(annotations),
+            lost=tuple(lost),
+            length_ns=length_ns,
+            memos=False,
+        ),
+    )
+
+
+class _Tokens:
+    """Texts, numbers and flags of a file in their order; words between them say nothing: so the
+    long and the short format are the same."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self._tokens = (match.group() for match in _TOKEN.finditer(_without_indices(text)))
+        self._read = 0
+
+    def _next(self, what: str) -> str:
+        token = next(self._tokens, None)
+        self._read += 1
+        if token is None or self._read > MOST:
+            raise unreadable(self.name, f"it ends where {what} should be")
+        return token
+
+    def text(self) -> str:
+        token = self._next("a text")
+        if token[0] != '"':
+            raise unreadable(self.name, f"a text should be where {token!r} is")
+        return token[1:-1].replace('""', '"')
+
+    def flag(self) -> None:
+        if self._next("<exists>") != "<exists>":
+            raise unreadable(self.name, "it says that it has no tiers")
+
+    def number(self) -> float:
+        token = self._next("a number")
+        try:
+            return float(token)
+        except ValueError as error:
+            raise unreadable(self.name, f"a number should be where {token!r} is") from error
+
+    def time(self) -> int:
+        seconds = self.number()
+        if not 0 <= seconds < 1e6:
+            raise unreadable(self.name, f"{seconds} s is no time in a session")
+        return round(seconds * _NS)
+
+    def count(self) -> int:
+        number = self.number()
+        if number != int(number) or not 0 <= number <= MOST:
+            raise unreadable(self.name, f"{number} is no count")
+        return int(number)
+
+
+_INDEX = re.compile(r'("(?:[^"]|"")*")|\b(?:item|intervals|points)\s*\[\d*\]')
+
+
+def _without_indices(text: str) -> str:
+    """The text without the numbers of items, `item [3]:`, which the short format lacks."""
+    return _INDEX.sub(lambda match: match.group(1) or " ", text)

@@ -1,0 +1,153 @@
+"""Tiers as other tools have them: nothing on one overlaps, and its name says what it holds.
+
+Speech has a tier a speaker, `speech: participant`; codes of an exclusive tier share one tier,
+`strategy`; codes that may stand beside each other have one each, `affect / uncertain`, and a
+further one, `affect / uncertain #2`, where they overlap themselves. A code with a value reads
+`rating = 4`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.model import SPEAKERS, Speaker
+from labapp.exchange.model import Annotation, Sheet, Utterance
+
+SPEECH = "speech: "
+Placed = TypeVar("Placed", Utterance, Annotation)
+_LANE = re.compile(r"(?P<tier>.*?)(?: / (?P<code>[^#]*?))?(?: #(?P<number>\d{1,4}))?", re.DOTALL)
+_VALUE = re.compile(r"(?P<code>.*\S)\s*=\s*(?P<value>-?\d{1,9})", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechTier:
+    """The utterances of a speaker, in order of time; none overlaps another."""
+
+    name: str
+    speaker: Speaker
+    utterances: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTier:
+    """Codes in order of time; none overlaps another.
+
+    Attributes
+    ----------
+    name : str
+        As it goes out.
+    tier : str
+        Of the codebook.
+    annotations : tuple of Annotation
+        Either all points or none.
+    """
+
+    name: str
+    tier: str
+    annotations: tuple[Annotation, ...]
+
+
+def speech_tiers(sheet: Sheet, grid_ns: int = 1) -> list[SpeechTier]:
+    """The tiers of a sheet's speech; those that overlap themselves have further ones. grid_ns: what
+    times are rounded to, and how long a moment is."""
+    result = []
+    for speaker in SPEAKERS:
+        own = [utterance for utterance in sheet.utterances if utterance.speaker == speaker]
+        for number, lane in enumerate(_lanes(own, grid_ns), start=1):
+            name = _numbered(SPEECH + speaker, number)
+            result.append(SpeechTier(name, cast(Speaker, speaker), tuple(lane)))
+    return result
+
+
+def code_tiers(sheet: Sheet, grid_ns: int = 1) -> list[CodeTier]:
+    """The tiers of a sheet's codes, in the codebook's order; those without a code, too, so that the
+    other tool has them. grid_ns: as of `speech_tiers`."""
+    book = sheet.codebook
+    groups: dict[tuple[str, str], list[Annotation]] = {}
+    for tier in book.tiers:
+        if tier.exclusive:
+            groups[tier.name, ""] = []
+        else:
+            groups |= {(tier.name, code.id): [] for code in book.given(tier.name)}
+    for annotation in sheet.annotations:
+        known = book.tier(annotation.tier)
+        alone = known is None or not known.exclusive
+        key = (annotation.tier, annotation.code if alone else "")
+        groups.setdefault(key, []).append(annotation)
+    result = []
+    for (tier_name, code), own in groups.items():
+        name = f"{tier_name} / {code}" if code else tier_name
+        points = [a for a in own if a.t0_ns == a.t1_ns]
+        spans = [a for a in own if a.t0_ns != a.t1_ns]
+        lanes = [*_lanes(spans, grid_ns), *_lanes(points, grid_ns)] or [[]]
+        result += [
+            CodeTier(_numbered(name, number), tier_name, tuple(lane))
+            for number, lane in enumerate(lanes, start=1)
+        ]
+    return result
+
+
+def read_tier(name: str, codebook_tiers: Sequence[str] = ()) -> tuple[str, str]:
+    """The tier, and the code if it is in its name, of a tier of another tool; a tier of speech is
+    given as `speech: participant`. codebook_tiers: names that are taken as they are."""
+    if name in codebook_tiers:
+        return name, ""
+    match = _LANE.fullmatch(name)
+    assert match is not None
+    tier = match["tier"].strip()
+    if tier in SPEAKERS and tier not in codebook_tiers:
+        tier = SPEECH + tier
+    return tier, (match["code"] or "").strip()
+
+
+def speaker_of(tier: str) -> Speaker | None:
+    """Who speaks on a tier of speech; None for a tier of codes."""
+    speaker = tier.removeprefix(SPEECH)
+    return cast(Speaker, speaker) if tier != speaker and speaker in SPEAKERS else None
+
+
+def label_of(annotation: Annotation) -> str:
+    """A code with its value as a label."""
+    value = annotation.value
+    return annotation.code if value is None else f"{annotation.code} = {value}"
+
+
+def read_label(label: str) -> tuple[str, int | None]:
+    """The code and the value in a label."""
+    match = _VALUE.fullmatch(label.strip())
+    return (match["code"], int(match["value"])) if match else (label.strip(), None)
+
+
+def labels(codebook: Codebook, tier_name: str, given: Sequence[Annotation] = ()) -> list[str]:
+    """Every label of a tier: its codes, and each of them with each value where it has values."""
+    tier = codebook.tier(tier_name)
+    values = tier.values if tier else ()
+    result: dict[str, None] = {}
+    for code in codebook.given(tier_name):
+        result[code.id] = None
+        result |= {f"{code.id} = {value}": None for value in values}
+    return list(result | {label_of(a): None for a in given})
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} #{number}"
+
+
+def _lanes(things: Sequence[Placed], grid_ns: int) -> Iterator[list[Placed]]:
+    """What does not overlap, together: in as few lists as there are at once, in order of time."""
+    lanes: list[tuple[list[Placed], int]] = []
+    for thing in sorted(things, key=lambda thing: (thing.t0_ns, thing.t1_ns)):
+        begin, end = ((t + grid_ns // 2) // grid_ns for t in (thing.t0_ns, thing.t1_ns))
+        end = max(end, begin + 1)
+        for number, (lane, free) in enumerate(lanes):
+            if free <= begin:
+                lane.append(thing)
+                lanes[number] = lane, end
+                break
+        else:
+            lanes.append(([thing], end))
+    return (lane for lane, _ in lanes)

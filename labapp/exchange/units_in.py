@@ -1,0 +1,310 @@
+"""Units and their words in a file of another tool, beside those of the session."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from labapp.annotations.editing import new_id
+from labapp.annotations.model import SessionAnnotations, Text, Unit
+from labapp.annotations.redaction import is_redacted
+from labapp.annotations.texts import corrected
+from labapp.exchange.gathering import FileClock
+from labapp.exchange.matching import Before, Pairs, Ruler
+from labapp.exchange.model import Arrival, Format, Sheet, Utterance, digest, digest_of_unit
+from labapp.exchange.plan import Step, UnitChange
+from labapp.replay.times import time_text
+
+ORIGIN = "import"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A unit as it would be, or one that would go. before: None for a new one."""
+
+    unit: Unit
+    before: Unit | None
+    gone: bool = False
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """Session time that it touches."""
+        ends = [self.unit] if self.before is None else [self.unit, self.before]
+        return min(u.t0_ns for u in ends), max(u.t1_ns for u in ends)
+
+
+class UnitsIn:
+    """Finds what a file changes of the units and texts of a session.
+
+    Attributes
+    ----------
+    making : bool
+        Whether the session has no units yet, and those of the file become its units.
+    texts : list of Text
+        What is written.
+    steps : list of Step
+        What is changed, one by one.
+    lost : list of str
+        What cannot be brought over.
+    """
+
+    def __init__(
+        self,
+        annotations: SessionAnnotations,
+        rater: str,
+        form: Format,
+        end_ns: int,
+        *,
+        allowed: bool,
+    ) -> None:
+        """allowed: whether the participant agreed that what was said is written down."""
+        self._annotations, self._rater = annotations, rater
+        self._ruler, self._end_ns, self._allowed = Ruler(form.precision_ns), end_ns, allowed
+        self._units = {unit.id: unit for unit in annotations.segmentation.units}
+        self._frozen = annotations.segmentation.frozen
+        self._changes: list[_Change] = []
+        self._unwritten = 0
+        self.making = False
+        self.texts: list[Text] = []
+        self.steps: list[Step] = []
+        self.lost: list[str] = []
+        self._stretches: list[tuple[Utterance, str]] = []
+        self._begins: list[int] = []
+
+    def meet(self, arrival: Arrival, clock: FileClock, sheet: Sheet) -> None:
+        """Take in what a file holds of a sound, or session."""
+        arrived, here = arrival.utterances, sheet.utterances
+        stamp = arrival.stamp
+        ours = set(stamp.units) if stamp else set()
+        pairs = Pairs(arrived, here, ours.__contains__)
+        pairs.by(arrived, here, _same_speaker, self._ruler)
+        pairs.by_overlap(arrived, here, _same_speaker)
+        moved = (unit.id for unit in self._units.values() if unit.origin == ORIGIN)
+        times = Before(
+            dict(zip(stamp.units, stamp.units_were, strict=False)) if stamp else {}, moved
+        )
+        read = (t.unit for t in self._annotations.texts.values() if t.origin == ORIGIN)
+        words = Before(
+            dict(zip(stamp.units, stamp.texts_were, strict=False)) if stamp else {}, read
+        )
+        self._stretches, self._begins = [(u, u.id or "") for u in here], []
+        for number, utterance in enumerate(arrived):
+            place = pairs.of.get(number)
+            if place is None:
+                self._new(utterance, clock, ours)
+                continue
+            known = here[place]
+            self._stretches.append((utterance, known.id or ""))
+            self._moved(utterance, known, clock, times)
+            self._said(utterance, known, words)
+        for known in pairs.alone(here):
+            if known.id in ours and known.id is not None:
+                self._gone(known, times)
+
+    def unit_at(self, t0_ns: int, t1_ns: int) -> str | None:
+        """The id of the unit at a stretch of the file's time, in the file or here; None where there
+        is none."""
+        if len(self._begins) != len(self._stretches):
+            self._stretches.sort(key=lambda pair: pair[0].t0_ns)
+            self._begins = [utterance.t0_ns for utterance, _ in self._stretches]
+        tolerance = self._ruler.tolerance
+        first = bisect_left(self._begins, t0_ns - tolerance)
+        last = bisect_left(self._begins, t0_ns + tolerance + 1)
+        for utterance, name in self._stretches[first:last]:
+            if self._ruler.same(utterance.t1_ns, t1_ns):
+                return name
+        return None
+
+    def _new(self, utterance: Utterance, clock: FileClock, ours: set[str]) -> None:
+        begin, end = clock.to_session(utterance.t0_ns), clock.to_session(utterance.t1_ns)
+        where = f"{utterance.place or 'speech'} ({_clock(begin)}–{_clock(end)})"
+        if begin < -self._ruler.tolerance or end > self._end_ns + self._ruler.tolerance:
+            self.lost.append(f"{where}: it lies outside of the session")
+            return
+        if utterance.id in ours:
+            self.lost.append(f"{where}: the unit was taken away here since")
+            return
+        if end <= begin:
+            self.lost.append(f"{where}: a unit has a length")
+            return
+        unit = Unit(new_id(), max(0, begin), min(end, self._end_ns), utterance.speaker, ORIGIN)
+        self._changes.append(_Change(unit, None))
+        self._stretches.append((utterance, unit.id if not self._frozen else ""))
+        if utterance.text.strip():
+            self._write(unit, utterance.text, "")
+
+    def _moved(
+        self, utterance: Utterance, known: Utterance, clock: FileClock, before: Before
+    ) -> None:
+        own_id = known.id or ""
+        unit = self._units[own_id]
+        same_begin = self._ruler.same(utterance.t0_ns, known.t0_ns)
+        same_end = self._ruler.same(utterance.t1_ns, known.t1_ns)
+        if same_begin and same_end and utterance.speaker == known.speaker:
+            return
+        if before.changed_here(own_id, digest_of_unit(known)):
+            if before.changed_there(own_id, digest_of_unit(utterance)):
+                self.lost.append(
+                    f"the boundaries of the unit at {_clock(unit.t0_ns)}, which were moved here too"
+                )
+            return
+        fresh = replace(
+            unit,
+            t0_ns=unit.t0_ns if same_begin else clock.to_session(utterance.t0_ns),
+            t1_ns=unit.t1_ns if same_end else clock.to_session(utterance.t1_ns),
+            speaker=utterance.speaker,
+            origin=ORIGIN,
+        )
+        if not 0 <= fresh.t0_ns < fresh.t1_ns <= self._end_ns:
+            self.lost.append(f"{utterance.place or 'speech'}: it lies outside of the session")
+            return
+        self._changes.append(_Change(fresh, unit))
+
+    def _said(self, utterance: Utterance, known: Utterance, before: Before) -> None:
+        if digest(utterance.text) == digest(known.text):
+            return
+        unit = self._units[known.id or ""]
+        if before.changed_here(unit.id, digest(known.text)):
+            if before.changed_there(unit.id, digest(utterance.text)):
+                self.lost.append(
+                    f"the words of the unit at {_clock(unit.t0_ns)}, which were changed here, too"
+                )
+            return
+        self._write(unit, utterance.text, known.text)
+
+    def _write(self, unit: Unit, text: str, before: str) -> None:
+        if not self._allowed:
+            self._unwritten += 1
+            return
+        if is_redacted(unit.t0_ns, unit.t1_ns, self._annotations.redactions):
+            self.lost.append(
+                f"the words of the unit at {_clock(unit.t0_ns)}, of which something is redacted"
+            )
+            return
+        known = self._annotations.texts.get(unit.id)
+        fresh = corrected(known, unit.id, text, self._rater, ORIGIN)
+        self.texts.append(replace(fresh, reviewed=False))
+        self.steps.append(
+            Step("text written", unit.t0_ns, unit.t1_ns, quoted(text), quoted(before), unit.id)
+        )
+
+    def _gone(self, known: Utterance, before: Before) -> None:
+        unit = self._units[known.id or ""]
+        if before.changed_here(unit.id, digest_of_unit(known)):
+            self.lost.append(
+                f"the unit at {_clock(unit.t0_ns)} was taken away there and moved here: it stays"
+            )
+        else:
+            self._changes.append(_Change(unit, unit, gone=True))
+
+    # --- all of it -------------------------------------------------------------------------------
+
+    def changes(self) -> list[UnitChange]:
+        """The changes that can be, those that touch each other as one."""
+        if self._unwritten:
+            self.lost.append(
+                f"the words of {self._unwritten} units: the participant did not agree that what "
+                "was said is written down"
+            )
+        self.making = bool(self._changes) and not self._units
+        made: list[UnitChange] = []
+        refused: set[str] = set()
+        for group in _groups(self._changes):
+            overlapping = self._overlapping(group)
+            if overlapping and len(group) > 1 and not self._frozen:
+                kept: list[_Change] = []
+                for change in group:  # of units that are made, those that fit beside each other
+                    if self._overlapping([*kept, change]):
+                        self._refuse(change, refused)
+                    else:
+                        kept.append(change)
+                group, overlapping = kept, False
+            if overlapping:
+                for change in group:
+                    self._refuse(change, refused)
+                continue
+            gone = tuple(change.unit.id for change in group if change.gone)
+            put = tuple(change.unit for change in group if not change.gone)
+            made.append((_what(group), gone, put))
+            self.steps += [self._step(change) for change in group]
+        if refused:
+            self.texts = [text for text in self.texts if text.unit not in refused]
+            self.steps = [
+                step for step in self.steps if step.what != "text written" or step.id not in refused
+            ]
+        return made
+
+    def _refuse(self, change: _Change, refused: set[str]) -> None:
+        unit = change.unit
+        if change.before is None:
+            refused.add(unit.id)
+        self.lost.append(
+            f"the unit of the {unit.speaker} at {_clock(unit.t0_ns)}–{_clock(unit.t1_ns)}: it "
+            "would overlap another one"
+        )
+
+    def _overlapping(self, group: Sequence[_Change]) -> bool:
+        """Whether units of one speaker would overlap."""
+        changed = {change.unit.id for change in group}
+        others = [unit for unit in self._units.values() if unit.id not in changed]
+        put = [change.unit for change in group if not change.gone]
+        return any(
+            unit.speaker == other.speaker and unit.t0_ns < other.t1_ns and other.t0_ns < unit.t1_ns
+            for number, unit in enumerate(put)
+            for other in (*others, *put[:number])
+        )
+
+    def _step(self, change: _Change) -> Step:
+        unit, before = change.unit, change.before
+        what = "unit made" if before is None else "unit changed"
+        if change.gone:
+            what = "unit removed"
+        if self._frozen:
+            what = "unit proposed"
+        was = ""
+        if change.gone:
+            was = "there; to go"
+        elif before is not None:
+            was = f"{_clock(before.t0_ns)}–{_clock(before.t1_ns)} {before.speaker}"
+        return Step(what, unit.t0_ns, unit.t1_ns, unit.speaker, was, unit.id)  # type: ignore[arg-type]
+
+
+def _same_speaker(a: Utterance, b: Utterance) -> bool:
+    return a.speaker == b.speaker
+
+
+def _groups(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+    """Changes that touch each other, together; in order of time."""
+    group: list[_Change] = []
+    end = -1
+    for change in sorted(changes, key=lambda change: change.reach):
+        begin, stop = change.reach
+        if group and begin >= end:
+            yield group
+            group, end = [], -1
+        group.append(change)
+        end = max(end, stop)
+    if group:
+        yield group
+
+
+def _what(group: Sequence[_Change]) -> str:
+    """See `labapp.annotations.model.Proposal`."""
+    if all(change.gone for change in group):
+        return "remove"
+    if all(change.before is None for change in group):
+        return "add"
+    if any(change.before is None for change in group):
+        return "split"
+    return "merge" if any(change.gone for change in group) else "move"
+
+
+def _clock(t_ns: int) -> str:
+    return time_text(t_ns, 3)
+
+
+def quoted(text: str) -> str:
+    """A text as a line of a list has it."""
+    words = " ".join(text.split())
+    return f"“{words if len(words) <= 60 else words[:59] + '…'}”" if words else ""
