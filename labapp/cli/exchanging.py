@@ -117,8 +117,7 @@ def code_import(
     Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
     """
     from labapp.exchange import incoming
-    from labapp.exchange.bringing_in import bring_in
-    from labapp.exchange.coming_in import plan_import
+    from labapp.exchange.coming_in import bring_in, plan_import
     from labapp.journal.opening import open_record
 
     path = session_path(session, data)

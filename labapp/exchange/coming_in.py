@@ -1,24 +1,34 @@
-"""What a file of another tool changes in a session: as a plan, which nothing is done by."""
+"""What a file of another tool changes in a session: as a plan first, and then done."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from labapp.annotations import marks as marks_file
+from labapp.annotations import units as units_file
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.editing import IMPORTED, WHY
 from labapp.annotations.history import history_of
-from labapp.annotations.marks import PUT
-from labapp.annotations.model import Round, SessionAnnotations
+from labapp.annotations.marks import MarksFile
+from labapp.annotations.model import Blinding, Round, SessionAnnotations
 from labapp.annotations.places import check_rater
-from labapp.annotations.store import annotations_of, codebooks_in
+from labapp.annotations.store import (
+    annotations_of,
+    codebooks_in,
+    open_marks,
+    open_texts,
+    open_units,
+)
+from labapp.annotations.texts import TextsFile
+from labapp.annotations.units import UnitsFile
 from labapp.errors import ExchangeError
 from labapp.exchange import incoming as reading
 from labapp.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.exchange.incoming import Incoming, Translation
 from labapp.exchange.marks_in import Given, MarksIn
 from labapp.exchange.model import Annotation, Arrival, Sheet
-from labapp.exchange.plan import Plan
+from labapp.exchange.plan import Plan, apply
 from labapp.exchange.units_in import UnitsIn
 from labapp.journal.record import Record
 from labapp.replay.sound import SessionSound
@@ -93,11 +103,12 @@ def plan_import(
         end_ns = clocks[0].t1_ns
     finally:
         sound.close()
-    units = UnitsIn(annotations, rater, incoming.form, end_ns, allowed=record.may("transcript"))
+    may = record.may("transcript")
+    units = UnitsIn(
+        annotations, rater, incoming.form, end_ns, frozenset(_put(record, "")), allowed=may
+    )
     given = MarksIn(
-        Given(annotations, marks, book, rater, round_, _brought_in(record, rater)),
-        incoming.form,
-        end_ns,
+        Given(annotations, marks, book, rater, round_, _put(record, rater)), incoming.form, end_ns
     )
     for arrival, clock, sheet in placed:
         units.meet(arrival, clock, sheet)
@@ -148,13 +159,15 @@ def _codebook(
     return (reading.made_codebook(study, every), True) if every else (None, False)
 
 
-def _brought_in(record: Record, rater: str) -> frozenset[str]:
-    """The ids of the rater's marks that a file put last."""
-    last: dict[str, bool] = {}
-    for step in history_of(record, rater):
-        if step.line.kind == PUT:
-            last[str(step.line.body.get("id"))] = step.line.body.get(WHY) == IMPORTED
-    return frozenset(name for name, brought in last.items() if brought)
+def _put(record: Record, rater: str) -> dict[str, bool]:
+    """The ids of all marks that a rater, or units that anybody, ever gave, and whether a file gave
+    them last. rater: empty for units."""
+    kind = marks_file.PUT if rater else units_file.PUT
+    return {
+        str(step.line.body.get("id")): step.line.body.get(WHY) == IMPORTED
+        for step in history_of(record, rater)
+        if step.line.kind == kind
+    }
 
 
 def _refuse_uncoded(record: Record) -> None:
@@ -200,3 +213,80 @@ def _freeze(
         safe="Nothing was changed.",
         todo=f"Make and freeze them first: labapp code segment {record.name} --freeze",
     )
+
+
+# --- where no window has the session's annotations open ------------------------------------------
+
+HEARD: tuple[Blinding, ...] = ("names", "outcomes", "screen")
+"""What somebody who coded in another tool was not shown; what comes later they could hear."""
+
+
+class SessionFiles:
+    """The files of a session's annotations, each opened when it is asked for."""
+
+    def __init__(self, plan: Plan, session: Path, record: Record) -> None:
+        self._plan, self._session, self._record = plan, session, record
+        self._units: UnitsFile | None = None
+        self._texts: TextsFile | None = None
+        self._marks: MarksFile | None = None
+
+    @property
+    def units_file(self) -> UnitsFile:
+        """Raises AnnotationError."""
+        if self._units is None:
+            self._units = open_units(self._session, self._plan.rater, record=self._record)
+        return self._units
+
+    @property
+    def texts_file(self) -> TextsFile:
+        """Raises AnnotationError."""
+        if self._texts is None:
+            self._texts = open_texts(self._session, self._plan.rater, record=self._record)
+        return self._texts
+
+    @property
+    def marks_file(self) -> MarksFile:
+        """Raises AnnotationError."""
+        if self._marks is None:
+            plan = self._plan
+            known = annotations_of(self._record).raters.get(plan.rater)
+            self._marks = open_marks(
+                self._session,
+                plan.rater,
+                plan.codebook,
+                blind=known.marks[-1].blind if known is not None and known.marks else HEARD,
+                round=plan.round,
+                record=self._record,
+            )
+        return self._marks
+
+    def close(self) -> None:
+        """Save everything and let others open the files. Raises AnnotationError."""
+        for file in (self._marks, self._texts, self._units):
+            if file is not None:
+                file.close()
+
+
+def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
+    """Do what a plan says; see `labapp.exchange.plan.apply`.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of this session.
+    session : Path
+        Its folder.
+    record : Record
+        The session.
+    """
+    study = session.absolute().parent
+    made = reading.write_codebook(study, plan.codebook) if plan.new_codebook else None
+    files = SessionFiles(plan, session.absolute(), record)
+    try:
+        return apply(plan, files)
+    except BaseException:
+        if made is not None:
+            made.unlink(missing_ok=True)
+        raise
+    finally:
+        files.close()

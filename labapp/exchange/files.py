@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from labapp import durable
@@ -66,6 +69,22 @@ def decoded(content: bytes, name: str) -> str:
         raise unreadable(
             name, f"it is no text in UTF-8 or UTF-16 ({error.reason})", "Save it as UTF-8."
         ) from error
+
+
+def csv_rows(content: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a CSV, its cells parted by commas or by semicolons: which line it is, and its
+    cells; empty ones are left out. Raises ExchangeError."""
+    text = decoded(content, name)
+    if "\0" in text:
+        raise unreadable(name, "it has zero bytes")
+    head = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ",")
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise unreadable(name, f"line {reader.line_num}: {error}") from error
 
 
 def ms(t_ns: int) -> int:

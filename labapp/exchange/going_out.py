@@ -111,6 +111,8 @@ def export_coding(
             lost["the sound, which the participant did not agree to pass on"] = None
         base = "session"
     annotations = annotations_of(record)
+    if annotations.segmentation.units and not record.may("transcript"):
+        lost["what was said, which the participant did not agree to have written down"] = None
     sound = SessionSound(record, silences(annotations))
     try:
         clocks = clocks_of(record, base, sound)

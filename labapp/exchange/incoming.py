@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +14,7 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import PATTERNS, Codebook
 from labapp.errors import ExchangeError, UsageError
 from labapp.exchange import tiers
-from labapp.exchange.files import LARGEST, decoded, unreadable, write_new
+from labapp.exchange.files import LARGEST, csv_rows, unreadable, write_new
 from labapp.exchange.formats import format_of
 from labapp.exchange.gathering import FileClock
 from labapp.exchange.model import Annotation, Arrival, Format, Utterance
@@ -90,12 +88,8 @@ def read_translation(path: Path) -> Translation:
     ExchangeError
         It cannot be read, or lacks a column.
     """
-    text = decoded(_content(path, MAP_LARGEST), path.name)
-    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""))
-    try:
-        rows = [[cell.strip() for cell in row] for row in reader if any(row)]
-    except csv.Error as error:
-        raise unreadable(path.name, f"line {reader.line_num}: {error}") from error
+    table = csv_rows(_content(path, MAP_LARGEST), path.name)
+    rows = [[cell.strip() for cell in cells] for _, cells in table]
     if not rows or not {"tier", "to_tier"} <= set(rows[0]):
         raise unreadable(
             path.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook, Tier
@@ -36,8 +37,8 @@ class Given:
         Whose.
     round : str
         See `labapp.annotations.model.Round`.
-    brought_in : frozenset of str
-        Ids of marks that a file put last.
+    ever : mapping of str to bool
+        Ids of all marks that the rater ever gave, and whether a file gave them last.
     """
 
     annotations: SessionAnnotations
@@ -45,7 +46,7 @@ class Given:
     codebook: Codebook
     rater: str
     round: Round
-    brought_in: frozenset[str]
+    ever: Mapping[str, bool]
 
 
 class MarksIn:
@@ -91,14 +92,18 @@ class MarksIn:
         own = stamp is not None and stamp.rater == self._given.rater
         ours = set(stamp.marks) if stamp is not None and own else set()
         were = dict(zip(stamp.marks, stamp.marks_were, strict=False)) if stamp and own else {}
-        before = Before(were, self._given.brought_in)
+        ever = self._given.ever
+        before = Before(were, (name for name, by_file in ever.items() if by_file))
         named = {number: self._name(annotation) for number, annotation in enumerate(arrived)}
         # What the file calls them, and what the codebook does.
         renamed = [
             annotation if isinstance(name, str) else replace(annotation, tier=name[0], code=name[1])
             for annotation, name in zip(arrived, named.values(), strict=True)
         ]
-        gone = {n for n, a in enumerate(arrived) if a.id in ours and a.id not in self._marks}
+        gone = {
+            n for n, a in enumerate(arrived)
+            if a.id in ours and a.id in ever and a.id not in self._marks
+        }  # fmt: skip
         pairs = Pairs(renamed, here, ours.__contains__)
         pairs.by(renamed, here, _same_code, self._ruler, gone)
         pairs.by(renamed, here, self._same_place, self._ruler, gone)
@@ -109,8 +114,7 @@ class MarksIn:
                 why = named[number]
                 self._met(annotation, here[place], why, clock, units, before, memos=arrival.memos)
             elif number in gone:
-                if before.changed_there(annotation.id or "", digest_of_mark(annotation)):
-                    self._lose(annotation, clock, "the mark was taken away here since")
+                self._lose(annotation, clock, "the mark was taken away here since")
             else:
                 self._new(annotation, named[number], clock, units)
         alone = pairs.alone(here)

@@ -46,29 +46,20 @@ def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
 def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
     """Read a CSV of codes, its cells parted by commas or semicolons; see
     `labapp.exchange.model.Read`."""
-    text = files.decoded(content, name)
-    if "\0" in text:
-        raise unreadable(name, "it has zero bytes")
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in head else ",")
+    rows = files.csv_rows(content, name)
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
     lost: list[str] = []
-    try:
-        columns = [cell.strip() for cell in next(reader, [])]
-        if missing := {"tier", "code", "onset_s"} - set(columns):
-            raise unreadable(
-                name,
-                f"it has no column {', '.join(sorted(missing))}",
-                f"Its first line is: {','.join(COLUMNS)}",
-            )
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            row = dict(zip(columns, cells, strict=False))
-            _take(row, f"line {reader.line_num}", utterances, annotations, lost)
-    except csv.Error as error:
-        raise unreadable(name, f"line {reader.line_num}: {error}") from error
+    columns = [cell.strip() for cell in next(rows, (1, []))[1]]
+    if missing := {"tier", "code", "onset_s"} - set(columns):
+        raise unreadable(
+            name,
+            f"it has no column {', '.join(sorted(missing))}",
+            f"Its first line is: {','.join(COLUMNS)}",
+        )
+    for line, cells in rows:
+        row = dict(zip(columns, cells, strict=False))
+        _take(row, f"line {line}", utterances, annotations, lost)
     if extra := [column for column in columns if column not in COLUMNS]:
         lost.append(f"the columns {', '.join(extra)}")
     memos = "memo" in columns

@@ -55,16 +55,18 @@ class UnitsIn:
         rater: str,
         form: Format,
         end_ns: int,
+        ever: frozenset[str] = frozenset(),
         *,
         allowed: bool,
     ) -> None:
-        """allowed: whether the participant agreed that what was said is written down."""
+        """ever: ids of all units that the session ever had. allowed: whether the participant agreed
+        that what was said is written down."""
         self._annotations, self._rater = annotations, rater
         self._ruler, self._end_ns, self._allowed = Ruler(form.precision_ns), end_ns, allowed
         self._units = {unit.id: unit for unit in annotations.segmentation.units}
         self._frozen = annotations.segmentation.frozen
         self._changes: list[_Change] = []
-        self._unwritten = 0
+        self._unwritten, self._ever = 0, ever
         self.making = False
         self.texts: list[Text] = []
         self.steps: list[Step] = []
@@ -122,7 +124,7 @@ class UnitsIn:
         if begin < -self._ruler.tolerance or end > self._end_ns + self._ruler.tolerance:
             self.lost.append(f"{where}: it lies outside of the session")
             return
-        if utterance.id in ours:
+        if utterance.id in ours and utterance.id in self._ever:
             self.lost.append(f"{where}: the unit was taken away here since")
             return
         if end <= begin:

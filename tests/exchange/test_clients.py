@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from lxml import etree
 from praatio import textgrid
 
-from labapp.exchange.bringing_in import bring_in
-from labapp.exchange.coming_in import plan_import
+from labapp.exchange.coming_in import bring_in, plan_import
 from labapp.exchange.files import ms
 from labapp.exchange.formats import FORMATS
 from labapp.exchange.going_out import export_coding

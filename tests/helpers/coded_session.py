@@ -60,6 +60,7 @@ def add_units(session: Path, count: int = 7, *, every_s: float = 6.0, frozen: bo
         if frozen:
             file.freeze()
     with open_texts(session, "owner") as texts:
+        texts.allowed = True  # words that were there before the participant was asked
         texts.put_all(_text(unit, number) for number, unit in enumerate(units))
 
 
