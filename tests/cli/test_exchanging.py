@@ -1,0 +1,139 @@
+"""`labapp code export`, `import` and `codebook`, as a user types them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import sys
+import wave
+from pathlib import Path
+
+import pytest
+
+from labapp.annotations.history import history_of
+from labapp.cli.main import main
+from labapp.journal.opening import open_record
+from tests.helpers.exchanged import exchanged_session, marks_in
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return exchanged_session(tmp_path / "data")
+
+
+class Typed:
+    """What a command answered."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch, self._capsys = monkeypatch, capsys
+
+    def __call__(self, *words: object) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["labapp", "code", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = self._capsys.readouterr()
+        return int(ended.value.code or 0), told.out, told.err
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    return Typed(monkeypatch, capsys)
+
+
+def test_a_table_goes_out_is_changed_and_comes_back(
+    session: Path, tmp_path: Path, typed: Typed
+) -> None:
+    out = tmp_path / "anna.csv"
+    code, told, _ = typed("export", session, "--rater", "anna", "--to", "csv", "--out", out)
+    assert code == 0
+    assert told.split("\n") == [str(out), "8 codes, 18 units.", ""]
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["tier", "code", "onset_s", "offset_s", "text", "memo"]
+    (goal,) = (row for row in rows if row["code"] == "goal" and row["onset_s"] == "8.000000")
+    goal["code"] = "names"
+    with out.with_name("changed.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    bring = ("import", out.with_name("changed.csv"), "--session", session, "--rater", "anna")
+    before = marks_in(session)
+
+    code, told, _ = typed(*bring, "--dry-run")
+    assert code == 0
+    assert "mark recoded   0:08.000–0:12.500  strategy names  (was strategy goal)" in told
+    assert "Nothing was changed (--dry-run)." in told
+    assert marks_in(session) == before
+
+    code, told, _ = typed(*bring, "--json")
+    assert code == 0
+    plan = json.loads(told)
+    assert plan["applied"]
+    assert [step["what"] for step in plan["steps"]] == ["mark recoded"]
+    after = marks_in(session)
+    assert [after[name].code for name in before if after[name] != before[name]] == ["names"]
+    (line,) = (
+        s.line for s in history_of(open_record(session), "anna") if s.line.kind == "imported"
+    )
+    sha256 = hashlib.sha256(out.with_name("changed.csv").read_bytes()).hexdigest()
+    assert line.body == {"sha256": sha256, "format": "csv"}
+
+
+def test_several_sound_files_become_a_folder_and_joined_one(
+    session: Path, tmp_path: Path, typed: Typed
+) -> None:
+    out = tmp_path / "elan"
+    code, _, told_err = typed("export", session, "--rater", "anna", "--to", "eaf", "--out", out)
+    assert code == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"{session.name}_segment-01.eaf", f"{session.name}_segment-02.eaf",
+    ]  # fmt: skip
+    assert "not in it: 2 units where there is no sound (--no-sound takes them along)" in told_err
+    joined = tmp_path / "one.TextGrid"
+    code, told, _ = typed(
+        "export", session, "--rater", "anna", "--to", "textgrid", "--out", joined, "--joined"
+    )
+    assert code == 0
+    assert told.split("\n")[:2] == [str(joined), str(joined.with_suffix(".wav"))]
+    with wave.open(str(joined.with_suffix(".wav"))) as sound:
+        assert sound.getnframes() / sound.getframerate() == pytest.approx(125.0, abs=0.1)
+
+
+def test_what_cannot_be_is_said_and_nothing_changed(
+    session: Path, tmp_path: Path, typed: Typed
+) -> None:
+    out = tmp_path / "anna.csv"
+    assert typed("export", session, "--rater", "anna", "--to", "csv", "--out", out)[0] == 0
+    content = out.read_bytes()
+    for words, why in (
+        (("--rater", "anna", "--to", "csv", "--out", out), "exists already"),
+        (("--rater", "zoe", "--to", "csv", "--out", tmp_path / "z.csv"), "zoe gave no marks"),
+        (("--rater", "anna", "--to", "docx", "--out", tmp_path / "z"), "no format 'docx'"),
+        (
+            ("--rater", "anna", "--to", "eaf", "--out", tmp_path / "z", "--joined", "--no-sound"),
+            "--no-sound goes with neither",
+        ),
+    ):
+        code, _, told = typed("export", session, *words)
+        assert code != 0
+        assert why in told
+    assert out.read_bytes() == content
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["anna.csv", "data"]
+    code, _, told = typed(
+        "import", tmp_path / "not there.csv", "--session", session, "--rater", "anna"
+    )
+    assert code != 0
+    assert "Nothing was brought in." in told
+
+
+def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Typed) -> None:
+    out = tmp_path / "codes.csv"
+    source = session.parent / "codebook.yaml"
+    assert typed("codebook", source, "--to", "csv", "--out", out)[0] == 0
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["code"] for row in rows] == [
+        "explore", "goal", "random", "names", "uncertain", "insight", "sure",
+    ]  # fmt: skip
+    assert rows[5]["kind"] == "point"
