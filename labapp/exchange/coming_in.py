@@ -235,6 +235,9 @@ class SessionFiles:
         """Raises AnnotationError."""
         if self._units is None:
             self._units = open_units(self._session, self._plan.rater, record=self._record)
+            spoken = annotations_of(self._record).segmentation.units
+            if not self._units.units and spoken:
+                self._units.put_all(spoken)  # of a simulated participant, who has them unwritten
         return self._units
 
     @property
