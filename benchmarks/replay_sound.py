@@ -20,13 +20,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.audio.player import Player
 from labapp.audio.wsola import Stretcher
@@ -34,6 +32,7 @@ from labapp.clock import NS
 from labapp.journal.opening import open_record
 from labapp.replay.peaks import Peaks
 from labapp.replay.sound import SessionSound
+from tests.helpers.heard import Monitor
 from tests.helpers.recorded_sounds import Take, sounding_session
 
 RATE = 48_000
@@ -129,34 +128,6 @@ def stretching(folder: Path) -> dict[str, Any]:
     return figures
 
 
-class Monitor:
-    """Records what the sink plays, and when it came."""
-
-    def __init__(self) -> None:
-        command = ["parec", "--device=speaker.monitor", "--format=s16le", "--channels=1"]
-        self._child = subprocess.Popen(
-            [*command, f"--rate={RATE}", "--latency-msec=10"], stdout=subprocess.PIPE
-        )
-        self._packets: list[tuple[int, bytes]] = []
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        assert self._child.stdout is not None
-        while content := self._child.stdout.read1(4096):  # type: ignore[attr-defined]
-            self._packets.append((time.perf_counter_ns(), content))
-
-    def stop(self) -> tuple[NDArray[np.int16], float]:
-        """Samples, and `perf_counter_ns` of the first, by the packet with the least delay."""
-        self._child.kill()
-        self._child.wait()
-        self._thread.join()
-        ends = np.cumsum([len(content) // 2 for _, content in self._packets])
-        began = np.array([at for at, _ in self._packets]) - ends * (NS / RATE)
-        samples = np.frombuffer(b"".join(content for _, content in self._packets), "<i2")
-        return samples, float(began[len(began) // 4 :].min())
-
-
 def hearing(folder: Path, n: int) -> dict[str, Any]:
     """Seeks, loops and the share of a core, through the private PulseAudio."""
     sound = SessionSound(open_record(folder))
@@ -166,7 +137,7 @@ def hearing(folder: Path, n: int) -> dict[str, Any]:
             raise SystemExit(player.problem)
         time.sleep(0.01)
     time.sleep(2.5)
-    monitor = Monitor()
+    monitor = Monitor(RATE)
     time.sleep(1.0)
     sought = []
     player.seek(10 * NS)
@@ -179,7 +150,7 @@ def hearing(folder: Path, n: int) -> dict[str, Any]:
     samples, began_ns = monitor.stop()
     heard_ns = began_ns + np.flatnonzero(np.abs(samples.astype(int)) > LOUD) * (NS / RATE)
     late = [(heard_ns[heard_ns > at].min() - at) / 1e6 for at in sought]
-    monitor = Monitor()
+    monitor = Monitor(RATE)
     player.set_loop(round(60.2 * NS), round(60.7 * NS))
     player.seek(round(60.2 * NS))
     time.sleep(0.5 + 0.5 * n)

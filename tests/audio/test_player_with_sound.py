@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from labapp.audio.player import Player
 from labapp.clock import NS
 from labapp.journal.opening import open_record
 from labapp.replay.sound import SessionSound
 from tests.audio.test_player import until
+from tests.helpers.heard import Monitor
 from tests.helpers.recorded_sounds import Take, sounding_session
 from tests.sound import VirtualMicrophone, microphone, sound_server
 
@@ -27,41 +25,6 @@ pytestmark = pytest.mark.sound
 RATE = 48_000
 CLICKS_S = np.arange(2.0, 60.0)
 LOUD = 5_000
-
-
-class Monitor:
-    """Records what the sink plays. `began_ns`: `perf_counter_ns` of the first sample, by the packet
-    that came with the least delay."""
-
-    def __init__(self, server: VirtualMicrophone) -> None:
-        command = ["parec", "--device=speaker.monitor", "--format=s16le", "--channels=1"]
-        self._child = subprocess.Popen(
-            [*command, f"--rate={RATE}", "--latency-msec=10"], stdout=subprocess.PIPE
-        )
-        self._packets: list[tuple[int, bytes]] = []
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        assert self._child.stdout is not None
-        while content := self._child.stdout.read1(4096):  # type: ignore[attr-defined]
-            self._packets.append((time.perf_counter_ns(), content))
-
-    @property
-    def hears(self) -> bool:
-        return len(self._packets) > 50
-
-    def stop(self) -> tuple[NDArray[np.int16], float]:
-        """What was recorded, and when its first sample was."""
-        self._child.kill()
-        self._child.wait()
-        self._thread.join()
-        assert self._child.stdout is not None
-        self._child.stdout.close()
-        ends = np.cumsum([len(content) // 2 for _, content in self._packets])
-        began = np.array([at for at, _ in self._packets]) - ends * (NS / RATE)
-        samples = np.frombuffer(b"".join(content for _, content in self._packets), "<i2")
-        return samples, float(began[len(began) // 4 :].min())
 
 
 @contextmanager
@@ -99,7 +62,7 @@ def test_the_playhead_is_where_the_sound_is(
     clicks: Path, microphone: VirtualMicrophone, speed: float
 ) -> None:
     with playing(clicks) as player:
-        monitor = Monitor(microphone)
+        monitor = Monitor(RATE)
         until(lambda: monitor.hears)
         player.set_speed(speed)
         player.seek(round(9.6 * NS))
@@ -133,7 +96,7 @@ def test_a_seek_is_heard_within_a_tenth_of_a_second(
     clicks: Path, microphone: VirtualMicrophone
 ) -> None:
     with playing(clicks) as player:
-        monitor = Monitor(microphone)
+        monitor = Monitor(RATE)
         until(lambda: monitor.hears)
         player.seek(round(30.3 * NS))
         player.play()

@@ -286,7 +286,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     view.set_all_sessions([summary("P03", "complete"), summary("P02", "interrupted")])
     qtbot.mouseClick(view.tabs[1], Qt.MouseButton.LeftButton)
     page = view.sessions_page
-    row_of = [line.participant for line in page.table.sessions.lines].index
+    row_of = [line.participant for line in page.table.sessions.rows].index
     page.table.selectRow(row_of("P03"))
     assert not page.resume.isEnabled()
     page.table.selectRow(row_of("P02"))

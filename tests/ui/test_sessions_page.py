@@ -68,7 +68,7 @@ def page(qtbot: QtBot) -> SessionsPage:
 
 
 def ids(page: SessionsPage) -> list[str]:
-    return [one.participant for one in page.table.sessions.lines]
+    return [one.participant for one in page.table.sessions.rows]
 
 
 def choose(page: SessionsPage, participant: str) -> None:
@@ -375,4 +375,4 @@ def test_a_damaged_session_that_has_no_time_is_a_row_too(qtbot: QtBot, started: 
     shown.resize(1200, 600)
     shown.show()
     shown.grab()  # every cell is painted
-    assert "–" in [local_time(one.started) for one in shown.table.sessions.lines]
+    assert "–" in [local_time(one.started) for one in shown.table.sessions.rows]

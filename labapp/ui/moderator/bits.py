@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
@@ -10,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResiz
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
+    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -100,6 +102,18 @@ def card(title: str = "", *, role: str = "title", margin: int = theme.SPACE_XL) 
     if title:
         layout.addWidget(label(title, role))
     return frame
+
+
+def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
+    """Where something new is to lie, None where nobody wants it. Whoever writes it refuses what is
+    there already, so nothing is asked about that.
+
+    name: what it is called in the home folder at first; kinds: of files, as Qt's dialogs write
+    them.
+    """
+    asked = QFileDialog.Option.DontConfirmOverwrite
+    path, _ = QFileDialog.getSaveFileName(parent, title, str(Path.home() / name), kinds, "", asked)
+    return Path(path) if path else None
 
 
 def hairline() -> QFrame:

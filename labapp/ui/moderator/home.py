@@ -13,7 +13,6 @@ from typing import Literal
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QMainWindow,
@@ -319,13 +318,8 @@ class HomeView(QWidget):
         self._judge()
 
     def _choose_pdf(self) -> None:
-        start = str(Path.home() / tr("consent form.pdf"))
-        # What is there already is never overwritten: the writer refuses it in words.
-        asked = QFileDialog.Option.DontConfirmOverwrite
         title = tr("Save the consent form")
-        path, _ = QFileDialog.getSaveFileName(self, title, start, "PDF (*.pdf)", "", asked)
-        if path:
-            chosen = Path(path)
+        if chosen := bits.ask_new_path(self, title, tr("consent form.pdf"), "PDF (*.pdf)"):
             pdf = chosen.suffix.casefold() == ".pdf"
             self.consent_pdf_wanted.emit(chosen if pdf else chosen.with_name(f"{chosen.name}.pdf"))
 

@@ -11,26 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QColor
 
 from labapp.journal.sessions import SessionSummary
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.choices import length_text, state_text, voice_text
 from labapp.ui.theme import Palette
+from labapp.ui.widgets.row_table import RowModel, RowTable
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 _DIGITS = re.compile(r"(\d+)")
 
 Natural = tuple[tuple[int, int, str], ...]
@@ -64,13 +54,12 @@ class Column:
         return self.key(line) if self.key is not None else natural(self.text(line))
 
 
-class SessionModel(QAbstractTableModel):
-    """lines: those that are shown, in their order; all_lines: as they were given."""
+class SessionModel(RowModel[SessionSummary]):
+    """rows: those that are shown, in their order; all_lines: as they were given."""
 
     def __init__(self, columns: Sequence[Column], palette: Palette) -> None:
-        super().__init__()
+        super().__init__([column.name for column in columns])
         self.columns = tuple(columns)
-        self.lines: list[SessionSummary] = []
         self.all_lines: tuple[SessionSummary, ...] = ()
         self._palette = palette
         self._sorted: tuple[int, bool] | None = None
@@ -108,7 +97,7 @@ class SessionModel(QAbstractTableModel):
         if self._sorted is not None:
             column, down = self._sorted
             lines.sort(key=self.columns[column].sort_key, reverse=down)
-        self.lines = lines
+        self.rows = lines
 
     def _text(self, line: SessionSummary) -> str:
         """What a search looks at: all cells of a row, and the folder's name."""
@@ -118,34 +107,13 @@ class SessionModel(QAbstractTableModel):
             known = self._texts[id(line)] = (line, "\n".join((line.id, *cells)).casefold())
         return known[1]
 
-    # --- what Qt asks -----------------------------------------------------------------------------
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.lines)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.columns)
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = Qt.ItemDataRole.DisplayRole,
-    ) -> Any:
-        roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
-        if orientation == Qt.Orientation.Horizontal and role in roles:
-            return tr(self.columns[section].name)
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.lines):
-            return None
-        line, column = self.lines[index.row()], self.columns[index.column()]
+    def cell(self, row: SessionSummary, column: int, role: int) -> Any:
+        of = self.columns[column]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(line)
+            return of.text(row)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip(line) if column.tip is not None else line.problem or column.text(line)
-        if role == Qt.ItemDataRole.ForegroundRole and (tone := column.tone(line)):
+            return of.tip(row) if of.tip is not None else row.problem or of.text(row)
+        if role == Qt.ItemDataRole.ForegroundRole and (tone := of.tone(row)):
             return QColor(getattr(self._palette, tone))
         return None
 
@@ -193,48 +161,27 @@ NARROW = (ID, STATE, LENGTH, replace(VOICE, wide=True))
 WIDE = (STUDY, ID, STATE, STARTED, LENGTH, VOICE)
 
 
-class SessionView(QTableView):
+class SessionView(RowTable):
     """A table that is read and whose rows are chosen, newest first until a header is clicked.
 
     chosen(): other rows are selected; opened(line): a row was clicked twice, or Enter pressed.
     """
 
-    chosen = Signal()
     opened = Signal(object)
 
     def __init__(self, columns: Sequence[Column], name: str, palette: Palette) -> None:
-        super().__init__()
         self.sessions = SessionModel(columns, palette)
-        self.setModel(self.sessions)
-        self.setAccessibleName(name)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setTabKeyNavigation(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        wide = [place for place, column in enumerate(columns) if column.wide]
+        super().__init__(self.sessions, name, ROW_PX, wide)
         header = self.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
         header.setSectionsClickable(True)
-        # The width of what can be seen: measuring thousands of cells would take the thread.
-        header.setResizeContentsPrecision(0)
-        mode = QHeaderView.ResizeMode
-        for place, column in enumerate(columns):
-            header.setSectionResizeMode(
-                place, mode.Stretch if column.wide else mode.ResizeToContents
-            )
         header.setMinimumSectionSize(LEAST_COLUMN_PX)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorShown(True)
         header.sortIndicatorChanged.connect(self._sort)
-        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
-        self.doubleClicked.connect(lambda index: self._open(index.row()))
+        self.picked.connect(lambda row: self.opened.emit(self.sessions.rows[row]))
 
     @property
     def lines(self) -> tuple[SessionSummary, ...]:
@@ -253,7 +200,7 @@ class SessionView(QTableView):
     def selected_lines(self) -> list[SessionSummary]:
         """The sessions of the selected rows, in the table's order."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.sessions.lines[row] for row in rows if row < len(self.sessions.lines)]
+        return [self.sessions.rows[row] for row in rows if row < len(self.sessions.rows)]
 
     def selected(self) -> SessionSummary | None:
         """The session of the selected row."""
@@ -267,14 +214,14 @@ class SessionView(QTableView):
         row from which the arrow keys go on."""
         chosen = {line.path for line in self.selected_lines()}
         row = self.currentIndex().row()
-        current = self.sessions.lines[row].path if row >= 0 else None
+        current = self.sessions.rows[row].path if row >= 0 else None
         place = self.verticalScrollBar().value()
         model = self.selectionModel()
         blocked = model.blockSignals(True)
         change()
         last = len(self.sessions.columns) - 1
         selection = QItemSelection()
-        for row, line in enumerate(self.sessions.lines) if chosen or current else ():
+        for row, line in enumerate(self.sessions.rows) if chosen or current else ():
             if line.path in chosen:
                 selection.select(self.sessions.index(row, 0), self.sessions.index(row, last))
             if line.path == current:
@@ -284,17 +231,6 @@ class SessionView(QTableView):
         model.blockSignals(blocked)
         self.verticalScrollBar().setValue(place)
         self.chosen.emit()
-
-    def _open(self, row: int) -> None:
-        if 0 <= row < len(self.sessions.lines):
-            self.opened.emit(self.sessions.lines[row])
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        line = self.selected()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and line is not None:
-            self.opened.emit(line)
-            return
-        super().keyPressEvent(event)
 
 
 class SessionTable(SessionView):

@@ -239,7 +239,7 @@ class SessionsPage(QFrame):
         bits.set_text(self.about, text)
 
     def _count(self) -> None:
-        shown, of = len(self.table.sessions.lines), len(self.table.lines)
+        shown, of = len(self.table.sessions.rows), len(self.table.lines)
         text = tr("{n} of {of}", n=shown, of=of) if shown != of else str(of)
         bits.set_text(self.count, text if of else "")
 

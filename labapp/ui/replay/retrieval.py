@@ -8,17 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from labapp.annotations.codebook import Codebook
 from labapp.errors import LabappError
@@ -31,9 +23,8 @@ from labapp.ui.replay.coding_rows import clock
 from labapp.ui.replay.header import without_sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.flow import FlowLayout
+from labapp.ui.widgets.row_table import RowModel, RowTable
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 ROW_PX = 34
 TICK_MS = 30
 AROUND_NS = 300_000_000
@@ -46,6 +37,9 @@ COLUMNS = (
     N_("Outcome"),
     N_("Raters"),
 )
+WORDS = 3
+WIDTHS = {0: 90, 1: 64, 2: 160, 4: 110, 5: 100}
+"""Of the other columns at first, in logical pixels."""
 ALL = ""
 
 
@@ -75,45 +69,21 @@ def session_player(session: Path) -> StretchPlayer:
     return Player(SessionSound(open_record(session)))
 
 
-class StretchModel(QAbstractTableModel):
-    """Coded stretches as rows; cells are made when they are painted."""
+class StretchModel(RowModel[CodedStretch]):
+    """Coded stretches as rows."""
 
-    def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.stretches: list[CodedStretch] = []
+    def __init__(self) -> None:
+        super().__init__(COLUMNS)
         self.codebook: Codebook | None = None
-        self._palette = palette
 
-    def set_stretches(self, stretches: Sequence[CodedStretch]) -> None:
-        """Show these."""
-        self.beginResetModel()
-        self.stretches = list(stretches)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.stretches)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section])
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.stretches):
-            return None
-        stretch = self.stretches[index.row()]
+    def cell(self, row: CodedStretch, column: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._cells(stretch)[index.column()]
+            return self._cells(row)[column]
         if role == Qt.ItemDataRole.ToolTipRole:
-            conditions = " · ".join(f"{name}: {is_}" for name, is_ in stretch.conditions.items())
-            return "\n".join(filter(None, (stretch.text, stretch.memo, conditions)))
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == 2 and self.codebook:
-            code = self.codebook.code(stretch.code)
+            conditions = " · ".join(f"{name}: {is_}" for name, is_ in row.conditions.items())
+            return "\n".join(filter(None, (row.text, row.memo, conditions)))
+        if role == Qt.ItemDataRole.DecorationRole and column == 2 and self.codebook:
+            code = self.codebook.code(row.code)
             return None if code is None else QColor(code.colour)
         return None
 
@@ -128,38 +98,20 @@ class StretchModel(QAbstractTableModel):
         )
 
 
-class StretchTable(QTableView):
-    """picked(int): a row was clicked, or Enter pressed on it."""
-
-    picked = Signal(int)
+class StretchTable(RowTable):
+    """Coded stretches; one is picked by a click, Enter or Space."""
 
     def __init__(self, model: StretchModel) -> None:
-        super().__init__()
-        self.setModel(model)
-        self.setAccessibleName(tr("Coded units"))
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        super().__init__(model, tr("Coded units"), ROW_PX, [WORDS], by_one_click=True)
         header = self.horizontalHeader()
-        header.setResizeContentsPrecision(50)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for place in range(len(COLUMNS)):
-            mode = QHeaderView.ResizeMode
-            header.setSectionResizeMode(place, mode.Stretch if place == 3 else mode.Interactive)
-        for place, width in ((0, 90), (1, 64), (2, 160), (4, 110), (5, 100)):
+        for place, width in WIDTHS.items():
+            header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(place, width)
-        self.clicked.connect(lambda index: self.picked.emit(index.row()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            if self.currentIndex().isValid():
-                self.picked.emit(self.currentIndex().row())
+        if event.key() == Qt.Key.Key_Space:
+            if (row := self.selected_row()) is not None:
+                self.picked.emit(row)
             return
         super().keyPressEvent(event)
 
@@ -188,7 +140,7 @@ class RetrievalView(QWidget):
         self.code, self.condition, self.outcome = (
             Combo(palette, name) for name in (tr("Given code"), tr("Condition"), tr("Outcome"))
         )
-        self.model = StretchModel(palette)
+        self.model = StretchModel()
         self.table = StretchTable(self.model)
         self.about = bits.label(role="secondary", wrap=True)
         layout = bits.column(self, theme.SPACE_S)
@@ -263,7 +215,7 @@ class RetrievalView(QWidget):
                 or condition in {f"{name}: {is_}" for name, is_ in stretch.conditions.items()}
             )
         ]
-        self.model.set_stretches(shown)
+        self.model.set_rows(shown)
         people = len({stretch.participant for stretch in shown})
         if not self._all:
             bits.set_text(self.about, tr("Nothing of this study is coded yet."))
@@ -276,7 +228,7 @@ class RetrievalView(QWidget):
 
     def play(self, row: int) -> None:
         """Play a row in place; the one that plays is stopped."""
-        stretch = self.model.stretches[row]
+        stretch = self.model.rows[row]
         if self._playing is stretch:
             self.rest()
             return

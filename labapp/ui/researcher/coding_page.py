@@ -10,18 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFileDialog,
-    QHeaderView,
-    QLineEdit,
-    QStackedWidget,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import ROUNDS
@@ -35,9 +26,8 @@ from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.flow import FlowLayout
+from labapp.ui.widgets.row_table import RowModel, RowTable
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 ROW_PX = 34
 FIELD_WIDTH = 200
 COLUMNS = (
@@ -48,6 +38,8 @@ COLUMNS = (
     N_("Second"),
     N_("Adjudicated"),
 )
+WIDE = (0, 3)
+"""The columns that take the room that is left."""
 STATUS_SIGNS = {"draft": "", "done": " ✓", "locked": " ✓✓"}
 LONGEST = 2000
 """Characters of names and numbers, far more than any need."""
@@ -125,87 +117,21 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     )
 
 
-class ProgressModel(QAbstractTableModel):
+class ProgressModel(RowModel[SessionProgress]):
     """Sessions and how far they are."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self.sessions: list[SessionProgress] = []
+        super().__init__(COLUMNS)
         self._palette = palette
 
-    def set_sessions(self, sessions: Sequence[SessionProgress]) -> None:
-        """Show these."""
-        if list(sessions) != self.sessions:
-            self.beginResetModel()
-            self.sessions = list(sessions)
-            self.endResetModel()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.sessions)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section])
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.sessions):
-            return None
-        row = self.sessions[index.row()]
+    def cell(self, row: SessionProgress, column: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return cells(row)[index.column()]
+            return cells(row)[column]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.problem or cells(row)[index.column()]
+            return row.problem or cells(row)[column]
         if role == Qt.ItemDataRole.ForegroundRole and row.problem:
             return QColor(self._palette.alarm)
         return None
-
-
-class ProgressTable(QTableView):
-    """opened(): Enter was pressed on a row, or it was clicked twice."""
-
-    opened = Signal()
-    chosen = Signal()
-
-    def __init__(self, model: ProgressModel) -> None:
-        super().__init__()
-        self.progress = model
-        self.setModel(model)
-        self.setAccessibleName(tr("Sessions to code"))
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
-        header = self.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setResizeContentsPrecision(50)
-        mode = QHeaderView.ResizeMode
-        for place in range(len(COLUMNS)):
-            stretches = place in (0, 3)
-            header.setSectionResizeMode(place, mode.Stretch if stretches else mode.ResizeToContents)
-        self.doubleClicked.connect(lambda _: self.opened.emit())
-        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
-
-    def selected(self) -> SessionProgress | None:
-        """The session of the selected row."""
-        rows = self.selectionModel().selectedRows()
-        return self.progress.sessions[rows[0].row()] if rows else None
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.selected() is not None:
-            self.opened.emit()
-            return
-        super().keyPressEvent(event)
 
 
 class CodingPage(QWidget):
@@ -245,7 +171,7 @@ class CodingPage(QWidget):
         self.codebook = Combo(palette, tr("Codebook"))
         self.codebook.hide()
         self.model = ProgressModel(palette)
-        self.table = ProgressTable(self.model)
+        self.table = RowTable(self.model, tr("Sessions to code"), ROW_PX, WIDE)
         self.units = RetrievalView(palette)
         self.about = bits.label(role="secondary", wrap=True)
         self.open = Button(tr("Code this session"), "primary")
@@ -329,7 +255,7 @@ class CodingPage(QWidget):
         self.rater.textChanged.connect(self._selected)
         self.rater.editingFinished.connect(lambda: self.rater_changed.emit(self.rater_name))
         self.table.chosen.connect(self._selected)
-        self.table.opened.connect(self._open)
+        self.table.picked.connect(lambda _: self._open())
         self.open.clicked.connect(self._open)
         self.segment.clicked.connect(lambda: self._ask(self.segment_requested.emit))
         self.freeze.clicked.connect(lambda: self._ask(self.freeze_requested.emit))
@@ -353,14 +279,19 @@ class CodingPage(QWidget):
 
     def set_sessions(self, sessions: Sequence[SessionProgress]) -> None:
         """How far the sessions of the study are."""
-        before = self.table.selected()
-        self.model.set_sessions(sessions)
+        before = self._selected_session()
+        if list(sessions) != self.model.rows:
+            self.model.set_rows(sessions)
         names = [row.session for row in sessions]
         if before is not None and before.session in names:
             self.table.selectRow(names.index(before.session))
-        elif sessions and self.table.selected() is None:
+        elif sessions and self._selected_session() is None:
             self.table.selectRow(0)
         self._selected()
+
+    def _selected_session(self) -> SessionProgress | None:
+        row = self.table.selected_row()
+        return None if row is None else self.model.rows[row]
 
     def set_codebooks(self, codebooks: Sequence[Codebook]) -> None:
         """The codebooks of the study; to be chosen from where there are several."""
@@ -388,7 +319,7 @@ class CodingPage(QWidget):
             self.units.rest()
 
     def _selected(self) -> None:
-        row = self.table.selected()
+        row = self._selected_session()
         named = bool(self.rater_name)
         ready = row is not None and named and not row.problem
         can = not self._working
@@ -397,7 +328,7 @@ class CodingPage(QWidget):
         self.freeze.setEnabled(
             ready and can and bool(row.units) and not row.frozen  # type: ignore[union-attr]
         )
-        any_ = bool(self.model.sessions) and can
+        any_ = bool(self.model.rows) and can
         for button in (self.assign, self.agreement):
             button.setEnabled(any_)
         self.pack.setEnabled(any_ and named)
@@ -410,7 +341,7 @@ class CodingPage(QWidget):
             self.set_about("")
 
     def _open(self) -> None:
-        row = self.table.selected()
+        row = self._selected_session()
         if self.open.isEnabled() and row is not None:
             self.open_requested.emit(
                 CodingWanted(
@@ -422,7 +353,7 @@ class CodingPage(QWidget):
             )
 
     def _ask(self, emit: Callable[[str, str], object]) -> None:
-        row = self.table.selected()
+        row = self._selected_session()
         if row is not None and self.rater_name:
             emit(row.session, self.rater_name)
 
@@ -444,11 +375,8 @@ class CodingPage(QWidget):
 
     def _pack(self) -> None:
         name = f"{self.study.currentData()}-{self.rater_name}.zip"
-        path, _ = QFileDialog.getSaveFileName(
-            self, tr("A file for this rater’s computer"), str(Path.home() / name)
-        )
-        if path:
-            self.pack_requested.emit(self.rater_name, Path(path))
+        if path := bits.ask_new_path(self, tr("A file for this rater’s computer"), name):
+            self.pack_requested.emit(self.rater_name, path)
 
     def _receive(self) -> None:
         path, _ = QFileDialog.getOpenFileName(
@@ -459,11 +387,6 @@ class CodingPage(QWidget):
 
     def _agreement(self) -> None:
         name = f"{self.study.currentData()}-agreement"
-        path, _ = QFileDialog.getSaveFileName(
-            self,
-            tr("A new folder for tables and figures of agreement"),
-            str(Path.home() / name),
-            options=QFileDialog.Option.DontConfirmOverwrite,
-        )
-        if path:
-            self.agreement_requested.emit(Path(path))
+        title = tr("A new folder for tables and figures of agreement")
+        if path := bits.ask_new_path(self, title, name):
+            self.agreement_requested.emit(path)

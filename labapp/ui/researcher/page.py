@@ -12,7 +12,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QHBoxLayout,
     QStackedWidget,
     QVBoxLayout,
@@ -236,14 +235,8 @@ class ResearcherPage(QWidget):
     def _export(self) -> None:
         ending = ".zip" if self.zipped.isChecked() else ""
         name = f"{self.study.currentData()}-bundle{ending}"
-        path, _ = QFileDialog.getSaveFileName(
-            self,
-            tr("A new folder or file for the bundle"),
-            str(Path.home() / name),
-            options=QFileDialog.Option.DontConfirmOverwrite,
-        )
-        if path:
-            self.export_to(Path(path))
+        if path := bits.ask_new_path(self, tr("A new folder or file for the bundle"), name):
+            self.export_to(path)
 
     def export_to(self, out: Path) -> None:
         """Ask for the chosen sessions as a bundle at `out`."""
@@ -259,11 +252,6 @@ class ResearcherPage(QWidget):
 
     def _keep(self) -> None:
         name = f"{self.study.currentData()}-results"
-        path, _ = QFileDialog.getSaveFileName(
-            self,
-            tr("A new folder for tables, figures and report"),
-            str(Path.home() / name),
-            options=QFileDialog.Option.DontConfirmOverwrite,
-        )
-        if path:
-            self.keep_requested.emit(Path(path))
+        title = tr("A new folder for tables, figures and report")
+        if path := bits.ask_new_path(self, title, name):
+            self.keep_requested.emit(path)
