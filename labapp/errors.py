@@ -21,7 +21,8 @@ LabappError                  what happened, what is safe, what to do next
 ├── AnnotationError          units, text, codes or a codebook cannot be read, written or used
 │   ├── AnnotationsBusy      another window holds the file
 │   └── ExchangeError        a file of another tool cannot be read, written or brought in
-├── TranscriptionError       speech cannot be written down: no engine, no model, no consent
+├── TranscriptionError       speech cannot be written down: no engine, no model
+│   └── NoConsent            ... because the participant did not agree
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
@@ -196,6 +197,10 @@ class ExchangeError(AnnotationError):
 
 
 class TranscriptionError(LabappError):
+    pass
+
+
+class NoConsent(TranscriptionError):
     pass
 
 

@@ -77,6 +77,16 @@ def user_stimuli() -> Path:
     return _user_data() / "stimuli"
 
 
+def speech_models() -> Path:
+    """Folder in which speech models are looked for; it need not exist.
+
+    $LABAPP_SPEECH, else in the user data folder.
+    """
+    if named := os.environ.get("LABAPP_SPEECH"):
+        return Path(named)
+    return _user_data() / "speech"
+
+
 def cache_root() -> Path:
     """Folder of what can be made again at any time: $LABAPP_CACHE, else the user cache folder."""
     if named := os.environ.get("LABAPP_CACHE"):

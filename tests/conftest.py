@@ -38,6 +38,8 @@ _MODELS = tempfile.TemporaryDirectory(prefix="labapp-tests-models-")
 os.environ["LABAPP_MODELS"] = _MODELS.name
 _STIMULI = tempfile.TemporaryDirectory(prefix="labapp-tests-stimuli-")
 os.environ["LABAPP_STIMULI"] = _STIMULI.name
+_SPEECH = tempfile.TemporaryDirectory(prefix="labapp-tests-speech-")
+os.environ["LABAPP_SPEECH"] = _SPEECH.name
 _PRIVATE = tempfile.TemporaryDirectory(prefix="labapp-tests-private-")
 os.environ["LABAPP_PRIVATE"] = _PRIVATE.name
 # Of the whole run: what one worker has painted, the other one need not paint again.

@@ -225,6 +225,7 @@ class _Bundled:
             texts_file.OPENED: _single,
             texts_file.PUT: _unit,
             texts_file.REDACTED: _id,
+            texts_file.RECOGNISED: _id,
         })  # fmt: skip
         redactions = {redaction.id: redaction for redaction in self.redactions}
         lines = []
@@ -239,7 +240,7 @@ class _Bundled:
                 if body["id"] not in redactions:
                     continue
                 body = body_of(redactions[body["id"]])
-            else:
+            elif line.kind == texts_file.OPENED:
                 body = self._opened(body)
             lines.append(line._replace(body=body))
         return lines

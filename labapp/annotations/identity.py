@@ -51,7 +51,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
     for audio in record.audio:
         if files.is_file(session / audio.file):
             try:
-                sound[audio.file] = sound_sha256(session / audio.file)
+                sound[audio.file] = cached_sha256(session / audio.file)
             except OSError as error:
                 raise AnnotationError(
                     f"{session / audio.file} cannot be read ({error.strerror or error}).",
@@ -86,7 +86,7 @@ def difference(
     return ""
 
 
-def sound_sha256(path: Path) -> str:
+def cached_sha256(path: Path) -> str:
     """SHA-256 of a file, kept in the cache folder for as long as its size and time stay the same.
 
     Raises OSError where it cannot be read.

@@ -55,6 +55,12 @@ class Unit:
     reaction_ms: int = 0
 
 
+Doubt = Literal["repeated", "unsure", "quiet"]
+"""Why a text that a recogniser wrote may be invented: it says the same again and again; it was not
+sure of its words; nobody is heard where words are."""
+DOUBTS: tuple[str, ...] = get_args(Doubt)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word of a text, when it was said, and how sure a recogniser was, from 0 to 1."""
@@ -83,6 +89,8 @@ class Text:
         Who wrote or corrected it last.
     reviewed : bool
         Whether a person has read it against the sound.
+    doubts : tuple of str
+        Of what a recogniser wrote, see `Doubt`; none of what a person wrote or corrected.
     """
 
     unit: str
@@ -91,6 +99,7 @@ class Text:
     origin: str = "hand"
     by: str = ""
     reviewed: bool = False
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,11 @@ SIMULATED = "simulated"
 """The rater whose marks are those of a simulated participant's words."""
 DETECTOR = "detector"
 """The origin of units that were made from the sound; and who made them, where nobody looked."""
+RECOGNISER = "recogniser"
+"""The origin of a text that a program wrote from the sound; and who wrote it."""
 KEPT = {
     DETECTOR: "units that were made from the sound, and that nobody looked through",
+    RECOGNISER: "text that a program wrote from the sound",
     MODERATOR: "what the moderator wrote down in the session",
     SIMULATED: "the codes of what simulated participants say",
 }
@@ -52,7 +55,7 @@ def rater_names(study: Path) -> dict[str, str]:
     return {path.stem.casefold(): path.stem for path in paths}
 
 
-def check_rater(name: str, study: Path | None = None, *, nobody: bool = False) -> str:
+def check_rater(name: str, study: Path | None = None, *, nobody: str = "") -> str:
     """A name that a rater can have.
 
     Parameters
@@ -61,8 +64,8 @@ def check_rater(name: str, study: Path | None = None, *, nobody: bool = False) -
         As it was given.
     study : Path, optional
         The study's folder: another rater of it may not have the same name in other letters.
-    nobody : bool
-        Whether it may be nobody's, but the detector's.
+    nobody : str
+        The name of a program that it may be, such as the detector's.
 
     Raises
     ------
@@ -74,7 +77,7 @@ def check_rater(name: str, study: Path | None = None, *, nobody: bool = False) -
             f"{name!r} is no name for a rater.",
             todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
-    if nobody and name == DETECTOR:
+    if nobody and name == nobody:
         return name
     if name.casefold() in KEPT:
         raise AnnotationError(

@@ -144,7 +144,7 @@ def _compact_texts(session: Path, by: str, redaction: str) -> int:
             last[(line.kind, str(line.body["unit"]))] = line
         elif line.kind == texts_file.REDACTED:
             last[(line.kind, str(line.body["id"]))] = line
-        elif line.kind in (texts_file.OPENED, TOMBSTONE, IMPORTED):
+        elif line.kind in (texts_file.OPENED, texts_file.RECOGNISED, TOMBSTONE, IMPORTED):
             last[(line.kind, str(line.seq))] = line
     shown = shown_texts(fold.texts, {u.id: u for u in units}, fold.ordered_redactions())
     kept: list[Line] = []

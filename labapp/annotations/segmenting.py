@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from labapp.annotations import store
@@ -17,11 +18,34 @@ from labapp.journal.record import Record
 from labapp.journal.rows import payloads
 
 
-def sound_of(record: Record) -> RecordedSound:
-    """The sound of a session on its clock."""
+def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> RecordedSound:
+    """The sound of a session on its clock; zeros where it is silenced."""
     sounds = (row for row in record.rows if row.kind.startswith("audio."))
     events = (payload for _, payload in payloads(sounds))
-    return RecordedSound(record.tree.open, events, record.rows[-1].t_ns)
+    return RecordedSound(record.tree.open, events, record.rows[-1].t_ns, silenced)
+
+
+def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
+    """Where somebody speaks in the sound of a session, in session time and its order.
+
+    Parameters
+    ----------
+    sound : RecordedSound
+        Also what is silenced in it is listened to.
+    pause_s : float
+        Speech of a file with a pause shorter than this, in s, is one stretch.
+    """
+    found: list[tuple[int, int]] = []
+    for span in sound.spans:
+        fit = sound.fit(span.file)
+        samples = sound.samples(span.file)
+        for begins, ends in joined(stretches(samples, fit.nominal_rate), pause_s):
+            t0_ns = max(span.t0_ns, fit.frame_to_ns(begins * fit.nominal_rate))
+            t1_ns = min(span.t1_ns, fit.frame_to_ns(ends * fit.nominal_rate))
+            t0_ns = max(t0_ns, found[-1][1] if found else 0)
+            if t0_ns < t1_ns:
+                found.append((t0_ns, t1_ns))
+    return found
 
 
 def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
@@ -56,17 +80,7 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
                 + (f" ({causes})." if causes else "."),
                 todo="Make its units by hand in the window, or import them.",
             )
-        units: list[Unit] = []
-        for span in sound.spans:
-            fit = sound.fit(span.file)
-            samples = sound.samples(span.file)
-            for begins, ends in joined(stretches(samples, fit.nominal_rate), pause_s):
-                t0_ns = max(span.t0_ns, fit.frame_to_ns(begins * fit.nominal_rate))
-                t1_ns = min(span.t1_ns, fit.frame_to_ns(ends * fit.nominal_rate))
-                t0_ns = max(t0_ns, units[-1].t1_ns if units else 0)
-                if t0_ns < t1_ns:
-                    units.append(Unit(new_id(), t0_ns, t1_ns, origin=DETECTOR))
-        return units
+        return [Unit(new_id(), *stretch, origin=DETECTOR) for stretch in voiced(sound, pause_s)]
     finally:
         sound.close()
 

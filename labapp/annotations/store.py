@@ -26,9 +26,11 @@ from labapp.annotations.moderator import MODERATOR_KINDS, moderator_marks
 from labapp.annotations.places import (
     ANNOTATIONS,
     CODEBOOKS,
+    DETECTOR,
     LINES,
     MODERATOR,
     RATERS,
+    RECOGNISER,
     SIMULATED,
     TRANSCRIPT,
     UNITS,
@@ -291,7 +293,7 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
         another session.
     """
     session = session.absolute()
-    check_rater(by, session.parent, nobody=True)
+    check_rater(by, session.parent, nobody=DETECTOR)
     record = _finished(session, record)
     identity, fold = identity_of(record, session), UnitsFold()
     path = annotations_folder(session) / UNITS
@@ -310,7 +312,7 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
 def open_texts(session: Path, by: str, *, record: Record | None = None) -> TextsFile:
     """Open the text of a session for work; as `open_units`."""
     session = session.absolute()
-    check_rater(by, session.parent)
+    check_rater(by, session.parent, nobody=RECOGNISER)
     record = _finished(session, record)
     identity, fold = identity_of(record, session), TextsFold(_simulated_texts(record))
     path = annotations_folder(session) / TRANSCRIPT

@@ -26,6 +26,7 @@ PUT = "text.put"
 REMOVED = "text.removed"
 REDACTED = "redact.put"
 UNREDACTED = "redact.removed"
+RECOGNISED = "recogniser.used"
 
 
 class TextsFold:
@@ -44,11 +45,14 @@ class TextsFold:
         By their ids.
     opened : mapping
         Which session they are of.
+    recognisers : dict of str to mapping
+        Programs that wrote texts, by their ids: engine, version, model, language and such.
     """
 
     def __init__(self, texts: Iterable[Text] = ()) -> None:
         self.texts = {text.unit: text for text in texts}
         self.redactions: dict[str, Redaction] = {}
+        self.recognisers: dict[str, Mapping[str, Any]] = {}
         self.opened: Mapping[str, Any] = {}
 
     def apply(self, line: Line) -> None:
@@ -64,6 +68,8 @@ class TextsFold:
             self.redactions[redaction.id] = redaction
         elif line.kind == UNREDACTED:
             self.redactions.pop(text_in(line.body, "id"), None)
+        elif line.kind == RECOGNISED:
+            self.recognisers[text_in(line.body, "id")] = line.body
         elif line.kind == OPENED:
             text_in(line.body, "by")
             self.opened = line.body
@@ -136,6 +142,17 @@ class TextsFile(EditedFile):
             [self._as_before(text.unit) for text in reversed(written)],
         )
         return written
+
+    def note_recogniser(self, facts: Mapping[str, Any]) -> None:
+        """Write down which program writes the texts that follow, where that is not said yet.
+
+        Parameters
+        ----------
+        facts : mapping of str to value
+            Its `id`, which no other has, and what else is to be known of it.
+        """
+        if dict(self._texts.recognisers.get(str(facts["id"]), {})) != dict(facts):
+            self._append([(RECOGNISED, facts)])
 
     def review(self, unit: str, reviewed: bool = True) -> Text:
         """Say that a person has read a text against the sound. Raises AnnotationError where the

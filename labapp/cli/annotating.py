@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from labapp.cli.options import Data, Json, session_path, study_folder
+from labapp.cli.options import Data, Json, session_or_study, session_path, study_folder
 from labapp.console import say, say_json, say_line
-from labapp.errors import LabappError, UsageError
+from labapp.errors import UsageError
 
 CodebookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")]
 By = Annotated[
@@ -40,7 +40,7 @@ def code_segment(
     from labapp.annotations.segmenting import segment_session
     from labapp.journal.opening import places
 
-    paths = [path for name in sessions for path in places(_session_or_study(name, data))]
+    paths = [path for name in sessions for path in places(session_or_study(name, data))]
     rows = []
     for path in paths:
         segmentation = segment_session(path, by, pause, freeze=freeze)
@@ -173,7 +173,7 @@ def code_verify(
     """
     from labapp.annotations.verifying import verify_annotations
 
-    report = verify_annotations(_session_or_study(name, data))
+    report = verify_annotations(session_or_study(name, data))
     if json_:
         say_json(report.to_json())
     else:
@@ -199,20 +199,6 @@ def code_status(
         return
     for line in table(rows):
         say_line(line)
-
-
-def _session_or_study(name: str, data: Path | None) -> Path:
-    try:
-        return session_path(name, data)
-    except LabappError:
-        try:
-            return study_folder(name, data)
-        except LabappError as error:
-            raise UsageError(
-                f"There is no session, bundle or study {name!r}.",
-                todo="`labapp sessions list` shows the sessions; folders may be given by their "
-                "paths.",
-            ) from error
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

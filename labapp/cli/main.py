@@ -55,6 +55,7 @@ from labapp.cli.replay import replay
 from labapp.cli.sessions import sessions_app
 from labapp.cli.stimuli import stimuli_app
 from labapp.cli.studies import studies_app
+from labapp.cli.transcribing import transcribe
 from labapp.console import say, say_json
 from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
@@ -77,6 +78,7 @@ app.add_typer(plugins_app, name="plugins")
 app.command("metrics")(metrics)
 app.command("plan")(plan)
 app.command("replay")(replay)
+app.command("transcribe")(transcribe)
 
 
 @app.command()
@@ -161,7 +163,7 @@ def demo(
 
 @app.command()
 def doctor(json_: Json = False) -> None:
-    """Check display, sound, processor, disk and fonts, and say what to do.
+    """Check display, sound, speech models, processor, disk and fonts, and say what to do.
 
     Example: labapp doctor
     """

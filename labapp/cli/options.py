@@ -11,7 +11,7 @@ import typer
 
 from labapp import access
 from labapp.console import say
-from labapp.errors import UsageError
+from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -214,6 +214,21 @@ def study_folder(study: str, data: Path | None) -> Path:
         f"There is no folder of sessions of a study {study!r}, here or in {root}.",
         todo="Give the study's id, or the folder that its sessions are in.",
     )
+
+
+def session_or_study(name: str, data: Path | None) -> Path:
+    """The folder of a session or a study, or a bundle. Raises UsageError."""
+    try:
+        return session_path(name, data)
+    except LabappError:
+        try:
+            return study_folder(name, data)
+        except LabappError as error:
+            raise UsageError(
+                f"There is no session, bundle or study {name!r}.",
+                todo="`labapp sessions list` shows the sessions; folders may be given by their "
+                "paths.",
+            ) from error
 
 
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:

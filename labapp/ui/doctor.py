@@ -65,6 +65,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
         _fonts,
         _microphone,
         _lsl,
+        _speech,
         _processor,
         lambda: _disk(resources.data_root(data)),
         lambda: _access(resources.data_root(data), resources.private_root()),
@@ -151,6 +152,27 @@ def _lsl() -> list[Check]:
         todo = f"Only for studies that send their events to other devices. {problem.todo}"
         return [Check("lsl", "note", problem.what, todo)]
     return [Check("lsl", "pass", "events can be sent to other devices")]
+
+
+def _speech() -> list[Check]:
+    """What could write down what was said: engines and models."""
+    from labapp.transcription.models import ENGINES, own_models, what_to_get
+
+    folder = resources.speech_models()
+    engines = [engine for engine in ENGINES.values() if engine.installed]
+    models = own_models()
+    usable = [model for model in models if model.engine.installed]
+    parts = [f"{engine.package} {engine.version}" for engine in engines] or ["no engine"]
+    parts += [f"{model.name} ({model.engine.package})" for model in models]
+    parts += [] if models else [f"no model in {folder}"]
+    if usable:
+        return [Check("speech", "pass", "; ".join(parts))]
+    todo = "Only to write down what was said (labapp transcribe). "
+    if not models:
+        todo += f"Put a model into {folder}. {what_to_get()} "
+    wanted = [model.engine for model in models] or ([] if engines else [ENGINES["whispercpp"]])
+    todo += " ".join(f"Install {engine.package}: {engine.install}" for engine in wanted[:1])
+    return [Check("speech", "note", "; ".join(parts), todo.strip())]
 
 
 def _processor() -> list[Check]:

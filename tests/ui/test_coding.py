@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 
 from labapp.annotations.codebook import read
-from labapp.annotations.store import annotations_of, open_units
+from labapp.annotations.store import annotations_of, open_texts, open_units
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.ui.replay.unit_rows import VEILED
@@ -223,6 +224,30 @@ def test_words_are_typed_in_place(open_desk: Desk, session: Path) -> None:
     assert texts[first].reviewed
     assert [word.text for word in texts[first].words] == SENTENCES[0].split()
     assert not len(desk.coding.marks)
+
+
+def test_what_a_model_may_have_invented_is_told_until_somebody_read_it(
+    open_desk: Desk, session: Path
+) -> None:
+    known = annotations_of(open_record(session)).texts
+    first = known[annotations_of(open_record(session)).segmentation.units[0].id]
+    with open_texts(session, "recogniser") as texts:
+        texts.put(replace(first, doubts=("repeated", "quiet")))
+    desk = open_desk()
+    assert "perhaps invented: the same again and again, words where nobody" in desk.coding.facts()
+    assert desk.units.rows[0].doubtful == frozenset(range(len(first.text.split())))
+    do(desk, "edit_text")
+    QTest.keyClick(desk.units.editor, Qt.Key.Key_Return)
+    desk.coding.step(-1)
+    assert "invented" not in desk.coding.facts()
+    assert len(desk.units.rows[0].doubtful) < len(first.text.split())
+    stored_text = annotations_of(open_record(session)).texts[first.unit]
+    assert (stored_text.text, stored_text.words) == (first.text, first.words)
+    assert (stored_text.origin, stored_text.by, stored_text.reviewed) == (
+        "recogniser",
+        "anna",
+        True,
+    )
 
 
 def test_codes_are_found_by_name(open_desk: Desk) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import struct
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
+from labapp.transcription import models
 from labapp.ui import display, doctor
 from labapp.ui.display import Display
 
@@ -30,3 +33,24 @@ def test_what_qt_says_of_screens_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
     names = {check.name for check in doctor._screens()}
     assert names == {"screen"}, "those of the offscreen platform"
+
+
+def test_what_can_write_down_speech_is_told_with_what_to_get(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LABAPP_SPEECH", str(tmp_path))
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
+    (check,) = doctor._speech()
+    assert (check.name, check.level, check.ok) == ("speech", "note", True)
+    assert check.found == f"no engine; no model in {tmp_path}"
+    assert 'python -m pip install "labapp[whispercpp]"' in check.todo
+    assert "ggml-small.bin of ggerganov/whisper.cpp" in check.todo
+    assert "German needs one without" in check.todo
+    (tmp_path / "ggml-tiny.bin").write_bytes(struct.pack("<4sI", b"lmgg", 51865))
+    (tmp_path / "notes.txt").write_text("mine")
+    (check,) = doctor._speech()
+    assert check.found == "no engine; ggml-tiny.bin (pywhispercpp)"
+    assert "Put a model" not in check.todo
+    monkeypatch.setattr(models, "find_spec", lambda name: object())
+    (check,) = doctor._speech()
+    assert (check.level, check.todo) == ("pass", "")

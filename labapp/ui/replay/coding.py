@@ -349,8 +349,14 @@ class Coding(CodingState):
         return recoding.disagreements(self.units, own, self.others, tiers)
 
     def set_text(self, unit: str, words: str) -> bool:
-        """Correct the words of a unit."""
-        text = corrected(self.text(unit), unit, words, self.request.rater)
+        """Correct the words of a unit; those that stay as they are were read by a person."""
+        before = self.text(unit)
+        if words == ("" if before is None else before.text):
+            if before is None or before.reviewed:
+                return True
+            text = replace(before, reviewed=True)
+        else:
+            text = corrected(before, unit, words, self.request.rater)
         try:
             self.files.put_texts(text)
         except LabappError as error:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labapp.annotations.codebook import Codebook
-from labapp.annotations.model import Mark, Text, Unit
+from labapp.annotations.model import Doubt, Mark, Text, Unit
 from labapp.replay.lanes import Lane
-from labapp.ui.language import counted, number, tr
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.replay.unit_rows import Chip, UnitRow
 
 SECOND_NS = 1_000_000_000
+DOUBTS: Mapping[Doubt, str] = {
+    "repeated": N_("the same again and again"),
+    "unsure": N_("half of the words are unsure"),
+    "quiet": N_("words where nobody is heard"),
+}
 DOUBTFUL = 0.5
 """Words of which a recogniser was less sure are dotted."""
 
@@ -70,14 +75,26 @@ def facts(unit: Unit, moves: DialMoves) -> str:
 
 
 def doubtful(text: Text | None) -> frozenset[int]:
-    """The places of words of which a recogniser was not sure."""
-    if text is None or len(text.words) != len(text.text.split()):
+    """The places of words of which a recogniser was not sure; all of a text that may be invented,
+    until a person has read it."""
+    if text is None:
+        return frozenset()
+    if text.doubts and not text.reviewed:
+        return frozenset(range(len(text.text.split())))
+    if len(text.words) != len(text.text.split()):
         return frozenset()
     return frozenset(
         place
         for place, word in enumerate(text.words)
         if word.probability is not None and word.probability < DOUBTFUL
     )
+
+
+def warning(text: Text | None) -> str:
+    """Why the text of a unit may be invented; empty where nothing says so, or a person read it."""
+    if text is None or not text.doubts or text.reviewed:
+        return ""
+    return tr("perhaps invented: {why}", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
 
 
 def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:

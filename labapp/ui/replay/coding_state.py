@@ -169,7 +169,11 @@ class CodingState(QObject):
 
     def facts(self) -> str:
         """What is known of the current unit without its outcome."""
-        return "" if self.current is None else coding_rows.facts(self.current, self.moves)
+        unit = self.current
+        if unit is None:
+            return ""
+        doubt = "" if self.veiled(unit) else coding_rows.warning(self.text(unit.id))
+        return " · ".join(filter(None, (coding_rows.facts(unit, self.moves), doubt)))
 
     def to_code(self) -> list[Unit]:
         """The participant's units, and where they were drawn, those of this rater alone."""

@@ -88,7 +88,7 @@ class UnitsList(QAbstractScrollArea):
     Signals
     -------
     chosen(str) : a unit was clicked: its id.
-    edited(str, str) : a unit has other words: its id and these.
+    edited(str, str) : a unit has other words, or its words were read: its id and these.
     edit_moved(int) : the words of the next (1) or previous (-1) unit are to be edited.
     edit_ended() : nothing is edited any more.
     play_toggled(), again() : keys of the player, pressed while words are typed.
@@ -224,15 +224,16 @@ class UnitsList(QAbstractScrollArea):
         self.edit_ended.emit()
 
     def _commit_and_move(self, step: int) -> None:
-        self._save_edit()
+        self._save_edit(step > 0)
         self.edit_moved.emit(step)
 
-    def _save_edit(self) -> None:
+    def _save_edit(self, read: bool = False) -> None:
+        """Tell what was typed; read: also where it is what stood there, which was read then."""
         unit = self._editing
         if unit is None or unit not in self._places:
             return
         text = " ".join(self.editor.toPlainText().split())
-        if text != self._rows[self._places[unit]].text:
+        if read or text != self._rows[self._places[unit]].text:
             self.edited.emit(unit, text)
 
     def _close_editor(self) -> None:

@@ -1,0 +1,366 @@
+"""Writing down what was said in a session: a stretch of voice after the other.
+
+The text of a unit is stored as soon as it is there, so that whatever ends the work, the next time
+it goes on. What a person wrote, corrected, read or redacted is never written over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from labapp.annotations import store
+from labapp.annotations.model import Redaction, Text, Unit, Word
+from labapp.annotations.places import DETECTOR, RECOGNISER
+from labapp.annotations.redaction import is_redacted
+from labapp.annotations.segmenting import segment_session, sound_of, voiced
+from labapp.annotations.texts import TextsFile
+from labapp.audio.recorded_sound import RecordedSound
+from labapp.audio.speech import PAUSE_S, joined
+from labapp.clock import NS
+from labapp.errors import NoConsent
+from labapp.journal.opening import open_record
+from labapp.journal.record import Record
+from labapp.transcription.doubts import doubts_of
+from labapp.transcription.recogniser import HeardWord, Recogniser
+
+PAD_NS = 200_000_000
+"""So much sound around a stretch of voice is heard with it: soft beginnings of words."""
+LONGEST_NS = 28 * NS
+"""Longer stretches are parted where they are softest: Whisper hears 30 s at once."""
+SHORTEST_NS = 200_000_000
+"""Shorter stretches are noises: a dial that clicks, a cough. No word is that short, and models make
+whole sentences of them."""
+_FRAME_NS = 20_000_000
+
+Stretch = tuple[int, int]
+Tell = Callable[[float, str], None]
+"""Told the share that is done, 0 to 1, and what is being done."""
+
+
+@dataclass(slots=True)
+class Transcription:
+    """What was done with a session.
+
+    Attributes
+    ----------
+    session : str
+        The name of its folder.
+    units : int
+        How many it has.
+    units_made : bool
+        Whether they were made from its sound just now.
+    written : int
+        Units that got a text, one without words too.
+    wordless : int
+        Those of them in which no word was recognised.
+    words : int
+        That were written.
+    doubtful : int
+        Texts that may be invented.
+    kept : int
+        Units that had a text before, which stayed.
+    silent : int
+        Units in which no voice is heard; they have no text.
+    outside_s : float
+        Voice outside of all units, in s, which nobody wrote down.
+    voice_s : float
+        Voice that was listened to, in s.
+    seconds : float
+        How long that took.
+    language : str
+        That was taken as spoken.
+    """
+
+    session: str
+    units: int = 0
+    units_made: bool = False
+    written: int = 0
+    wordless: int = 0
+    words: int = 0
+    doubtful: int = 0
+    kept: int = 0
+    silent: int = 0
+    outside_s: float = 0.0
+    voice_s: float = 0.0
+    seconds: float = 0.0
+    language: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        rounded = {
+            name: round(value, 3) for name, value in asdict(self).items() if name[-2:] == "_s"
+        }
+        return {**asdict(self), **rounded, "seconds": round(self.seconds, 3)}
+
+    def line(self) -> str:
+        """For people."""
+        parts = [f"{self.written} of {self.units} units written down ({self.words} words)"]
+        if self.units_made:
+            parts.append("units made from the sound, not frozen")
+        for count, what in (
+            (self.doubtful, "perhaps invented"),
+            (self.wordless, "without a word"),
+            (self.kept, "had text before"),
+            (self.silent, "without a voice"),
+        ):
+            if count:
+                parts.append(f"{count} {what}")
+        if self.outside_s >= 1:
+            parts.append(f"{self.outside_s:.0f} s of voice lie outside of units")
+        if self.voice_s:
+            parts.append(f"{self.voice_s:.1f} s of voice in {self.seconds:.1f} s")
+        return f"{self.session}: " + "; ".join(parts)
+
+
+def transcribe_session(
+    session: Path,
+    open_recogniser: Callable[[], Recogniser],
+    *,
+    language: str = "",
+    again: bool = False,
+    tell: Tell = lambda share, what: None,
+) -> Transcription:
+    """Write down what was said in a session, by a recogniser.
+
+    Parameters
+    ----------
+    session : Path
+        Its folder.
+    open_recogniser : callable
+        Gives the recogniser; called only where something is to be heard.
+    language : str
+        What is spoken; that of the session's texts where it is empty.
+    again : bool
+        Whether texts are written anew that a recogniser wrote and nobody read.
+    tell : callable
+        See `Tell`.
+
+    Raises
+    ------
+    NoConsent
+        The participant did not agree that what was said is written down.
+    TranscriptionError
+        The model does not know the language, or the engine failed.
+    AnnotationError
+        The session is recorded just now, its participant withdrew, it has no sound, or another
+        window has its text open.
+    """
+    record = open_record(session)
+    check_consent(record)
+    language = language or record.planned.language.partition("-")[0].casefold()
+    done = Transcription(str(record.name), language=language)
+    if not store.segmentation_of(record).units:
+        segment_session(session, DETECTOR)
+        done.units_made = True
+    units = store.segmentation_of(record).units
+    done.units = len(units)
+    with store.open_texts(session, RECOGNISER, record=record) as texts:
+        sound = sound_of(record, ((r.t0_ns, r.t1_ns) for r in texts.redactions))
+        try:
+            _Work(sound, texts, units, done, tell).run(open_recogniser, language, again)
+        finally:
+            sound.close()
+    return done
+
+
+def check_consent(record: Record) -> None:
+    """Raises NoConsent where the participant did not agree that what was said is written down."""
+    if not record.may("transcript"):
+        raise NoConsent(
+            f"The participant of {record.name} did not agree that what was said is written down.",
+            safe="Nobody listened to the sound, and nothing was written.",
+            todo="Code its units by ear.",
+        )
+
+
+class _Work:
+    def __init__(
+        self,
+        sound: RecordedSound,
+        texts: TextsFile,
+        units: Sequence[Unit],
+        done: Transcription,
+        tell: Tell,
+    ) -> None:
+        self._sound, self._texts, self._done, self._tell = sound, texts, done, tell
+        self._units = units
+        self._voiced = voiced(sound)
+        self._begins = [begins for begins, _ in self._voiced]
+        self._ends = [ends for _, ends in self._voiced]
+
+    def run(self, open_recogniser: Callable[[], Recogniser], language: str, again: bool) -> None:
+        done = self._done
+        waiting: list[tuple[Unit, list[Stretch]]] = []
+        for unit in self._units:
+            if not self._is_waiting(unit, again):
+                done.kept += 1
+            elif stretches := self._stretches(unit):
+                waiting.append((unit, stretches))
+            else:
+                done.silent += 1
+        done.outside_s = self._outside_ns() / NS
+        if not waiting:
+            return
+        self._tell(0.0, "opening the model")
+        recogniser = open_recogniser()
+        recogniser.check_language(language)
+        self._note(recogniser, language)
+        begun = perf_counter()
+        total = sum(_length(stretches) for _, stretches in waiting)
+        heard = 0
+        for unit, stretches in waiting:
+            words: list[Word] = []
+            for stretch in stretches:
+                self._tell(heard / total, f"{done.session}, {stretch[0] / NS:.0f} s")
+                words += self._hear(recogniser, unit, stretch, language)
+                heard += stretch[1] - stretch[0]
+            self._put(unit, words)
+            done.voice_s, done.seconds = heard / NS, perf_counter() - begun
+        self._tell(1.0, done.session)
+
+    def _is_waiting(self, unit: Unit, again: bool) -> bool:
+        text = self._texts.texts.get(unit.id)
+        if text is None:
+            return True
+        machine = text.by == text.origin == RECOGNISER and not text.reviewed
+        redacted = is_redacted(unit.t0_ns, unit.t1_ns, self._texts.redactions)
+        return again and machine and not redacted
+
+    def _within(self, t0_ns: int, t1_ns: int) -> Iterator[Stretch]:
+        """Voice in a stretch of session time, without what is redacted."""
+        first = bisect_right(self._ends, t0_ns)
+        for begins, ends in self._voiced[first : bisect_left(self._begins, t1_ns)]:
+            yield from _without((max(begins, t0_ns), min(ends, t1_ns)), self._texts.redactions)
+
+    def _stretches(self, unit: Unit) -> list[Stretch]:
+        """What is heard of a unit at a time."""
+        spoken = [(b / NS, e / NS) for b, e in self._within(unit.t0_ns, unit.t1_ns)]
+        together = [(round(b * NS), round(e * NS)) for b, e in joined(spoken, PAUSE_S)]
+        return [
+            piece
+            for stretch in together
+            if stretch[1] - stretch[0] >= SHORTEST_NS
+            for piece in self._pieces(stretch)
+        ]
+
+    def _pieces(self, stretch: Stretch) -> list[Stretch]:
+        """A stretch, parted where it is softest in its second half while it is too long."""
+        begins, ends = stretch
+        pieces = []
+        while ends - begins > LONGEST_NS:
+            middle = begins + LONGEST_NS // 2
+            samples = self._sound.read(middle, LONGEST_NS // 2 * self._sound.rate // NS)
+            frame = _FRAME_NS * self._sound.rate // NS
+            power = samples[: samples.size // frame * frame].astype(np.float32).reshape(-1, frame)
+            at = middle + (int(np.argmin((power**2).mean(axis=1))) * _FRAME_NS + _FRAME_NS // 2)
+            pieces.append((begins, at))
+            begins = at
+        return [*pieces, (begins, ends)]
+
+    def _hear(
+        self, recogniser: Recogniser, unit: Unit, stretch: Stretch, language: str
+    ) -> list[Word]:
+        before = max((end for end in self._ends_before(stretch[0])), default=0)
+        after = next((b for b in self._begins if b >= stretch[1]), stretch[1] + 2 * PAD_NS)
+        begins = max(0, stretch[0] - min(PAD_NS, (stretch[0] - before) // 2))
+        ends = stretch[1] + min(PAD_NS, (after - stretch[1]) // 2)
+        rate = self._sound.rate
+        samples = self._sound.read(begins, (ends - begins) * rate // NS)
+        if not samples.any():
+            return []
+        return [
+            _placed(word, begins, unit, self._texts.redactions)
+            for word in recogniser.hear(samples, rate, language)
+        ]
+
+    def _ends_before(self, t_ns: int) -> Sequence[int]:
+        last = bisect_right(self._ends, t_ns)
+        return self._ends[max(0, last - 1) : last]
+
+    def _put(self, unit: Unit, words: list[Word]) -> None:
+        redactions = [
+            r for r in self._texts.redactions if is_redacted(unit.t0_ns, unit.t1_ns, (r,))
+        ]
+        voice = list(self._within(unit.t0_ns, unit.t1_ns))
+        doubts = doubts_of(words, voice)
+        self._texts.put(
+            Text(unit.id, _sentence(words, redactions), tuple(words), RECOGNISER, doubts=doubts)
+        )
+        self._done.written += 1
+        self._done.words += len(words)
+        self._done.wordless += not words
+        self._done.doubtful += bool(doubts)
+
+    def _outside_ns(self) -> int:
+        covered = sum(_length(self._within(begins, ends)) for begins, ends in _union(self._units))
+        every = _length(self._within(0, max(self._ends, default=0)))
+        return every - covered
+
+    def _note(self, recogniser: Recogniser, language: str) -> None:
+        model = recogniser.model
+        facts: dict[str, Any] = {
+            "engine": recogniser.versions,
+            "model": model.name,
+            "sha256": model.sha256(),
+            "language": language,
+            "words": recogniser.words,
+        }
+        name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+        self._texts.note_recogniser({"id": name, **facts})
+
+
+def _placed(word: HeardWord, t0_ns: int, unit: Unit, redactions: Sequence[Redaction]) -> Word:
+    """A word in session time, within its unit, and beside what is redacted: it was heard where that
+    is silent, and engines place words roughly."""
+    begins = min(max(t0_ns + round(word.t0_s * NS), unit.t0_ns), unit.t1_ns)
+    ends = min(max(t0_ns + round(word.t1_s * NS), begins), unit.t1_ns)
+    for redaction in redactions:
+        if not is_redacted(begins, ends, (redaction,)):
+            continue
+        if begins + ends < redaction.t0_ns + redaction.t1_ns and redaction.t0_ns > unit.t0_ns:
+            begins, ends = min(begins, redaction.t0_ns - 1), redaction.t0_ns
+        else:
+            begins, ends = redaction.t1_ns, max(ends, redaction.t1_ns)
+    return Word(begins, ends, word.text, round(word.probability, 3))
+
+
+def _sentence(words: Sequence[Word], redactions: Sequence[Redaction]) -> str:
+    parts = [(word.t0_ns, 1, word.text) for word in words]
+    parts += [(redaction.t0_ns, 0, redaction.replacement) for redaction in redactions]
+    return " ".join(text for *_, text in sorted(parts, key=lambda part: part[:2]))
+
+
+def _without(stretch: Stretch, redactions: Sequence[Redaction]) -> Iterator[Stretch]:
+    """What is left of a stretch."""
+    begins, ends = stretch
+    for redaction in redactions:
+        if redaction.t0_ns < ends and begins < redaction.t1_ns:
+            if begins < redaction.t0_ns:
+                yield begins, redaction.t0_ns
+            begins = redaction.t1_ns
+    if begins < ends:
+        yield begins, ends
+
+
+def _union(units: Sequence[Unit]) -> list[Stretch]:
+    """The time that units cover, in stretches that do not overlap."""
+    covered: list[Stretch] = []
+    for unit in sorted(units, key=lambda unit: unit.t0_ns):
+        if covered and unit.t0_ns <= covered[-1][1]:
+            covered[-1] = (covered[-1][0], max(covered[-1][1], unit.t1_ns))
+        else:
+            covered.append((unit.t0_ns, unit.t1_ns))
+    return covered
+
+
+def _length(stretches: Sequence[Stretch] | Iterator[Stretch]) -> int:
+    return sum(ends - begins for begins, ends in stretches)
