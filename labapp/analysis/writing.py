@@ -15,6 +15,7 @@ from labapp.analysis.folding.snapshots import NAME as SNAPSHOTS
 from labapp.analysis.snapshots import recorded
 from labapp.analysis.statistics_columns import STATISTICS
 from labapp.analysis.tables import Tables, typed
+from labapp.analysis.talk_times import TALK_TIMES, TALK_TIMES_TABLE, talk_times
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, reports
 from labapp.analysis.writing_snapshots import write_snapshots
@@ -125,7 +126,12 @@ def _to_csv(frame: pd.DataFrame, path: Path) -> None:
 def derived_columns() -> dict[str, Columns]:
     """Their columns, by name."""
     own = {name: columns for report in reports() for name, columns in report.tables.items()}
-    return {STATISTICS_TABLE: STATISTICS, CODE_COUNTS_TABLE: CODE_COUNTS, **own}
+    return {
+        STATISTICS_TABLE: STATISTICS,
+        CODE_COUNTS_TABLE: CODE_COUNTS,
+        TALK_TIMES_TABLE: TALK_TIMES,
+        **own,
+    }
 
 
 def statistics(findings: Findings) -> pd.DataFrame:
@@ -141,6 +147,7 @@ def derived(findings: Findings) -> dict[str, pd.DataFrame]:
     frames = {
         STATISTICS_TABLE: statistics(findings),
         CODE_COUNTS_TABLE: code_counts(findings.counted),
+        TALK_TIMES_TABLE: talk_times(findings.counted),
     }
     for report, results in findings.of.items():
         frames.update(report.frames(results))
