@@ -40,6 +40,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from labapp.messages import Message
+
+NOTHING_CHANGED = Message("nothing_changed")
+
 
 @dataclass(frozen=True, order=True)
 class Fault:
@@ -83,7 +87,7 @@ class LabappError(Exception):
         self,
         what: str,
         *,
-        safe: str = "Nothing was changed.",
+        safe: str = NOTHING_CHANGED,
         todo: str = "",
         faults: Sequence[Fault] = (),
     ) -> None:

@@ -28,6 +28,7 @@ from labapp.annotations.lines import (
     parse,
 )
 from labapp.errors import AnnotationError, AnnotationsBusy
+from labapp.messages import Message
 from labapp.reading import files
 
 SYNC_S = 0.15
@@ -298,8 +299,7 @@ def _locked(path: Path) -> _Held:
         lock.acquire()
     except Timeout as error:
         raise AnnotationsBusy(
-            f"{path} is open in another window.",
-            todo="Close that window first. Two would write over each other's work.",
+            Message("annotations_busy", file=str(path)), todo=Message("annotations_busy_todo")
         ) from error
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -327,9 +327,11 @@ def _unreadable(path: Path, error: OSError) -> AnnotationError:
 
 def _unwritable(path: Path, error: OSError) -> AnnotationError:
     full = error.errno == errno.ENOSPC
-    what = "The disk is full" if full else f"It cannot be written ({error.strerror or error})"
+    why = str(error.strerror or error)
     return AnnotationError(
-        f"{what}: {path}.",
-        safe="Everything before it is stored.",
-        todo="Make room on this disk." if full else "See that you may write to this folder.",
+        Message("annotations_disk_full", file=str(path))
+        if full
+        else Message("annotations_unwritable", file=str(path), why=why),
+        safe=Message("annotations_safe"),
+        todo=Message("disk_make_room") if full else Message("folder_see_rights"),
     )

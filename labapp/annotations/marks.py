@@ -35,6 +35,7 @@ from labapp.annotations.model import (
     Status,
 )
 from labapp.errors import AnnotationError
+from labapp.messages import Message
 
 OPENED = "set.opened"
 PUT = "mark.put"
@@ -283,7 +284,7 @@ class MarksFile(EditedFile):
         """Take a mark back. Raises AnnotationError where there is none of that id."""
         mark = self.get(mark_id)
         if mark is None:
-            raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
+            raise AnnotationError(Message("mark_unknown", rater=self.rater, mark=repr(mark_id)))
         self._refuse_round(mark.round)
         self._do([_removal(mark_id)], [_putting(mark)])
 
@@ -314,7 +315,9 @@ class MarksFile(EditedFile):
             for mark_id in removed:
                 mark = self.get(mark_id)
                 if mark is None:
-                    raise AnnotationError(f"{self.rater} gave no mark {mark_id!r}.")
+                    raise AnnotationError(
+                        Message("mark_unknown", rater=self.rater, mark=repr(mark_id))
+                    )
                 self._refuse_round(mark.round)
                 self._stage([_removal(mark_id, IMPORTED)], entries)
                 inverse.insert(0, _putting(mark))
@@ -362,24 +365,26 @@ class MarksFile(EditedFile):
         """The tier of a mark. Raises AnnotationError where there can be no such mark."""
         code = self.codebook.code(mark.code)
         tier = self.codebook.tier(mark.tier)
-        what = ""
+        why: Message | None = None
+        of = {"code": repr(mark.code), "tier": repr(mark.tier)}
         if code is None:
-            what = f"there is no code {mark.code!r} in the codebook {self.codebook.id}"
+            why = Message("code_unknown", code=of["code"], codebook=self.codebook.id)
         elif tier is None or code.tier != tier.name:
-            what = f"the code {mark.code!r} is of the tier {code.tier!r}, not of {mark.tier!r}"
+            why = Message("code_of_another_tier", **of, other=repr(code.tier))
         elif code.retired:
-            what = f"the code {mark.code!r} is not given any more ({code.retired})"
+            why = Message("code_retired", code=of["code"], why=code.retired)
         elif tier.on == "units" and mark.unit not in self._units:
-            what = f"codes of the tier {tier.name!r} are given to units, and this is none"
+            why = Message("code_for_units", tier=of["tier"])
         elif tier.on == "spans" and mark.unit is not None:
-            what = f"codes of the tier {tier.name!r} are given to spans, not to units"
+            why = Message("code_for_spans", tier=of["tier"])
         elif tier.on == "spans" and not _fits(mark, code.kind):
-            what = f"a {code.kind} cannot go from {mark.t0_ns} to {mark.t1_ns} ns"
+            ends = {"begin": mark.t0_ns / 1e9, "end": mark.t1_ns / 1e9}
+            why = Message("span_empty" if code.kind == "span" else "point_long", **ends)
         elif mark.value is not None and mark.value not in tier.values:
-            allowed = ", ".join(map(str, tier.values)) or "none"
-            what = f"the tier {tier.name!r} has no value {mark.value} (allowed: {allowed})"
-        if what or tier is None:
-            raise AnnotationError(f"This cannot be coded: {what}.")
+            allowed = ", ".join(map(str, tier.values)) or "–"
+            why = Message("value_unknown", tier=of["tier"], value=mark.value, allowed=allowed)
+        if why is not None or tier is None:
+            raise AnnotationError(Message("cannot_be_coded", why=why or ""))
         return tier
 
     def _displaced(self, mark: Mark) -> Iterator[tuple[Mark, list[Mark]]]:
@@ -434,9 +439,8 @@ class MarksFile(EditedFile):
     def _refuse_round(self, round_: str) -> None:
         if self._marks.statuses.get(round_) == "locked":
             raise AnnotationError(
-                f"The marks of {self.rater} in the round {round_} are locked: agreement was "
-                "computed from them.",
-                todo="What was settled afterwards is coded in the round reconciled.",
+                Message("marks_locked", rater=self.rater, round=round_),
+                todo=Message("marks_locked_todo"),
             )
 
     def _changed(self) -> None:

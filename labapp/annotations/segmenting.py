@@ -16,6 +16,7 @@ from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
+from labapp.messages import Message
 
 
 def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> RecordedSound:
@@ -110,14 +111,13 @@ def segment_session(
     present = store.segmentation_of(record).units
     if present and not freeze:
         raise AnnotationError(
-            f"{record.name} has {len(present)} units already.",
-            todo="Change them in the window, or freeze them with --freeze.",
+            Message("units_there", session=str(record.name), n=len(present)),
+            todo=Message("units_there_todo"),
         )
     units = [] if present else segment(record, pause_s)
     if not present and not units:
         raise AnnotationError(
-            f"No speech was heard in {record.name}.",
-            todo="Listen to it (`labapp replay`), and make its units by hand.",
+            Message("no_speech", session=str(record.name)), todo=Message("no_speech_todo")
         )
     with store.open_units(session, by, record=record) as file:
         if not file.units:

@@ -17,6 +17,7 @@ from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
 from labapp.errors import AnnotationError
+from labapp.messages import Message
 
 SETTLEMENTS = "settlements.jsonl"
 OPENED = "settlements.opened"
@@ -250,7 +251,7 @@ class SettlementsFile(EditedFile):
         reason = " ".join(reason.split())
         if not reason:
             raise AnnotationError(
-                "What is settled has a reason.", todo="Say in a few words why, with --reason."
+                Message("settled_without_reason"), todo=Message("settled_without_reason_todo")
             )
         before = disagreement.settlement
         name = new_id() if before is None else before.id
@@ -279,7 +280,7 @@ class SettlementsFile(EditedFile):
         """Take back what was settled. Raises AnnotationError where there is nothing of that id."""
         before = self._settled.settlements.get(settlement_id)
         if before is None:
-            raise AnnotationError(f"Nothing is settled under {settlement_id!r}.")
+            raise AnnotationError(Message("settlement_unknown", settlement=repr(settlement_id)))
         self._do([(REMOVED, {"id": settlement_id})], [(PUT, _body(before))])
 
 

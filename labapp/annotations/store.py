@@ -52,6 +52,7 @@ from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.journal.rows import payloads
 from labapp.journal.tree import FolderTree, Tree
+from labapp.messages import Message
 
 File = TypeVar("File", bound=EditedFile)
 
@@ -363,17 +364,17 @@ def _finished(session: Path, record: Record | None) -> Record:
     record = record or open_record(session)
     if record.kind != "session":
         raise AnnotationError(
-            f"{session} is a bundle: what was exported is not written to.",
-            todo="Code the session in the study's folder, and export it again.",
+            Message("coding_bundle", session=str(session)), todo=Message("coding_bundle_todo")
         )
     if record.running:
         raise AnnotationError(
-            f"{record.name} is being recorded.", todo="Code it once the session is over."
+            Message("coding_recorded", session=str(record.name)),
+            todo=Message("coding_recorded_todo"),
         )
     if record.withdrawn:
         raise AnnotationError(
-            f"The participant of {record.name} withdrew: it is not coded any more.",
-            todo="Where the data are to go, `labapp sessions withdraw` deletes them.",
+            Message("coding_withdrawn", session=str(record.name)),
+            todo=Message("coding_withdrawn_todo"),
         )
     return record
 

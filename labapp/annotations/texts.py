@@ -20,6 +20,7 @@ from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Text
 from labapp.errors import AnnotationError
+from labapp.messages import Message
 
 OPENED = "texts.opened"
 PUT = "text.put"
@@ -131,10 +132,7 @@ class TextsFile(EditedFile):
         AnnotationError, also where the participant did not agree that what was said is written
         down."""
         if not self.allowed:
-            raise AnnotationError(
-                "The participant did not agree that what was said is written down.",
-                todo="Code the units by ear.",
-            )
+            raise AnnotationError(Message("text_not_agreed"), todo=Message("text_not_agreed_todo"))
         written = tuple(replace(text, by=self.by) for text in texts)
         about = [] if source is None else [(IMPORTED, dict(source))]
         self._do(
@@ -160,7 +158,7 @@ class TextsFile(EditedFile):
         text = self._texts.texts.get(unit)
         if text is None:
             raise AnnotationError(
-                f"The unit {unit!r} has no text that could be read.", todo="Write it first."
+                Message("text_unwritten", unit=repr(unit)), todo=Message("text_unwritten_todo")
             )
         return self.put(replace(text, reviewed=reviewed))
 
@@ -168,7 +166,7 @@ class TextsFile(EditedFile):
         """Let neither sound nor words of a stretch leave the lab. Raises AnnotationError."""
         if not 0 <= redaction.t0_ns < redaction.t1_ns:
             raise AnnotationError(
-                "What is redacted has a length.", todo="Let its end come behind its beginning."
+                Message("redaction_empty"), todo=Message("end_before_beginning_todo")
             )
         before = self._texts.redactions.get(redaction.id)
         inverse: Entry = (UNREDACTED, {"id": redaction.id})
@@ -180,7 +178,7 @@ class TextsFile(EditedFile):
         """Take a redaction back. Raises AnnotationError where there is none of that id."""
         before = self._texts.redactions.get(redaction_id)
         if before is None:
-            raise AnnotationError(f"There is no redaction {redaction_id!r}.")
+            raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
         self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
 
     def _as_before(self, unit: str) -> Entry:

@@ -28,6 +28,7 @@ from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Proposal, Segmentation, Unit
 from labapp.annotations.places import DETECTOR
 from labapp.errors import AnnotationError
+from labapp.messages import Message
 
 OPENED = "units.opened"
 PUT = "unit.put"
@@ -230,7 +231,7 @@ class UnitsFile(EditedFile):
         """
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:
-            raise AnnotationError("A unit can be split only between its beginning and its end.")
+            raise AnnotationError(Message("unit_split_outside"))
         first = replace(unit, id=new_id(), t1_ns=at_ns, origin="hand")
         second = replace(unit, id=new_id(), t0_ns=at_ns, origin="hand")
         self._change("split", (unit_id,), (first, second))
@@ -240,11 +241,10 @@ class UnitsFile(EditedFile):
         """Make one unit of two; of frozen ones this is a proposal. Raises AnnotationError."""
         first, second = self._unit(first_id), self._unit(second_id)
         if first_id == second_id:
-            raise AnnotationError("A unit cannot be merged with itself.")
+            raise AnnotationError(Message("unit_merged_with_itself"))
         if first.speaker != second.speaker:
             raise AnnotationError(
-                "Units of two speakers cannot be merged.",
-                todo="Give both the same speaker first, if it is the same person.",
+                Message("unit_merged_speakers"), todo=Message("unit_merged_speakers_todo")
             )
         begin, end = min(first.t0_ns, second.t0_ns), max(first.t1_ns, second.t1_ns)
         unit = Unit(new_id(), begin, end, first.speaker, "hand")
@@ -274,8 +274,7 @@ class UnitsFile(EditedFile):
             return
         if not self._units.units:
             raise AnnotationError(
-                "There are no units that could be frozen.",
-                todo="Make them first: `labapp code segment`, or by hand in the window.",
+                Message("units_none_to_freeze"), todo=Message("units_none_to_freeze_todo")
             )
         self._append([(FROZEN, {"frozen": True, "by": self.by})])
         self._undo.clear()
@@ -312,7 +311,8 @@ class UnitsFile(EditedFile):
         proposal = self._units.proposals.get(proposal_id)
         if proposal is None:
             raise AnnotationError(
-                f"No proposal {proposal_id!r} waits.", todo="It may be settled already."
+                Message("proposal_unknown", proposal=repr(proposal_id)),
+                todo=Message("proposal_unknown_todo"),
             )
         entries: list[Entry] = []
         if accept:
@@ -353,25 +353,25 @@ class UnitsFile(EditedFile):
         for unit in put:
             if not 0 <= unit.t0_ns < unit.t1_ns:
                 raise AnnotationError(
-                    f"A unit cannot go from {unit.t0_ns} to {unit.t1_ns} ns.",
-                    todo="Let its end come behind its beginning.",
+                    Message("unit_empty", begin=unit.t0_ns / 1e9, end=unit.t1_ns / 1e9),
+                    todo=Message("end_before_beginning_todo"),
                 )
             if unit.id in self._units.gone:
-                raise AnnotationError(f"The id {unit.id!r} was a unit's before; take another one.")
+                raise AnnotationError(Message("unit_id_used", unit=repr(unit.id)))
         by_speaker: dict[str, list[Unit]] = {}
         for unit in sorted((*others, *put), key=lambda u: (u.t0_ns, u.t1_ns)):
             same = by_speaker.setdefault(unit.speaker, [])
             if same and unit.t0_ns < same[-1].t1_ns and {unit.id, same[-1].id} & changed:
                 raise AnnotationError(
-                    f"Two units of the {unit.speaker} would overlap at {unit.t0_ns / 1e9:.2f} s.",
-                    todo="Move a boundary, merge them, or give one of them another speaker.",
+                    Message("units_overlap", at=unit.t0_ns / 1e9),
+                    todo=Message("units_overlap_todo"),
                 )
             same.append(unit)
 
     def _unit(self, unit_id: str) -> Unit:
         unit = self._units.units.get(unit_id)
         if unit is None:
-            raise AnnotationError(f"There is no unit {unit_id!r} (any more).")
+            raise AnnotationError(Message("unit_unknown", unit=repr(unit_id)))
         return unit
 
     def _changed(self) -> None:

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from labapp import resources, translations
+from labapp.errors import LabappError
 from labapp.messages import Message
 from labapp.translations import fields
 
@@ -97,6 +98,12 @@ def translate_message(text: str) -> str:
     if not isinstance(text, Message):
         return tr(text)
     return tr(text.form, **{name: _translated(value) for name, value in text.values.items()})
+
+
+def in_words(error: LabappError) -> str:
+    """What happened, what is safe, and what to do."""
+    parts = (error.what, error.safe, error.todo)
+    return " ".join(translate_message(part) for part in parts if part)
 
 
 def _translated(value: object) -> str:

@@ -154,9 +154,9 @@ def test_marks_stand_where_their_units_stand(frozen: Path, book: Codebook) -> No
         (Mark("1", "", "strategy", "explore", NS, 2 * NS), "are given to units"),
         (Mark("1", "", "strategy", "explore", NS, 2 * NS, "z"), "are given to units"),
         (Mark("1", "", "moment", "frustrated", NS, 2 * NS, "a"), "are given to spans"),
-        (Mark("1", "", "moment", "frustrated", NS, NS), "a span cannot go"),
-        (Mark("1", "", "moment", "insight", NS, 2 * NS), "a point cannot go"),
-        (Mark("1", "", "moment", "insight", -1, -1), "a point cannot go"),
+        (Mark("1", "", "moment", "frustrated", NS, NS), "a span cannot begin"),
+        (Mark("1", "", "moment", "insight", NS, 2 * NS), "a point cannot begin"),
+        (Mark("1", "", "moment", "insight", -1, -1), "a point cannot begin"),
         (Mark("1", "", "strategy", "goal", NS, 2 * NS, "a", 1), "has no value 1"),
     ],
 )

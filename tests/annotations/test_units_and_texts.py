@@ -151,8 +151,8 @@ def test_whoever_froze_them_settles(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("act", "why"),
     [
-        (lambda file: file.put(Unit("x", 5, 5)), "cannot go from 5 to 5"),
-        (lambda file: file.put(Unit("x", -1, 5)), "cannot go from -1"),
+        (lambda file: file.put(Unit("x", 5, 5)), "cannot begin at 5e-09 s and end at 5e-09 s"),
+        (lambda file: file.put(Unit("x", -1, 5)), "cannot begin at -1e-09 s"),
         (lambda file: file.put(Unit("x", 5, 15)), "would overlap"),
         (lambda file: file.split("a", 0), "between its beginning and its end"),
         (lambda file: file.split("a", 10), "between its beginning and its end"),

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from labapp.errors import LabappError
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.choices import Interrupted
 from labapp.ui.theme import Palette
@@ -99,8 +99,11 @@ class ErrorBanner(_Band):
         self.dismiss.clicked.connect(self.hide)
 
     def show_error(self, error: LabappError) -> None:
-        bits.set_text(self.title, error.what)
-        bits.set_text(self.text, " ".join(part for part in (error.safe, error.todo) if part))
+        bits.set_text(self.title, translate_message(error.what))
+        bits.set_text(
+            self.text,
+            " ".join(translate_message(part) for part in (error.safe, error.todo) if part),
+        )
         self.show()
 
 

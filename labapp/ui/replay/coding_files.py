@@ -282,17 +282,19 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook:
     books = codebooks.codebooks_of(study)
     if not books:
         raise AnnotationError(
-            f"{study} has no codebook.",
-            todo="Write codebook.yaml there; `labapp code schema` prints what it may hold.",
+            tr("{study} has no codebook.", study=study),
+            todo=tr("Write codebook.yaml there; `labapp code schema` prints what it may hold."),
         )
     names = ", ".join(book.id for book in books)
     if not wanted and len(books) > 1:
         raise AnnotationError(
-            f"This study has several codebooks: {names}.", todo="Name one with --codebook."
+            tr("This study has several codebooks: {names}.", names=names),
+            todo=tr("Name one with --codebook."),
         )
     named = [book for book in books if not wanted or book.id == wanted]
     if not named:
         raise AnnotationError(
-            f"There is no codebook {wanted!r}.", todo=f"Take one of these: {names}."
+            tr("There is no codebook {name}.", name=repr(wanted)),
+            todo=tr("Take one of these: {names}.", names=names),
         )
     return named[0]

@@ -45,7 +45,9 @@ def path_of(study: Path, codebook: Codebook) -> Path:
         for path in sorted(study.glob(pattern)):
             if codebooks.read(path).id == codebook.id:
                 return path
-    raise AnnotationError(f"The codebook {codebook.id!r} is not in {study} any more.")
+    raise AnnotationError(
+        tr("The codebook {name} is not in {study} any more.", name=repr(codebook.id), study=study)
+    )
 
 
 def free_key(codebook: Codebook, tier: str, name: str) -> str:
@@ -85,7 +87,7 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
     try:
         content = files.content(path, codebooks.LARGEST).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise AnnotationError(f"{path} cannot be read ({error}).") from error
+        raise AnnotationError(tr("{path} cannot be read ({why}).", path=path, why=error)) from error
     taken = [code.colour for code in codebook.codes if code.tier == tier]
     colour = str(min(COLOURS, key=taken.count))
     key = free_key(codebook, tier, name)
@@ -146,6 +148,6 @@ def _replace(path: Path, content: bytes) -> None:
         durable.sync_folder(path.parent)
     except OSError as error:
         raise AnnotationError(
-            f"{path} could not be changed ({error.strerror or error}).",
-            todo="Make room, or see that you may write there.",
+            tr("{path} could not be changed ({why}).", path=path, why=error.strerror or error),
+            todo=tr("Make room, or see that you may write there."),
         ) from error

@@ -13,7 +13,7 @@ from labapp.annotations.model import SessionAnnotations
 from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
-from labapp.ui.language import tr
+from labapp.ui.language import in_words, tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
 
@@ -135,7 +135,7 @@ def _opened(record: Record) -> OpenedSession:
         notices.extend(annotations.remarks)
     except LabappError as error:
         annotations = SessionAnnotations(str(record.name))
-        notices.append(f"{error.what} {error.todo}")
+        notices.append(in_words(error))
     # What is redacted is heard by nobody who sits around the table, and drawn as silence.
     sound = SessionSound(record, [(r.t0_ns, r.t1_ns) for r in annotations.redactions])
     player = SoundPlayer(sound, DEFAULT if sound.spans else None)

@@ -14,7 +14,7 @@ from labapp.clock import NS
 from labapp.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.replay.lanes import next_after, previous_before
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import in_words, tr
 from labapp.ui.moderator import bits, style
 from labapp.ui.replay import remembered
 from labapp.ui.replay.controller import (
@@ -413,11 +413,6 @@ class ReplayWindow(QWidget):
             from labapp.console import say
 
             say(str(error), err=True)
-
-
-def in_words(error: LabappError) -> str:
-    """What happened, what is safe, and what to do."""
-    return " ".join(filter(None, (error.what, error.safe, error.todo)))
 
 
 def is_dark(choice: str) -> bool:

@@ -14,7 +14,7 @@ from labapp.annotations.status import RaterProgress, SessionProgress
 from labapp.errors import LabappError
 from labapp.journal.sessions import SessionSummary
 from labapp.reading.values import json_value
-from labapp.ui.language import tr
+from labapp.ui.language import in_words, tr
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
@@ -244,7 +244,7 @@ class CodingWork(QObject):
             return ()
 
     def _tell(self, error: LabappError) -> None:
-        self.page.set_about("\n".join(filter(None, (error.what, error.todo))), "alarm")
+        self.page.set_about(in_words(error), "alarm")
 
     def _folder(self) -> Path | None:
         own = (session.path.parent for session in self._sessions if session.study == self._study)
