@@ -72,7 +72,7 @@ def train(
     made = TrainingRecord(
         recipe_sha256=recipe.digest,
         phases={phase.name: phase.steps for phase in phases},
-        seconds=round(seconds, 1),
+        seconds=round(seconds, 3),
         threads=threads,
         versions={**versions(), "captum": metadata.version("captum")},
     )

@@ -231,6 +231,29 @@ def test_a_second_rater_goes_through_the_drawn_stretches_alone(
     assert [row.unit for row in training.units.rows] == [units[0]]
 
 
+def test_in_training_it_is_told_how_far_raters_agree_so_far(open_desk: Desk, qtbot) -> None:
+    anna = open_desk(round="training")
+    for key in "eg":
+        press(anna, key)
+        anna.coding.step(1)
+    assert not anna.coding.agreement
+    assert not anna.bar.agreement.isVisibleTo(anna.bar)
+    anna.coding.close()
+    ben = open_desk("ben", round="training")
+    press(ben, "e")
+    ben.coding.step(1)
+    press(ben, "e")
+    qtbot.waitUntil(lambda: bool(ben.coding.agreement))
+    (strategy,) = ben.coding.agreement
+    assert (strategy.raters, strategy.result.n_comparable) == (("anna", "ben"), 2)
+    assert strategy.result.value == 0
+    assert ben.bar.agreement.full() == "agreement so far 0.00"
+    assert "Cohen's kappa 0.00, 2 compared, anna, ben" in ben.bar.agreement.toolTip()
+    ben.coding.close()
+    independent = open_desk("cleo")
+    assert not independent.coding.agreement
+
+
 def test_a_coding_that_begins_at_a_time_begins_with_the_unit_there(open_desk: Desk) -> None:
     coding = open_desk().coding
     units = coding.units

@@ -41,6 +41,7 @@ class Coding(CodingState):
         self._done: list[str] = []
         self._undone: list[str] = []
         self.segmenting = Segmenting(self)
+        self.agreement = files.agreement()
         self._saved = QTimer(self)
         self._saved.setInterval(SAVED_MS)
         self._saved.timeout.connect(self._look_saved)
@@ -234,6 +235,7 @@ class Coding(CodingState):
             self.said.emit(tr("Not saved: {why}", why=self.files.problem))
         if self.saved:
             self._saved.stop()
+            self.agreement = self.files.agreement()
             self.state_changed.emit()
 
     def take_last(self) -> None:

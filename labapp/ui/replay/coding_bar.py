@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from labapp.annotations.reliability.so_far import SoFar
 from labapp.ui import theme
-from labapp.ui.language import N_, counted, tr
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.header import Chip
@@ -38,14 +39,15 @@ class CodingBar(QWidget):
     def __init__(self, coding: Coding) -> None:
         super().__init__()
         self._coding = coding
-        self.rater, self.hidden, self.codebook, self.progress, self.mode = (
-            _chip() for _ in range(5)
+        self.rater, self.hidden, self.codebook, self.progress, self.mode, self.agreement = (
+            _chip() for _ in range(6)
         )
         self.saved = bits.label(role="caption")
         self.search = Button(tr("Find"), "chip")
         self.done = Button(tr("Done…"), "compact")
         row = bits.row(self, theme.SPACE_S)
-        for chip in (self.rater, self.mode, self.hidden, self.codebook, self.progress):
+        chips = (self.rater, self.mode, self.hidden, self.codebook, self.progress, self.agreement)
+        for chip in chips:
             row.addWidget(chip)
         row.addWidget(self.done)  # not in the corner, where the window is closed
         row.addSpacing(theme.SPACE_M)
@@ -78,6 +80,7 @@ class CodingBar(QWidget):
         self.progress.set_full(tr("{n} of {of} units", n=coded, of=of))
         self.mode.set_full(self._mode())
         self.mode.setVisible(bool(self.mode.full()))
+        self._show_agreement()
         bits.set_text(self.saved, self._saved())
         bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
         draft = coding.status == "draft"
@@ -97,6 +100,28 @@ class CodingBar(QWidget):
             n = coding.files.proposals
             return counted(n, "{n} change proposed", "{n} changes proposed")
         return ""
+
+    def _show_agreement(self) -> None:
+        """Of the active tier; of every tier beside it."""
+        coding = self._coding
+        here = next((each for each in coding.agreement if each.tier.name == coding.tier), None)
+        self.agreement.setVisible(here is not None)
+        if here is not None:
+            self.agreement.set_full(tr("agreement so far {value}", value=_value(here)))
+        lines = [tr("For learning the codebook, not to be reported.")]
+        lines += [
+            tr(
+                "{tier}: {measure} {value}, {n} compared, {raters}",
+                tier=each.tier.title,
+                measure=each.result.measure,
+                value=_value(each),
+                n=each.result.n_comparable,
+                raters=", ".join(each.raters),
+            )
+            + (f" ({each.result.reason})" if each.result.reason else "")
+            for each in coding.agreement
+        ]
+        self.agreement.setToolTip("\n".join(lines))
 
     def _saved(self) -> str:
         coding = self._coding
@@ -121,6 +146,11 @@ def hidden_tip(blind: frozenset[str]) -> str:
     """What a rater is not shown, by its names."""
     names = [tr(text) for name, text in BLINDING_NAMES.items() if name in blind]
     return tr("Hidden: {what}", what=", ".join(names)) if names else ""
+
+
+def _value(agreement: SoFar) -> str:
+    value = agreement.result.value
+    return "–" if value is None else number(f"{value:.2f}")
 
 
 def _chip() -> Chip:

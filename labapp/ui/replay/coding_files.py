@@ -17,6 +17,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
 from labapp.annotations.redaction import shown_texts
+from labapp.annotations.reliability.so_far import SoFar, agreement_so_far
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
@@ -194,6 +195,20 @@ class CodingFiles:
             and marks.statuses.get(round_, "draft") != "draft"
             and not marks.machine
         }
+
+    def agreement(self) -> tuple[SoFar, ...]:
+        """How far raters agree in a training round, where the codebook can still be bettered; the
+        marks of others as they were when the session was opened. Nothing in other rounds."""
+        if self.request.round != "training":
+            return ()
+        marks = {
+            name: self._of_round(rater.marks)
+            for name, rater in self._annotations.raters.items()
+            if not rater.machine
+        }
+        marks[self.request.rater] = self.own
+        now = replace(self._annotations, segmentation=self._segmentation)
+        return agreement_so_far(now, self.codebook, marks)
 
     def _of_round(self, marks: Iterable[Mark]) -> tuple[Mark, ...]:
         """Those of this round, by any version of this codebook."""

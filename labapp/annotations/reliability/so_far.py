@@ -1,0 +1,100 @@
+"""How far raters agree while they still learn a codebook: of one session, in the training round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from labapp.agreement.alpha import alpha_for, masi_alpha
+from labapp.agreement.continuum import unit_alpha
+from labapp.agreement.kappa import CohenKappa
+from labapp.agreement.measure import Coefficient, coefficient
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.annotations.model import Mark, SessionAnnotations
+from labapp.annotations.reliability.gathering import CodedSession, Coding, TierCoding
+from labapp.annotations.reliability.results import codes_of
+from labapp.annotations.reliability.spans import continua, shared_stretches
+from labapp.annotations.reliability.units import unit_table
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """The agreement on a tier so far.
+
+    Attributes
+    ----------
+    tier : Tier
+        The tier.
+    raters : tuple of str
+        Who coded it.
+    result : Coefficient
+        Kappa of two raters or alpha of more, alpha with MASI distance where a unit may have several
+        codes, nominal u-alpha of spans; without an interval, for there is one session.
+    """
+
+    tier: Tier
+    raters: tuple[str, ...]
+    result: Coefficient
+
+
+def agreement_so_far(
+    annotations: SessionAnnotations, codebook: Codebook, marks: Mapping[str, Sequence[Mark]]
+) -> tuple[SoFar, ...]:
+    """Compare raters on what each of them has reached.
+
+    Parameters
+    ----------
+    annotations : SessionAnnotations
+        Of the session, for its units.
+    codebook : Codebook
+        The version that they code by.
+    marks : mapping of str to sequence of Mark
+        By rater those of the training round. What lies behind a rater's last mark is not yet coded,
+        and not compared.
+
+    Returns
+    -------
+    tuple of SoFar
+        By tier; nothing of tiers that fewer than two raters have begun, nor of spans that may
+        overlap, for which there is no single figure.
+    """
+    own = {
+        rater: tuple(mark for mark in given if mark.codebook == codebook.sha256)
+        for rater, given in sorted(marks.items())
+    }
+    reached = {
+        rater: max(max(mark.t1_ns, mark.t0_ns + 1) for mark in given)
+        for rater, given in own.items()
+        if given
+    }
+    session = CodedSession("", annotations, 0, max(reached.values(), default=0))
+    results = []
+    for tier in codebook.tiers:
+        given = {
+            rater: tuple(mark for mark in own[rater] if mark.tier == tier.name) for rater in reached
+        }
+        if sum(map(bool, given.values())) < 2:
+            continue
+        coding = Coding(session, given, {rater: ((0, reached[rater]),) for rater in given})
+        of_tier = TierCoding(codebook, tier, "training", (coding,))
+        result = _result(of_tier)
+        if result is not None:
+            results.append(SoFar(tier, of_tier.raters, result))
+    return tuple(results)
+
+
+def _result(of_tier: TierCoding) -> Coefficient | None:
+    tier, raters = of_tier.tier, of_tier.raters
+    if tier.on == "units":
+        table = unit_table(of_tier).of(raters)
+        if not tier.exclusive:
+            sets = table.sets()
+            return coefficient(masi_alpha(sets), sets)
+        ratings = table.codes([code.id for code in codes_of(of_tier)], tier.optional)
+        two = len(raters) == 2
+        return coefficient(CohenKappa() if two else alpha_for(ratings, "nominal"), ratings)
+    stretches = shared_stretches(of_tier, raters)
+    if not tier.exclusive or any(stretch.overlapping for stretch in stretches):
+        return None
+    parts, clusters = continua(stretches)
+    return unit_alpha(parts, clusters=clusters)
