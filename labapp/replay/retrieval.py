@@ -1,4 +1,4 @@
-"""All stretches of a study that have a code: where, what was said, under which condition."""
+"""All stretches of a study that have a code or words: where, what was said, in which condition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labapp.replay.lanes import LaneItem, lanes_of
 
 @dataclass(frozen=True, slots=True)
 class CodedStretch:
-    """A stretch that was given a code.
+    """A stretch that was given a code, or a unit with words that has none.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class CodedStretch:
     t0_ns, t1_ns : int
         Session time.
     tier, code : str
-        Of the codebook.
+        Of the codebook; empty where nobody gave a code.
     value : int or None
         On a tier with values.
     raters : tuple of str
@@ -66,7 +66,7 @@ class Retrieved:
 
 
 def retrieve(study: Path) -> Retrieved:
-    """Every coded stretch of a study, session by session in order of time.
+    """Every stretch of a study that has a code or words, session by session in order of time.
 
     Parameters
     ----------
@@ -88,12 +88,17 @@ def retrieve(study: Path) -> Retrieved:
 def coded_stretches(
     record: Record, path: Path, annotations: SessionAnnotations
 ) -> Iterator[CodedStretch]:
-    """The coded stretches of a session in order of time; equal ones of several raters as one."""
+    """The stretches of a session in order of time; a code that several raters gave is one."""
     together: dict[tuple[object, ...], list[Mark]] = {}
     for rater in annotations.raters.values():
         for mark in rater.marks if not rater.machine else ():
             place = mark.unit if mark.unit is not None else (mark.t0_ns, mark.t1_ns)
             together.setdefault((place, mark.tier, mark.code, mark.value), []).append(mark)
+    coded = {place for place, *_ in together}
+    for unit in annotations.segmentation.units:
+        if unit.id in annotations.texts and unit.id not in coded:
+            mark = Mark("", "", "", "", unit.t0_ns, unit.t1_ns, unit.id)
+            together[(unit.id,)] = [mark]
     if not together:
         return
     trials = _trials(record)
@@ -115,7 +120,7 @@ def coded_stretches(
             first.tier,
             first.code,
             first.value,
-            tuple(sorted({mark.rater for mark in marks})),
+            tuple(sorted({mark.rater for mark in marks if mark.rater})),
             _text(annotations, first),
             " · ".join(mark.memo for mark in marks if mark.memo),
             conditions,

@@ -112,7 +112,8 @@ def test_the_page_says_what_the_commands_say(page: CodingPage, coded: Path, qtbo
 def test_every_unit_with_a_code_is_found(coded: Path) -> None:
     stretches = retrieve(coded.parent).stretches
     by_code = {stretch.code: stretch for stretch in stretches}
-    assert set(by_code) == {"explore", "goal", "uncertain"}
+    assert set(by_code) == {"explore", "goal", "uncertain", ""}
+    assert not {stretch.raters for stretch in stretches if not stretch.code} - {()}
     assert by_code["explore"].raters == ("anna", "ben")  # once, for they agree
     assert by_code["explore"].text == "okay so this one makes it taller"
     assert by_code["goal"].memo == "clear"
@@ -157,6 +158,21 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     view.show_study(coded.parent, read(coded.parent / "codebook.yaml"))
     qtbot.waitUntil(lambda: view.model.rowCount() == 3, timeout=20_000)
     assert view.about.text().startswith("3 coded units of 1 participant")
+    view.words.setText("NOTHING does")
+    assert [view.model.index(0, column).data() for column in (1, 3)] == [
+        "0:08",
+        "and the next one does nothing?",
+    ]
+    assert view.about.text().startswith("1 unit of 1 participant")
+    view.words.setText("clear")  # in a memo
+    assert view.model.rowCount() == 1
+    view.words.setText("e")  # what is not coded is found by its words, too
+    everywhere = view.model.rowCount()
+    assert "" in [view.model.index(row, 2).data() for row in range(everywhere)]
+    view.words.clear()
+    assert view.model.rowCount() == 3
+    view.choose_code("-")
+    assert 0 < view.model.rowCount() < everywhere
     view.choose_code("goal")
     assert [view.model.index(0, column).data() for column in (2, 3, 5)] == [
         "Has a goal",

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
 from labapp.annotations.codebook import Codebook
 from labapp.errors import LabappError
@@ -41,6 +41,11 @@ WORDS = 3
 WIDTHS = {0: 90, 1: 64, 2: 160, 4: 110, 5: 100}
 """Of the other columns at first, in logical pixels."""
 ALL = ""
+NO_CODE = ""
+UNCODED = "-"
+"""In the choice of codes, whose ids begin with a letter: units without any."""
+LONGEST = 200
+"""Characters of what is looked for."""
 
 
 class StretchPlayer(Protocol):
@@ -140,6 +145,12 @@ class RetrievalView(QWidget):
         self.code, self.condition, self.outcome = (
             Combo(palette, name) for name in (tr("Given code"), tr("Condition"), tr("Outcome"))
         )
+        self.words = QLineEdit()
+        self.words.setPlaceholderText(tr("Find in words and memos"))
+        self.words.setAccessibleName(tr("Find in words and memos"))
+        self.words.setClearButtonEnabled(True)
+        bits.limit(self.words, LONGEST)
+        self.words.textChanged.connect(self._filter)
         self.model = StretchModel()
         self.table = StretchTable(self.model)
         self.about = bits.label(role="secondary", wrap=True)
@@ -149,6 +160,8 @@ class RetrievalView(QWidget):
             combo.setMinimumWidth(170)
             combo.activated.connect(self._filter)
             head.addWidget(combo)
+        self.words.setMinimumWidth(220)
+        head.addWidget(self.words)
         layout.addLayout(head)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.about)
@@ -181,12 +194,14 @@ class RetrievalView(QWidget):
         """Show what was read."""
         self._all = retrieved.stretches
         codebook = self.model.codebook
-        codes = sorted({stretch.code for stretch in self._all})
+        codes = sorted({stretch.code for stretch in self._all} - {NO_CODE})
         named = [(code_name(codebook, code), code) for code in codes]
         conditions = sorted(
             {f"{name}: {is_}" for s in self._all for name, is_ in s.conditions.items()}
         )
         outcomes = sorted({stretch.outcome for stretch in self._all} - {""})
+        if any(stretch.code == NO_CODE for stretch in self._all):
+            named.append((tr("Not coded"), UNCODED))
         _fill(self.code, tr("All codes"), named)
         _fill(self.condition, tr("All conditions"), [(text, text) for text in conditions])
         _fill(self.outcome, tr("All outcomes"), [(text, text) for text in outcomes])
@@ -205,10 +220,12 @@ class RetrievalView(QWidget):
         code, condition, outcome = (
             combo.currentData() or ALL for combo in (self.code, self.condition, self.outcome)
         )
+        words = self.words.text().casefold().split()
         shown = [
             stretch
             for stretch in self._all
-            if (not code or stretch.code == code)
+            if _has_code(stretch, code, bool(words))
+            and all(word in f"{stretch.text} {stretch.memo}".casefold() for word in words)
             and (not outcome or stretch.outcome == outcome)
             and (
                 not condition
@@ -217,10 +234,13 @@ class RetrievalView(QWidget):
         ]
         self.model.set_rows(shown)
         people = len({stretch.participant for stretch in shown})
-        if not self._all:
+        if not any(stretch.code for stretch in self._all) and not shown:
             bits.set_text(self.about, tr("Nothing of this study is coded yet."))
             return
-        text = counted(len(shown), "{n} coded unit", "{n} coded units")
+        if words or code == UNCODED:
+            text = counted(len(shown), "{n} unit", "{n} units")
+        else:
+            text = counted(len(shown), "{n} coded unit", "{n} coded units")
         who = counted(people, "of {n} participant", "of {n} participants")
         bits.set_text(self.about, f"{text} {who}. {tr('A click plays it, another one stops.')}")
 
@@ -278,6 +298,14 @@ class RetrievalView(QWidget):
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+
+
+def _has_code(stretch: CodedStretch, wanted: str, finding: bool) -> bool:
+    """Whether a stretch has the code that is wanted; where words are looked for in all of them, it
+    need not be coded."""
+    if wanted == UNCODED:
+        return stretch.code == NO_CODE
+    return stretch.code == wanted if wanted else finding or stretch.code != NO_CODE
 
 
 def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:
