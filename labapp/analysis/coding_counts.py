@@ -5,6 +5,7 @@ Nothing here takes marks for independent: a participant counts once, however oft
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,9 @@ CODE_COUNTS: tuple[Column, ...] = (
     text("study", "id of the study"),
     text("tier", "tier of the codebook"),
     text("code", "id of the code"),
+    text(
+        "code_name", "what the codebook calls it; the name of the last mark where versions differ"
+    ),
     text("by", "study (all participants), model, conditions, or the column of a factor"),
     text("level", "which of them; empty for the whole study"),
     whole("n_participants", "participants whose sessions are coded and who met that level"),
@@ -144,16 +148,36 @@ def _rows(own: Tables, study: str) -> Iterator[dict[str, object]]:
         for level in sorted(met[column].unique()):
             there = met[met[column] == level]
             groups.append((column, str(level), there, placed[placed[column] == level]))
+    names = code_names(marks)
     for tier, code in codes:
         for by, level, who, some in groups:
             yield {
                 "study": study,
                 "tier": tier,
                 "code": code,
+                "code_name": names[tier, code],
                 "by": by,
                 "level": level,
                 **_counted(who, some[some["tier"] == tier], code),
             }
+
+
+def code_names(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """What codes are called, by tier and id: where several of a tier are called the same, with the
+    id; the id alone where the name is not known.
+
+    rows: of a table that has `tier`, `code` and `code_name`; where versions of a codebook differ,
+    the last row holds.
+    """
+    names: dict[tuple[str, str], str] = {}
+    for tier, code, name in rows[["tier", "code", "code_name"]].itertuples(index=False):
+        known = names.get((tier, code), str(code))
+        names[tier, code] = known if pd.isna(name) else str(name)
+    often = Counter((tier, name) for (tier, _), name in names.items())
+    return {
+        (tier, code): name if often[tier, name] == 1 else f"{name} ({code})"
+        for (tier, code), name in names.items()
+    }
 
 
 def _counted(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str, object]:

@@ -16,6 +16,7 @@ from labapp.analysis.coding_counts import (
     OVERALL,
     PERSON,
     code_counts,
+    code_names,
     compared_by,
     counted_marks,
     levels,
@@ -119,7 +120,7 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
     high = ROW_IN * len(codes) * max(1.2, 0.7 * len(names)) + 0.9 + 0.2 * (len(names) > 1)
     with mpl.rc_context(style()):
         figure, (ax,) = kit.panels(1, 1, high, width_in=figure_width())
-        kit.rows(ax, _names([_code_name(tier, code, codes) for tier, code in codes]))
+        kit.rows(ax, _names(_titles(counts, codes)))
         step = 0.72 / len(names)
         for place, level in enumerate(names):
             shift = (place - (len(names) - 1) / 2) * step
@@ -178,9 +179,14 @@ def _ordered_codes(rows: pd.DataFrame) -> list[tuple[str, str]]:
     return sorted(sums, key=lambda key: (key[0], -sums[key], key[1]))
 
 
-def _code_name(tier: str, code: str, codes: Sequence[tuple[str, str]]) -> str:
-    """The code; with its tier where there are several."""
-    return f"{tier}: {code}" if len({tier for tier, _ in codes}) > 1 else code
+def _titles(rows: pd.DataFrame, codes: Sequence[tuple[str, str]]) -> list[str]:
+    """What codes are called; with their tiers where there are several.
+
+    rows: of a table of marks or counts.
+    """
+    names = code_names(rows)
+    several = len({tier for tier, _ in codes}) > 1
+    return [f"{key[0]}: {names[key]}" if several else names[key] for key in codes]
 
 
 def _spans(ax: Axes, rows: pd.DataFrame, place: float, most: float, thick: float = 6.0) -> None:
@@ -211,13 +217,14 @@ def _study(tables: Tables) -> Figure:
     with mpl.rc_context(style()):
         high = max(1.1, ROW_IN * 0.8 * len(keys) + 0.5)
         figure, axes = kit.panels(len(codes), 3, high, sharex=True, sharey=True)
-        for ax, (tier, code) in zip(axes, codes, strict=True):
+        titles = shortened(_titles(marks, codes))
+        for ax, (tier, code), title in zip(axes, codes, titles, strict=True):
             own = marks[(marks["tier"] == tier) & (marks["code"] == code)]
             for row, who in enumerate(keys):
                 ax.plot([0, lasted[who] / MIN], [row, row], color=HAIRLINE, linewidth=1, zorder=1)
                 _spans(ax, own[_of(own, who)], row, longest, 4.0)
             kit.rows(ax, _names(names))
-            ax.set_title(_code_name(tier, code, codes)).set_label(SAID)
+            ax.set_title(title).set_label(SAID)
             ax.set_xlim(left=0)
         for ax in axes[-panels_across(3) :]:
             ax.tick_params(labelbottom=True)
@@ -255,7 +262,7 @@ def session_timeline(tables: Tables, who: tuple[str, str], study: str) -> Report
             some = own[(own["tier"] == tier) & (own["code"] == code)]
             _spans(ax, some, row, longest)
         _trials(ax, trials, pauses, len(codes))
-        kit.rows(ax, [*_names([_code_name(t, c, codes) for t, c in codes]), "Trials"])
+        kit.rows(ax, [*_names(_titles(marks, codes)), "Trials"])
         if curve:
             _gains(axes[1], own)
         for panel in axes:

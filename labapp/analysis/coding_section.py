@@ -12,6 +12,7 @@ from labapp.analysis.coding_counts import (
     OVERALL,
     PERSON,
     code_counts,
+    code_names,
     compared_by,
     counted_marks,
     levels,
@@ -113,7 +114,7 @@ def _overall(counts: pd.DataFrame) -> Html:
         rows.append(
             (
                 Verbatim(str(row["tier"])),
-                Verbatim(str(row["code"])),
+                Verbatim(str(row["code_name"])),
                 f"{row['n_mentioned']} of {row['n_participants']}",
                 two_lines(*mentioned),
                 int(row["n_marks"]),
@@ -148,8 +149,9 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
     names = levels(counts, by)
     rows = []
     own = counts[counts["by"] == by]
-    for (tier, code), some in own.groupby(["tier", "code"], sort=True):
+    for (tier, _), some in own.groupby(["tier", "code"], sort=True):
         by_level = {row["level"]: row for row in records(some)}
+        code = next(iter(by_level.values()))["code_name"]
         cells: list[object] = [Verbatim(str(tier)), Verbatim(str(code))]
         for name in names:
             row = by_level[name]
@@ -182,6 +184,7 @@ def _quotes(tables: Tables) -> Html:
     """Some quotes a code, each of another participant, where that was agreed; what is left out."""
     marks = counted_marks(tables.coded)
     rows = []
+    names = code_names(marks)
     allowed = quotable(tables)
     order = sorted(
         records(allowed),
@@ -195,15 +198,15 @@ def _quotes(tables: Tables) -> Html:
         people.append(row["participant"])
         rows.append(
             (
-                Verbatim(f"{row['tier']}: {row['code']}"),
+                Verbatim(f"{row['tier']}: {names[row['tier'], row['code']]}"),
                 Verbatim(f"“{row['text']}”"),
                 Verbatim(str(row["participant"])),
                 clock(row["onset_working_s"]),
                 NONE if row["model"] is None else Verbatim(str(row["model"])),
             )
         )
-    names = ("Code", "Words", "Participant", two_lines("At", "min:s of working time"), "Model")
-    shown = table(names, rows, numeric=(3,)) if rows else joined([])
+    titles = ("Code", "Words", "Participant", two_lines("At", "min:s of working time"), "Model")
+    shown = table(titles, rows, numeric=(3,)) if rows else joined([])
     told = []
     withheld = marks["text_withheld"].fillna("")
     left = {

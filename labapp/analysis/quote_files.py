@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -22,6 +22,7 @@ COLUMNS = (
     "session",
     "tier",
     "code",
+    "code_name",
     "rater",
     "onset_s",
     "offset_s",
@@ -58,8 +59,8 @@ def place_of(quote: Quote) -> str:
 def as_markdown(quotes: Quotes, folder: Path) -> str:
     """Quotes by code, each with who, when and where, and its picture."""
     lines = [f"# {TITLE}", ""]
-    for code, some in groupby(quotes.quotes, key=lambda quote: quote.code):
-        lines += [f"## {_plain(code)}", ""]
+    for title, some in _by_code(quotes):
+        lines += [f"## {_plain(title)}", ""]
         for quote in some:
             lines += [
                 f"> “{_plain(str(quote.row['text']))}”",
@@ -76,6 +77,12 @@ def as_markdown(quotes: Quotes, folder: Path) -> str:
     return "\n".join(lines)
 
 
+def _by_code(quotes: Quotes) -> Iterator[tuple[str, list[Quote]]]:
+    for _, group in groupby(quotes.quotes, key=lambda quote: quote.code):
+        same = list(group)
+        yield same[-1].title, same
+
+
 def _plain(text: str) -> str:
     """A text in which nothing acts as Markdown."""
     escaped = "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
@@ -85,8 +92,8 @@ def _plain(text: str) -> str:
 def as_page(quotes: Quotes, folder: Path) -> str:
     """The same as a page that holds its pictures. folder: in which they lie."""
     parts: list[Html] = []
-    for code, some in groupby(quotes.quotes, key=lambda quote: quote.code):
-        parts.append(heading(2, Verbatim(code)))
+    for title, some in _by_code(quotes):
+        parts.append(heading(2, Verbatim(title)))
         for quote in some:
             data = ""
             if quote.picture:

@@ -69,8 +69,13 @@ class Quote:
 
     @property
     def code(self) -> str:
-        """With its tier."""
+        """Its id with its tier."""
         return f"{self.row['tier']}: {self.row['code']}"
+
+    @property
+    def title(self) -> str:
+        """The name of its code with its tier."""
+        return f"{self.row['tier']}: {self.row['code_name'] or self.row['code']}"
 
     def with_picture(self, path: str, why: str = "") -> Quote:
         """The same with its picture, or why it has none."""

@@ -65,6 +65,11 @@ _MARK = (
     text("round", "training, independent or reconciled"),
     text("tier", "tier of the codebook"),
     text("code", "id of the code"),
+    text(
+        "code_name",
+        "what the version of the codebook calls it by which it was given; empty where that is not "
+        "known",
+    ),
     whole("value", "on a tier with values"),
     text("unit", "id of the unit it is on; empty for a stretch or point of its own"),
     _SPEAKER,

@@ -45,11 +45,14 @@ class SessionSpeech:
         Who codes what.
     transcript : bool
         Whether the participant agreed that what was said is written down.
+    code_names : mapping of (str, str) to str
+        By the SHA-256 of a version of a codebook and the id of a code what that calls it.
     """
 
     annotations: SessionAnnotations
     assignments: tuple[Assignment, ...] = ()
     transcript: bool = True
+    code_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -283,6 +286,7 @@ class _Joined:
             "round": mark.round,
             "tier": mark.tier,
             "code": mark.code,
+            "code_name": self._speech.code_names.get((mark.codebook, mark.code)),
             "value": mark.value,
             "unit": mark.unit,
             "speaker": None if unit is None else unit.speaker,

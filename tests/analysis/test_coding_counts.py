@@ -14,6 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from labapp.analysis.coding_counts import (
     LEAST,
     code_counts,
+    code_names,
     compared_by,
     mean_interval,
     quotable,
@@ -95,6 +96,22 @@ def test_eight_of_ten_mentioned_it_however_often() -> None:
     assert told["share_mentioned_low"] == pytest.approx(0.4901, abs=1e-4)
     assert told["share_mentioned_high"] == pytest.approx(0.9433, abs=1e-4)
     assert told["mean_share"] == pytest.approx(0.8), "participants, not marks: 36 of 38 are"
+
+
+def test_codes_are_called_by_their_names_and_told_apart() -> None:
+    marks = tables([("P01", "a/x", code) for code in ("nothing", "effect", "none", "other")]).coded
+    assert set(code_names(marks).values()) == {"nothing", "effect", "none", "other"}
+    marks["code_name"] = ["No effect", "Has an effect", "No effect", None]
+    assert code_names(marks) == {
+        ("dial", "nothing"): "No effect (nothing)",
+        ("dial", "effect"): "Has an effect",
+        ("dial", "none"): "No effect (none)",
+        ("dial", "other"): "other",
+    }
+    later = marks.assign(code_name=["Nothing happens", "Has an effect", "No effect", None])
+    names = code_names(pd.concat([marks, later]))
+    assert names["dial", "nothing"] == "Nothing happens"
+    assert names["dial", "none"] == "No effect"
 
 
 def test_by_model_whoever_met_it_counts() -> None:

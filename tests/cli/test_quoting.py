@@ -81,6 +81,7 @@ def test_a_page_holds_its_pictures(study: Path, tmp_path: Path) -> None:
     done = quotes(study, "--code", "sure", "--most", "1", "--out", out)
     assert done.returncode == 0, done.stderr
     html = out.read_text("utf-8")
+    assert "affect: Sure" in html  # the code's name, not its id
     assert html.count("data:image/png;base64,") == html.count("<blockquote") == 1
     assert [path.name for path in tmp_path.glob("quotes*")] == ["quotes.html"]
 
