@@ -23,6 +23,7 @@ LabappError                  what happened, what is safe, what to do next
 │   └── ExchangeError        a file of another tool cannot be read, written or brought in
 ├── TranscriptionError       speech cannot be written down: no engine, no model
 │   └── NoConsent            ... because the participant did not agree
+├── VideoError               a video cannot be read, placed or kept
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
@@ -205,6 +206,10 @@ class TranscriptionError(LabappError):
 
 
 class NoConsent(TranscriptionError):
+    pass
+
+
+class VideoError(LabappError):
     pass
 
 

@@ -55,6 +55,9 @@ FORMS: Mapping[str, str] = {
     "withdrawn_cleared": "Removed what a killed export had left: {paths}.",
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
     "withdrawn_annotations": "Its units, texts and codes were deleted.",
+    "withdrawn_videos": (
+        "Its videos were deleted here ({count}); the files they were copied from were not."
+    ),
     "withdrawn_handed_out": "What was handed out still holds something of it: {files}",
     "withdrawn_sent": (
         "Its events were sent over LSL; where recordings of the source {source} lie is not known."

@@ -29,6 +29,7 @@ from labapp.annotations.simulated import simulated_speech
 from labapp.annotations.store import annotations_tree, told_events
 from labapp.annotations.texts import TextsFold
 from labapp.annotations.units import UnitsFold
+from labapp.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems
 from labapp.errors import AnnotationError, LabappError
 from labapp.journal.layout import FolderName
 from labapp.journal.opening import iter_records, open_record
@@ -181,10 +182,16 @@ def _verify_session(
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
         elif name == SETTLEMENTS:
             _check(tree, name, place, SettlementsFold(), record, sound, report)
+        elif name == LIST:
+            _check(tree, name, place, VideosFold(), record, sound, report)
         elif len(path.parts) == 1 and path.suffix == LINES:
             _parse(tree, name, place, report)
-        else:
+        elif path.parts[0] != VIDEOS:
             report.problems.append(f"{place}: labapp knows no such file")
+    try:
+        report.problems += [f"{record.name}: {problem}" for problem in video_problems(record)[1]]
+    except AnnotationError:
+        """Told by its line."""
     if not tree.has(UNITS):
         units.take(simulated_speech(told_events(record)).units, SIMULATED)
     for place, fold in marks.items():

@@ -9,6 +9,7 @@ from typing import IO, Any, Protocol
 
 from labapp.analysis.rows import SessionRecords
 from labapp.annotations.bundling import bundled_annotations
+from labapp.annotations.video_files import LIST, VIDEOS, PlacedVideo, bundled_list, video_tree
 from labapp.audio.alignment import fit_segment
 from labapp.bids.folder import BundleFolder
 from labapp.bids.model_cards import add_model_cards
@@ -151,9 +152,11 @@ def _instructions(record: Record) -> str:
     return "\n\n".join(texts)
 
 
-def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None:
+def add_sourcedata(
+    bundle: BundleFolder, record: Record, *, audio: bool, videos: Sequence[PlacedVideo] = ()
+) -> None:
     """The session itself: journal, study, environment, pictures, annotations; audio: with its
-    sound."""
+    sound; videos: those that go with it."""
     place = f"{SOURCEDATA}/{record.name.bids}"
     redacted = record.redacted
     # Only what the journal names (of the study its hash, which was compared before): nothing that
@@ -169,8 +172,14 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
     bundle.add_text(f"{place}/{ENVIRONMENT}", json_text(environment))
     bundle.add_bytes(f"{place}/{JOURNAL_PARQUET}", parquet_bytes(record.rows))
     annotations = bundled_annotations(record)
+    if videos:
+        annotations[LIST] = bundled_list(videos)
     for name, content in annotations.items():
         bundle.add_bytes(f"{place}/{ANNOTATIONS}/{name}", content)
+    files = [f"{VIDEOS}/{placed.video.file}" for placed in videos]
+    for placed, name in zip(videos, files, strict=True):
+        with video_tree(record).open(placed.video.file) as source:
+            bundle.add_stream(f"{place}/{ANNOTATIONS}/{name}", source)
     facts = {
         "bundle_version": BUNDLE_VERSION,
         "folder": str(record.name),
@@ -184,7 +193,7 @@ def add_sourcedata(bundle: BundleFolder, record: Record, *, audio: bool) -> None
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),
         "head": record.rows[-1].hash,
-        **({"annotations": sorted(annotations)} if annotations else {}),
+        **({"annotations": sorted([*annotations, *files])} if annotations else {}),
         "model_cards": add_model_cards(bundle, record),
     }
     bundle.add_text(f"{place}/{SESSION}", json_text(facts))

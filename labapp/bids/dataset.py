@@ -31,7 +31,8 @@ class BidsDataset(Exporter):
             record = given.record
             with readable(record.source):
                 derived.add(record, given.instruments, audio=given.sound)
-                add_sourcedata(folder, record, audio=given.sound)
+                add_sourcedata(folder, record, audio=given.sound, videos=given.videos)
+                derived.shown |= bool(given.videos)
                 if given.unshared:
                     unshared.append(record.name.bids)
                 order.append(record.name.bids)

@@ -93,6 +93,8 @@ class DerivedFiles:
         self.lines: list[Mapping[str, object]] = []
         self.reduced = False
         self.heard = False
+        self.shown = False
+        """Whether the bundle has a video."""
         self.titles: list[str] = []
         self._bundle = bundle
         self._version = version
@@ -139,6 +141,7 @@ class DerivedFiles:
             heard=self.heard,
             deidentified=self.reduced,
             unshared=unshared,
+            shown=self.shown,
             version=self._version,
         )
 

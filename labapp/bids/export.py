@@ -10,6 +10,7 @@ from pathlib import Path
 from labapp.analysis.items import instruments_of
 from labapp.annotations.redacted_sound import redacted_tree
 from labapp.annotations.store import annotations_of, is_annotated
+from labapp.annotations.video_files import videos_of, withheld_because
 from labapp.bids.contents import deidentified, has_sound
 from labapp.bids.exporters import BIDS, EXPORTERS, ExportedSession, Exporter, exporter
 from labapp.bids.folder import BundleFolder, placed, refuse_existing
@@ -117,6 +118,7 @@ def _given(
             before.append((record.study, record.participant, record.session))
             # Read before anything is reduced: what is damaged, or of another session, is refused.
             redactions = annotations_of(record).redactions if is_annotated(record) else ()
+            videos = videos_of(record)
             if audio and redactions and has_sound(record) and record.may("share_audio"):
                 record = replace(record, tree=redacted_tree(record, redactions))
             if private is not None:
@@ -124,7 +126,16 @@ def _given(
             # A session took place before its export: the day of that says something of its own.
             folder.undated |= record.redacted
             sounds, shared = audio and has_sound(record), record.may("share_audio")
-            given = ExportedSession(record, instruments, sounds and shared, sounds and not shared)
+            why = withheld_because(record, sound=audio, redacted=bool(redactions))
+            if videos and why:
+                _log.warning("The video of %s is left out: %s.", record.name, why)
+            given = ExportedSession(
+                record,
+                instruments,
+                sounds and shared,
+                sounds and not shared,
+                () if why else videos,
+            )
         yield given
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from labapp.annotations.bundling import leaving_annotations
 from labapp.annotations.model import SessionAnnotations
+from labapp.annotations.video_files import PlacedVideo
 from labapp.bids.folder import BundleFolder
 from labapp.discovery import Catalogue, load
 from labapp.errors import UsageError
@@ -37,12 +38,16 @@ class ExportedSession:
         Whether it has sound that belongs into the export.
     unshared : bool
         Whether it has sound that was asked for and that the participant does not let out.
+    videos : tuple of PlacedVideo
+        Its videos that belong into the export; their files are in
+        `labapp.annotations.video_files.video_tree`.
     """
 
     record: Record
     instruments: Mapping[str, Instrument]
     sound: bool
     unshared: bool
+    videos: tuple[PlacedVideo, ...] = ()
 
     def annotations(self) -> SessionAnnotations:
         """The units, texts and marks of the session as they may leave the lab: no redacted word,

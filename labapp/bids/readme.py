@@ -40,7 +40,7 @@ gaps after crashes. A session of several runs (segments) has a sound file for ea
 ## Sound
 
 {sound}
-
+{video}
 ## Privacy
 
 The consent form and the table of names and pseudonyms are kept apart and are not part of this
@@ -63,6 +63,14 @@ _SOUND = """\
 the timeline of the events: `t = offset + frame / rate`, with the rate fitted to the clock of the
 computer, and the residual of that fit."""
 
+_VIDEO = """
+## Video
+
+`annotations/videos/` of a session has videos of its participant, who agreed to that, and
+`videos.jsonl`, which says where each lies on the timeline of the events:
+`t = offset_s + video time · (1 + drift_ppm / 1,000,000)`, by the sound that is in both, with the
+residual of that fit, or by hand. A face identifies.
+"""
 _UNSHARED = """
 The sound of these sessions was left out, for their participants did not agree that it is passed
 on: {names}."""
@@ -98,9 +106,11 @@ def readme(
     deidentified: bool,
     version: str,
     unshared: Sequence[str] = (),
+    shown: bool = False,
 ) -> str:
     """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
-    version: of labapp; unshared: sessions whose sound may not be passed on."""
+    version: of labapp; unshared: sessions whose sound may not be passed on; shown: whether
+    there is a video."""
     sound = _SOUND if heard else _SILENT if audio else _NO_SOUND
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
@@ -120,6 +130,7 @@ def readme(
         sessions=_count(sessions, "session"),
         participants=_count(participants, "participant"),
         sound=sound,
+        video=_VIDEO if shown else "",
         privacy=privacy + (_VOICE if deidentified and heard else ""),
         version=version,
     )

@@ -12,10 +12,11 @@ from itertools import takewhile, zip_longest
 from typing import IO, Any
 
 from labapp.analysis.items import instruments_of
+from labapp.annotations.video_files import LIST
 from labapp.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
 from labapp.bids.manifest import hash_stream
 from labapp.errors import BundleError
-from labapp.journal.layout import MANIFEST, SOURCEDATA
+from labapp.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA
 from labapp.journal.opening import session_prefixes
 from labapp.journal.record import Record
 from labapp.journal.tree import Tree
@@ -74,6 +75,7 @@ def check_rebuild(
         for place in order:
             record, stated = by_place[place]
             derived.add(record, instruments_of(record), audio=bool(stated.get("sound")))
+            derived.shown |= record.tree.has(f"{ANNOTATIONS}/{LIST}")
             if record.audio and not record.may("share_audio"):
                 unshared.append(place)
         derived.finish()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from labapp.annotations.redacted_sound import Ranges, silent_frames
 from labapp.annotations.store import annotations_of, annotations_tree, is_annotated
+from labapp.annotations.video_files import video_problems
 from labapp.bids.archive import archive_problem, beside_top
 from labapp.bids.facts_check import (
     check_cards,
@@ -196,6 +197,10 @@ def _check_annotations(report: VerifyReport, record: Record, place: str) -> dict
         report.count("annotation files", len(names))
         annotations = annotations_of(record)
         report.notes += [f"{place}{remark}" for remark in annotations.remarks]
+        videos, problems = video_problems(record)
+        report.problems += [f"{place}{problem}" for problem in problems]
+        if videos:
+            report.count("videos", videos)
         if record.kind == "bundle":
             return silent_frames(record, annotations.redactions)
     except AnnotationError as error:

@@ -56,6 +56,7 @@ from labapp.cli.sessions import sessions_app
 from labapp.cli.stimuli import stimuli_app
 from labapp.cli.studies import studies_app
 from labapp.cli.transcribing import transcribe
+from labapp.cli.videos import videos_app
 from labapp.console import say, say_json
 from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
@@ -72,6 +73,7 @@ app = typer.Typer(
 app.add_typer(studies_app, name="studies")
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(code_app, name="code")
+app.add_typer(videos_app, name="videos")
 app.add_typer(models_app, name="models")
 app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")
@@ -163,7 +165,7 @@ def demo(
 
 @app.command()
 def doctor(json_: Json = False) -> None:
-    """Check display, sound, speech models, processor, disk and fonts, and say what to do.
+    """Check display, sound, speech models, video, processor, disk and fonts, and say what to do.
 
     Example: labapp doctor
     """

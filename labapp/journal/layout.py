@@ -34,7 +34,9 @@ COMMENTS = "comments.jsonl"
 ANNOTATIONS = "annotations"
 """What was said about the sessions of a study after their end, a folder a session and lists beside
 them; in a bundle, the folder of a session's annotations within its own."""
-ANNOTATION_FILES = frozenset({"units.jsonl", "transcript.jsonl", "settlements.jsonl", "raters"})
+ANNOTATION_FILES = frozenset(
+    {"units.jsonl", "transcript.jsonl", "settlements.jsonl", "raters", "videos"}
+)
 """What may lie in the folder of a session's annotations, beside hidden files of open windows."""
 LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""

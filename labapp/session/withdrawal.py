@@ -19,6 +19,7 @@ from pathlib import Path
 from labapp import durable
 from labapp.annotations.forgetting import forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
+from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget
 from labapp.audio.wav_samples import WavSamples
 from labapp.clock import utc_text
@@ -56,6 +57,7 @@ class WithdrawalReport:
     annotations : whether there were units, texts or marks, which were deleted.
     handed_out : packs, quotes and clips made of the session before, which are not touched.
     source_id : of the streams that its events were sent in; empty where they were not sent.
+    videos : how many there are or were; deleted with the annotations.
     """
 
     withdrawal: Withdrawal
@@ -67,6 +69,7 @@ class WithdrawalReport:
     annotations: bool = False
     handed_out: tuple[HandedOut, ...] = ()
     source_id: str = ""
+    videos: int = 0
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -77,6 +80,8 @@ class WithdrawalReport:
             done.append("The signed consent was deleted.")
         if self.annotations:
             done.append(Message("withdrawn_annotations"))
+        if self.videos and not left.kept:
+            done.append(Message("withdrawn_videos", count=self.videos))
         if left.cells:
             done.append(Message("withdrawn_cells", cells=", ".join(left.cells)))
         if self.cleared:
@@ -158,7 +163,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         if home.name.participant == left.participant and home.path.name != left.folder
     )
     handed_out, unknown = _handed_out(folder)
-    annotated = False
+    annotated, videos = False, len(video_names(folder))
     if not left.kept:
         annotated = forget_annotations(folder)
         forget_comments(folder)
@@ -176,6 +181,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         annotated,
         handed_out,
         "" if sent is None else str(sent.payload["source_id"]),
+        videos,
     )
 
 

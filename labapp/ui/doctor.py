@@ -66,6 +66,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
         _microphone,
         _lsl,
         _speech,
+        _video,
         _processor,
         lambda: _disk(resources.data_root(data)),
         lambda: _access(resources.data_root(data), resources.private_root()),
@@ -173,6 +174,16 @@ def _speech() -> list[Check]:
     wanted = [model.engine for model in models] or ([] if engines else [ENGINES["whispercpp"]])
     todo += " ".join(f"Install {engine.package}: {engine.install}" for engine in wanted[:1])
     return [Check("speech", "note", "; ".join(parts), todo.strip())]
+
+
+def _video() -> list[Check]:
+    """Whether videos of participants can be added and shown."""
+    from labapp.videos import decoding
+
+    if decoding.installed():
+        return [Check("video", "pass", "videos of participants can be added and shown")]
+    todo = f"Only for videos of participants (labapp videos). Install it: {decoding.INSTALL}"
+    return [Check("video", "note", "the package av (PyAV) is not installed", todo)]
 
 
 def _processor() -> list[Check]:

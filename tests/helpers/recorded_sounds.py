@@ -50,11 +50,16 @@ def name_of(number: int) -> str:
 
 
 def sounding_session(
-    root: Path, *takes: Take, end_s: float, uses: dict[str, bool] | None = None
+    root: Path,
+    *takes: Take,
+    end_s: float,
+    uses: dict[str, bool] | None = None,
+    with_study: bool = False,
 ) -> Path:
     """A session folder below `root` with these sounds and nothing else in it; uses: what the
-    participant agreed to one by one."""
-    builder = SessionBuilder(study_files=None)
+    participant agreed to one by one; with_study: with the files of the study, without which it is
+    not whole."""
+    builder = SessionBuilder() if with_study else SessionBuilder(study_files=None)
     frozen = golden_plan()
     builder.plan(frozen.pop("plan"), **frozen)
     builder.segment(0, 1)

@@ -1,0 +1,190 @@
+"""`labapp videos`: videos of participants, on the clock of their sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labapp.cli.options import Data, Json, SessionName, progress_bar, session_or_study, session_path
+from labapp.console import say_json, say_line
+from labapp.errors import UsageError
+from labapp.parallel.long_work import stoppable
+
+if TYPE_CHECKING:
+    from labapp.annotations.video_files import PlacedVideo
+
+_ALL = "Videos of participants: add, list, align, remove."
+videos_app = typer.Typer(
+    help=f"{_ALL} Example: labapp videos list sub-P01_ses-1_20260102T030405Z",
+    short_help=_ALL,
+    no_args_is_help=True,
+)
+
+VideoName = Annotated[str, typer.Argument(metavar="VIDEO", help="Of the list, as video-1.")]
+Offset = Annotated[
+    float | None,
+    typer.Option(
+        "--offset",
+        metavar="SECONDS",
+        help="Session time at which the video begins, by hand. Default: found by the sound.",
+    ),
+]
+Drift = Annotated[
+    float,
+    typer.Option(
+        "--drift",
+        metavar="PPM",
+        help="With --offset: millionths by which more time passes in the session.",
+    ),
+]
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who does it, for the record.")]
+
+
+@videos_app.callback()
+def videos() -> None:
+    """Videos of participants. Example: labapp videos list sub-P01_ses-1_20260102T030405Z"""
+
+
+@videos_app.command("add")
+def videos_add(
+    session: SessionName,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The video; it is copied.")],
+    offset: Offset = None,
+    drift: Drift = 0.0,
+    by: By = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Add a video of a session's participant, made by any camera.
+
+    It is placed on the session's clock by the sound that is in both. Only where the participant
+    agreed to a video. Needs the extra labapp[video].
+
+    Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
+    """
+    from pathlib import Path
+
+    from labapp.videos.session import add_video
+
+    _check(offset, drift)
+    path = session_path(session, data)
+    with stoppable(), progress_bar() as tell:
+        placed = add_video(path, Path(file), offset_s=offset, drift_ppm=drift, by=by, tell=tell)
+    _say(placed, path.name, json_)
+
+
+@videos_app.command("align")
+def videos_align(
+    session: SessionName,
+    video: VideoName,
+    offset: Offset = None,
+    drift: Drift = 0.0,
+    by: By = "",
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """Place a video on the session's clock anew, by the sound or by hand.
+
+    Example: labapp videos align sub-P01_ses-1_20260102T030405Z video-1 --offset 12.5
+    """
+    from labapp.videos.session import align_video
+
+    _check(offset, drift)
+    path = session_path(session, data)
+    with stoppable(), progress_bar() as tell:
+        placed = align_video(path, video, offset_s=offset, drift_ppm=drift, by=by, tell=tell)
+    _say(placed, path.name, json_)
+
+
+@videos_app.command("list")
+def videos_list(
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+    ],
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """List the videos of sessions, and where they lie.
+
+    Example: labapp videos list sub-P01_ses-1_20260102T030405Z
+    """
+    from labapp.annotations.video_files import video_tree, videos_of
+    from labapp.journal.opening import open_record, places
+
+    rows = []
+    for path in (path for name in sessions for path in places(session_or_study(name, data))):
+        record = open_record(path)
+        tree = video_tree(record)
+        for placed in videos_of(record):
+            there = tree.has(placed.video.file)
+            rows.append({"session": path.name, **placed.to_json(), "there": there})
+            if not json_:
+                say_line(f"{path.name}: {_line(placed)}" + ("" if there else "; its file is gone"))
+    if json_:
+        say_json(rows)
+    elif not rows:
+        say_line("No videos.")
+
+
+@videos_app.command("remove")
+def videos_remove(
+    session: SessionName,
+    video: VideoName,
+    by: By = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    data: Data = None,
+) -> None:
+    """Delete a video of a session.
+
+    Example: labapp videos remove sub-P01_ses-1_20260102T030405Z video-1
+    """
+    from labapp.videos.session import remove_video
+
+    path = session_path(session, data)
+    if not yes:
+        typer.confirm(f"Delete {video} of {path.name}?", abort=True)
+    remove_video(path, video, by=by)
+    say_line(f"{path.name}: {video} was deleted.")
+
+
+def _check(offset: float | None, drift: float) -> None:
+    if offset is None and drift:
+        raise UsageError(
+            "--drift goes with --offset.", todo="Say where the video begins: --offset 12.5"
+        )
+
+
+def _say(placed: PlacedVideo, session: str, json_: bool) -> None:
+    if json_:
+        say_json({"session": session, **placed.to_json()})
+        return
+    say_line(f"{session}: {_line(placed)}")
+    alignment = placed.alignment
+    if alignment.residual_max_ms > _MUCH_MS:
+        say_line(
+            f"Some stretches lie up to {alignment.residual_max_ms:.0f} ms beside the line: see "
+            "in the replay whether picture and sound are together everywhere."
+        )
+
+
+_MUCH_MS = 40.0
+_TENTH = 8
+"""Digits of nanoseconds below a tenth of a second."""
+
+
+def _line(placed: PlacedVideo) -> str:
+    from labapp.replay.times import time_text
+
+    video, alignment = placed.video, placed.alignment
+    begins, ends = (time_text(round(t_ns, -_TENTH)) for t_ns in placed.stretch_ns)
+    facts = f"{video.id}: {video.width} × {video.height}, {begins} to {ends}"
+    if alignment.origin == "hand":
+        drift = f", {alignment.drift_ppm:+.1f} ppm" if alignment.drift_ppm else ""
+        return f"{facts}; placed by hand at {alignment.offset_s:.3f} s{drift}"
+    return (
+        f"{facts}; placed by its sound at {alignment.offset_s:.3f} s, "
+        f"{alignment.drift_ppm:+.1f} ppm, residual {alignment.residual_ms:.1f} ms (at most "
+        f"{alignment.residual_max_ms:.1f} ms), {alignment.confidence:.0%} of "
+        f"{alignment.stretches} stretches agree"
+    )

@@ -1,0 +1,240 @@
+"""Where a video lies on a session's clock, by the sound that is in both.
+
+First stretches of some minutes are looked for in the whole session: their places must agree with
+each other. Then stretches of some seconds are placed exactly near where that says, and a line is
+put through them that a false place does not move: an offset, and how much faster one clock goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+
+from labapp.audio.alignment import huber_line
+from labapp.videos.sound_features import HOP_S, Features
+
+COARSE = 4
+"""So many values of a feature are one where the whole session is looked through."""
+COARSE_HOP_S = COARSE * HOP_S
+LONG_S = 180.0
+MOST_LONG = 40
+SHORT_S, SHORTEST_S = 15.0, 4.0
+MOST_SHORT = 300
+SEARCH_S = 0.4
+LEAST_SOUND_S = 10.0
+"""Of the video: less says too little."""
+MOST_PPM = 1000.0
+"""Clocks of cameras and sound cards differ by less."""
+AGREE_S = 0.15
+OUTLIER_S = 0.1
+ON_LINE_S = 0.04
+"""What lies so far from the line is not beside it: pictures and sound are seen as together."""
+LEAST_DRIFT_S = 120.0
+"""Over less time a drift cannot be told from the noise of the places."""
+LEAST_STRETCHES = 3
+_APART_S = 1.0
+_CLEARER = 1.25
+_LEAST_R, _LEAST_COARSE_R = 0.15, 0.06
+_SHARE = 0.5
+"""Of a stretch must have sound in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoundMatch:
+    """Where a video lies, by its sound.
+
+    Attributes
+    ----------
+    offset_s : float
+        Session time of its beginning, in s.
+    drift_ppm : float
+        How much more session time passes than time of the video, in millionths; 0 where the video
+        is too short to tell.
+    residual_ms, residual_max_ms : float
+        Median and largest distance of the stretches from the line.
+    confidence : float
+        Share of the stretches that lie on the line.
+    stretches : int
+        How many were heard in both.
+    """
+
+    offset_s: float
+    drift_ppm: float
+    residual_ms: float
+    residual_max_ms: float
+    confidence: float
+    stretches: int
+
+
+class _Correlation:
+    """Finds a stretch of one sound in another one."""
+
+    def __init__(self, whole: Features, longest: int) -> None:
+        self._whole, self._longest = whole, longest
+        self._size = next_fast_len(whole.size + 2 * longest, real=True)
+        self._bands = rfft(whole.values, self._size, axis=1)
+        self._energy = rfft((whole.values**2).sum(axis=0), self._size)
+        self._present = rfft(whole.present.astype(np.float32), self._size)
+
+    def with_stretch(self, values: NDArray[np.float32], present: NDArray[np.bool_]) -> _Places:
+        """How alike the stretch is to every place of the whole, from -1 to 1."""
+        size = self._size
+        alike = (np.conj(rfft(values, size, axis=1)) * self._bands).sum(axis=0)
+        mask = np.conj(rfft(present.astype(np.float32), size))
+        energy = np.conj(rfft((values**2).sum(axis=0), size))
+        product, own, other, both = (
+            irfft(spectrum, size)
+            for spectrum in (
+                alike,
+                energy * self._present,
+                mask * self._energy,
+                mask * self._present,
+            )
+        )
+        least = _SHARE * max(1, int(present.sum()))
+        scale = np.sqrt(np.maximum(own, 0.0) * np.maximum(other, 0.0))
+        r = np.where((both >= least) & (scale > 1e-3 * present.sum()), product, 0.0)
+        r = np.divide(r, scale, out=np.zeros_like(r), where=scale > 1e-3 * present.sum())
+        # Places before the beginning of the whole stand at the end of the circle.
+        return _Places(np.concatenate((r[-self._longest :], r[: self._whole.size])), self._longest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """How alike a stretch is to each place. before: places before the beginning of the whole."""
+
+    r: NDArray[np.float32]
+    before: int
+
+    def within(self, low: int, high: int) -> _Places:
+        first = min(max(0, low + self.before), self.r.size)
+        return _Places(self.r[first : max(first, high + self.before)], self.before - first)
+
+    def best(self, apart: int) -> tuple[float, float, float]:
+        """The place of the best, between two values; how good it is, and the best one that is not
+        near it."""
+        if self.r.size < 3:
+            return 0.0, 0.0, 0.0
+        at = int(np.argmax(self.r))
+        others = np.concatenate((self.r[: max(0, at - apart)], self.r[at + apart + 1 :]))
+        second = float(others.max()) if others.size else 0.0
+        place = float(at)
+        if 0 < at < self.r.size - 1:
+            left, peak, right = (float(value) for value in self.r[at - 1 : at + 2])
+            curve = left - 2 * peak + right
+            place += 0.5 * (left - right) / curve if curve < 0 else 0.0
+        return place - self.before, float(self.r[at]), second
+
+
+def align(video: Features, session: Features) -> SoundMatch | None:
+    """Where the sound of a video lies in that of a session.
+
+    Parameters
+    ----------
+    video, session : Features
+        Each from time 0 of its own clock on.
+
+    Returns
+    -------
+    SoundMatch or None
+        None where no place is clearly better than all others.
+    """
+    if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
+        return None
+    coarse = _coarse(video.coarser(COARSE), session.coarser(COARSE))
+    return None if coarse is None else _fine(video, session, *coarse)
+
+
+def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
+    """Offset in s and drift (a pure number) by long stretches of the video."""
+    length = min(round(LONG_S / COARSE_HOP_S), video.size)
+    step = max(length, video.size // MOST_LONG)
+    correlation = _Correlation(session, length)
+    times, offsets, weights = [], [], []
+    for first in range(0, max(1, video.size - length // 2), step):
+        part = slice(first, first + length)
+        present = video.present[part]
+        if present.mean() < _SHARE:
+            continue
+        places = correlation.with_stretch(video.values[:, part], present)
+        place, r, second = places.best(round(_APART_S / COARSE_HOP_S))
+        if r >= _LEAST_COARSE_R and r >= _CLEARER * max(second, 0.0):
+            times.append((first + present.size / 2) * COARSE_HOP_S)
+            offsets.append((place - first) * COARSE_HOP_S)
+            weights.append(r)
+    if not times:
+        return None
+    t, o, w = np.array(times), np.array(offsets), np.array(weights)
+    near = np.abs(o[:, None] - o) <= AGREE_S + MOST_PPM * 1e-6 * np.abs(t[:, None] - t)
+    votes = near @ w
+    agreeing = near[int(np.argmax(votes))]
+    if votes.max() < _SHARE * w.sum():
+        return None
+    level, slope = _steady_line(t[agreeing], o[agreeing])
+    return level, slope
+
+
+def _fine(video: Features, session: Features, level: float, slope: float) -> SoundMatch | None:
+    total_s = video.size * HOP_S
+    length_s = min(max(total_s / 4, SHORTEST_S), SHORT_S)
+    step_s = max(length_s / 2, total_s / MOST_SHORT)
+    length, search = round(length_s / HOP_S), round(SEARCH_S / HOP_S)
+    times, offsets = [], []
+    for begin_s in np.arange(0.0, max(total_s - length_s, 0.0) + HOP_S, step_s):
+        first = round(float(begin_s) / HOP_S)
+        values, present = video.values[:, first : first + length], video.present[first:][:length]
+        expected = first + round((level + slope * (begin_s + length_s / 2)) / HOP_S)
+        low, high = expected - search, expected + search + length
+        if high <= 0 or low >= session.size or present.mean() < _SHARE:
+            continue
+        start = max(0, low)
+        near = Features(session.values[:, start:high], session.present[start:high])
+        places = _Correlation(near, length).with_stretch(values, present)
+        place, r, second = places.within(low - start, low - start + 2 * search + 1).best(
+            round(2 * ON_LINE_S / HOP_S)
+        )
+        if r >= _LEAST_R and r >= _CLEARER * max(second, 0.0):
+            times.append(float(begin_s) + length_s / 2)
+            offsets.append((start + place - first) * HOP_S)
+    if len(times) < LEAST_STRETCHES:
+        return None
+    return _line(np.array(times), np.array(offsets))
+
+
+def _line(t: NDArray[np.float64], o: NDArray[np.float64]) -> SoundMatch | None:
+    level, slope = _steady_line(t, o)
+    near = np.abs(level + slope * t - o) <= OUTLIER_S
+    if near.sum() < LEAST_STRETCHES:
+        return None
+    centre = float(t[near].mean())
+    if np.ptp(t[near]) >= LEAST_DRIFT_S:
+        level, slope = huber_line(t[near] - centre, o[near])
+    else:
+        level, slope = float(np.median(o[near])), 0.0
+    distance = np.abs(level + slope * (t - centre) - o)
+    confidence = float((distance <= ON_LINE_S).mean())
+    if confidence < _SHARE or abs(slope) > MOST_PPM * 1e-6:
+        return None
+    return SoundMatch(
+        offset_s=level - slope * centre,
+        drift_ppm=slope * 1e6,
+        residual_ms=float(np.median(distance)) * 1e3,
+        residual_max_ms=float(distance.max()) * 1e3,
+        confidence=confidence,
+        stretches=int(t.size),
+    )
+
+
+def _steady_line(t: NDArray[np.float64], o: NDArray[np.float64]) -> tuple[float, float]:
+    """Level at 0 and slope by the medians of all pairs (Theil and Sen), which a third of false
+    places does not move."""
+    first, second = np.triu_indices(t.size, 1)
+    apart = np.abs(t[second] - t[first]) >= LEAST_DRIFT_S
+    slope = 0.0
+    if apart.any():
+        slopes = (o[second] - o[first])[apart] / (t[second] - t[first])[apart]
+        slope = float(np.clip(np.median(slopes), -MOST_PPM * 1e-6, MOST_PPM * 1e-6))
+    return float(np.median(o - slope * t)), slope

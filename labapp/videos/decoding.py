@@ -1,0 +1,411 @@
+"""Pictures and sound of a video file, by FFmpeg (PyAV), which the extra `video` brings.
+
+The kind of file is told by its first bytes, and FFmpeg may take it for no other: so no list of
+addresses that calls itself a video is followed, and nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.errors import LabappError, VideoError
+
+if TYPE_CHECKING:
+    from av.audio.stream import AudioStream
+    from av.container import InputContainer
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+
+OpenVideo = Callable[[], AbstractContextManager[IO[bytes]]]
+"""Opens the file for reading bytes."""
+
+INSTALL = 'python -m pip install "labapp[video]"'
+SOUND_RATE = 8000
+"""Frames a second of the sound that is read: speech has what matters below 4 kHz."""
+MOST_PIXELS = 8192 * 4608
+LONGEST_S = 24 * 3600.0
+GAP_S = 0.05
+"""The sound goes on elsewhere where its times jump by more than this."""
+UNCHANGED = "Nothing was written."
+_HEAD = 256
+_PACKET, _STAMPED = 188, 192
+"""Bytes of a packet of MPEG-TS, and of one with a time before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFacts:
+    """What a video is.
+
+    Attributes
+    ----------
+    duration_s : float
+        From its beginning to the end of the last picture that is there.
+    width, height : int
+        As it is seen, in pixels.
+    has_sound : bool
+        Whether it has a track of sound.
+    """
+
+    duration_s: float
+    width: int
+    height: int
+    has_sound: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a video.
+
+    Attributes
+    ----------
+    begins_s, ends_s : float
+        Time of the video at which it is shown.
+    pixels : (height, width, 3) uint8
+        Red, green and blue.
+    """
+
+    begins_s: float
+    ends_s: float
+    pixels: NDArray[np.uint8]
+
+
+def installed() -> bool:
+    """Whether videos can be read here."""
+    return find_spec("av") is not None
+
+
+def require() -> None:
+    """Raises VideoError where the extra is not installed."""
+    if not installed():
+        raise VideoError(
+            "Videos cannot be read here: the package av (PyAV) is not installed.",
+            safe=UNCHANGED,
+            todo=f"Install it: {INSTALL}",
+        )
+
+
+def format_of(head: bytes) -> tuple[str, str]:
+    """FFmpeg's name of the kind of a file, and the ending of its name; empty where it is no video
+    that is known. head: its first bytes, some 256 or more."""
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"):
+        return "mov", ".mov" if head[8:10] == b"qt" else ".mp4"
+    if head.startswith(b"\x1aE\xdf\xa3"):
+        return "matroska", ".webm" if b"webm" in head[:64] else ".mkv"
+    for start, ending in _STARTS.items():
+        if head.startswith(start):
+            return ending
+    if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
+        return "avi", ".avi"
+    for first, step in ((0, _PACKET), (4, _STAMPED)):
+        if head[first : first + 1] == b"G" == head[first + step : first + step + 1]:
+            return "mpegts", ".ts"
+    return "", ""
+
+
+_STARTS = {
+    b"\0\0\1\xba": ("mpeg", ".mpg"),
+    b"\x30\x26\xb2\x75\x8e\x66\xcf\x11": ("asf", ".wmv"),
+    b"OggS": ("ogg", ".ogv"),
+    b"FLV": ("flv", ".flv"),
+}
+
+
+class OpenedVideo:
+    """A video that is open: its pictures by time, and its sound.
+
+    Made by `opened`; it is used by one thread at a time.
+
+    Attributes
+    ----------
+    ending : str
+        That the name of such a file has.
+    width, height : int
+        As it is seen, in pixels.
+    """
+
+    def __init__(self, container: InputContainer, ending: str, name: str) -> None:
+        self._container, self._name = container, name
+        self.ending = ending
+        if not container.streams.video:
+            raise _no_video(name, "it has no picture")
+        self._stream: VideoStream = container.streams.video[0]
+        codec = self._stream.codec_context
+        if codec is None:
+            raise _no_video(name, "its pictures are of a kind that FFmpeg does not know")
+        if not 0 < codec.width * codec.height <= MOST_PIXELS:
+            raise _no_video(name, f"its pictures have {codec.width} × {codec.height} pixels")
+        # A later picture of it may say that it is larger.
+        codec.options = {"max_pixels": str(MOST_PIXELS)}
+        self._stream.thread_type = "AUTO"
+        self._origin_s = (container.start_time or 0) / 1_000_000
+        self._frames: Iterator[VideoFrame] | None = None
+        self._shown: VideoFrame | None = None
+        self._coming: VideoFrame | None = None
+        first = self._first()
+        turned = first is not None and abs(first.rotation) == 90
+        ratio = self._stream.sample_aspect_ratio or 1
+        seen = (max(1, round(codec.width * float(ratio))), codec.height)
+        self.width, self.height = seen[::-1] if turned else seen
+
+    @property
+    def has_sound(self) -> bool:
+        """Whether it has a track of sound."""
+        return self._sound is not None
+
+    @property
+    def _sound(self) -> AudioStream | None:
+        """The first track of sound that can be read."""
+        tracks = self._container.streams.audio
+        return next((track for track in tracks if getattr(track, "codec_context", None)), None)
+
+    # --- pictures -----------------------------------------------------------------------------
+
+    def picture_at(
+        self, t_s: float, room: tuple[int, int], stop: Callable[[], bool] = lambda: False
+    ) -> Picture | None:
+        """The picture that is shown at a time of the video.
+
+        Parameters
+        ----------
+        t_s : float
+            Time of the video, in s.
+        room : (int, int)
+            Width and height into which it is made to fit, in pixels; it is not made larger.
+        stop : callable
+            Asked between two pictures whether this one is not wanted any more.
+
+        Returns
+        -------
+        Picture or None
+            None where it was not wanted any more, or there is none.
+
+        Raises
+        ------
+        VideoError
+            The file cannot be read there.
+        """
+        with self._told():
+            if not self._is_near(t_s):
+                self._seek(t_s)
+            while self._coming is not None and self._time(self._coming) <= t_s:
+                self._advance()
+                if stop():
+                    return None
+            if self._shown is None:
+                self._advance()
+            return None if self._shown is None else self._picture(self._shown, room)
+
+    def _is_near(self, t_s: float) -> bool:
+        """Whether going on from the picture that is shown is quicker than seeking."""
+        if self._shown is None or self._coming is None:
+            return self._shown is not None and self._time(self._shown) <= t_s
+        return self._time(self._shown) <= t_s < self._time(self._coming) + NEAR_S
+
+    def _seek(self, t_s: float) -> None:
+        stream = self._stream
+        self._shown = self._coming = self._frames = None
+        back = 0.0
+        # A file whose index is wrong lands behind the time: then a little further back.
+        for back in (0.0, 2.0, 10.0, LONGEST_S):
+            target = max(0.0, t_s - back) + self._origin_s
+            self._container.seek(int(target / float(stream.time_base or 1)), stream=stream)
+            self._frames = self._decoded()
+            self._coming = next(self._frames, None)
+            if self._coming is not None and self._time(self._coming) <= t_s:
+                break
+            if target <= self._origin_s:
+                break
+        self._advance()
+
+    def _first(self) -> VideoFrame | None:
+        with self._told():
+            self._frames = self._decoded()
+            self._coming = next(self._frames, None)
+            if self._coming is None:
+                raise _no_video(self._name, "it has no picture that could be read")
+            self._advance()
+            return self._shown
+
+    def _advance(self) -> None:
+        """The coming picture is the one that is shown."""
+        assert self._frames is not None
+        self._shown, self._coming = self._coming, next(self._frames, None)
+
+    def _decoded(self) -> Iterator[VideoFrame]:
+        """Pictures with a time; what of them is damaged is left out."""
+        for packet in self._container.demux(self._stream):
+            try:
+                for frame in packet.decode():
+                    if frame.pts is not None:
+                        yield frame
+            except _invalid():
+                continue
+
+    def _time(self, frame: VideoFrame) -> float:
+        return float(frame.time or 0.0) - self._origin_s
+
+    def _picture(self, frame: VideoFrame, room: tuple[int, int]) -> Picture:
+        turns = round((frame.rotation or 0) / 90) % 4
+        ratio = float(self._stream.sample_aspect_ratio or 1)
+        width, height = frame.width * ratio, float(frame.height)
+        wide, high = room[::-1] if turns % 2 else room
+        scale = min(1.0, wide / width, high / height)
+        size = (max(2, round(width * scale)), max(2, round(height * scale)))
+        pixels = np.asarray(frame.reformat(*size, format="rgb24").to_ndarray(), np.uint8)
+        if turns:
+            pixels = np.ascontiguousarray(np.rot90(pixels, turns))
+        begins = self._time(frame)
+        ends = begins + 1 / 25 if self._coming is None else self._time(self._coming)
+        return Picture(begins, ends, pixels)
+
+    # --- sound --------------------------------------------------------------------------------
+
+    def sound(self) -> Iterator[tuple[float, NDArray[np.int16]]]:
+        """Its sound from the beginning to the end, mono at `SOUND_RATE`.
+
+        Yields
+        ------
+        t_s : float
+            Time of the video of the first sample. It never goes back.
+        samples : (n,) int16
+        """
+        if self._sound is not None:
+            with self._told():
+                yield from self._resampled(self._sound)
+
+    def _resampled(self, stream: AudioStream) -> Iterator[tuple[float, NDArray[np.int16]]]:
+        from av.audio.resampler import AudioResampler
+
+        self._container.seek(0)
+        self._shown = self._coming = self._frames = None
+        resampler: Any = None
+        begins = written = expected = 0.0
+        for packet in self._container.demux(stream):
+            try:
+                frames = packet.decode()
+            except _invalid():
+                continue
+            for frame in frames:
+                at = expected if frame.time is None else float(frame.time) - self._origin_s
+                if resampler is None or abs(at - expected) > GAP_S:
+                    resampler = AudioResampler(format="s16", layout="mono", rate=SOUND_RATE)
+                    begins, written = max(at, expected), 0.0
+                    if at < expected - GAP_S:  # the same time twice
+                        continue
+                expected = at + frame.samples / frame.sample_rate
+                frame.pts = None
+                for part in resampler.resample(frame):
+                    samples = part.to_ndarray().reshape(-1)
+                    yield begins + written / SOUND_RATE, samples
+                    written += samples.size
+                if expected > LONGEST_S:
+                    raise _no_video(self._name, "it is longer than a day")
+
+    def length_s(self) -> float:
+        """Time from its beginning to the end of the last picture that is in the file, whatever its
+        head says. Raises VideoError."""
+        ends = 0.0
+        with self._told():
+            self._container.seek(0)
+            self._shown = self._coming = self._frames = None
+            for packet in self._container.demux(self._stream):
+                if packet.pts is None:
+                    continue
+                after = packet.pts + (packet.duration or 0)
+                ends = max(ends, float(after * packet.time_base) - self._origin_s)
+        if ends > LONGEST_S:
+            raise _no_video(self._name, "it is longer than a day")
+        return ends
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        import av
+
+        try:
+            yield
+        except LabappError:
+            raise
+        except (av.FFmpegError, OSError, ValueError, OverflowError, MemoryError) as error:
+            raise _no_video(self._name, f"FFmpeg says: {_why(error)}") from error
+
+
+NEAR_S = 1.0
+"""So far ahead it is gone on to, and not sought."""
+
+
+@contextmanager
+def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
+    """A video, open.
+
+    Parameters
+    ----------
+    open_video : callable
+        Opens its file.
+    name : str
+        Of the file, for what is said of it.
+
+    Raises
+    ------
+    VideoError
+        PyAV is not installed, the file cannot be read, or it is no video.
+    """
+    require()
+    import av
+
+    try:
+        with open_video() as stream:
+            head = stream.read(_HEAD)
+            kind, ending = format_of(head)
+            if not kind:
+                raise _no_video(name, _other(head))
+            stream.seek(0)
+            with av.open(stream, "r", format=kind) as container:
+                yield OpenedVideo(container, ending, name)
+    except LabappError:
+        raise
+    except (av.FFmpegError, OSError, ValueError, OverflowError, MemoryError) as error:
+        raise _no_video(name, _why(error)) from error
+
+
+def facts_of(video: OpenedVideo) -> VideoFacts:
+    """What an open video is; its file is read to the end. Raises VideoError."""
+    return VideoFacts(video.length_s(), video.width, video.height, video.has_sound)
+
+
+def _invalid() -> tuple[type[Exception], ...]:
+    """What is raised for a damaged part of a stream, behind which it goes on."""
+    from av.error import InvalidDataError
+
+    return (InvalidDataError,)
+
+
+def _other(head: bytes) -> str:
+    if not head:
+        return "it is empty"
+    if head.startswith((b"#EXTM3U", b"ffconcat")):
+        return "it is a list of other files, and no video itself"
+    return "it begins as no MP4, MOV, Matroska, WebM, AVI, MPEG, WMV, Ogg or FLV file does"
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    if isinstance(error, OSError) and error.errno == errno.ENOENT:
+        return "it is not there"
+    return str(getattr(error, "strerror", "") or error)
+
+
+def _no_video(name: str, why: str) -> VideoError:
+    return VideoError(
+        f"{name} is no video that can be read: {why}.",
+        safe=UNCHANGED,
+        todo="Play it in a player; where it plays there, save it as an MP4 file, and take that.",
+    )
