@@ -129,14 +129,20 @@ class EditedFile:
     OPENED: ClassVar[str]
     """The kind of line that says who opened the file."""
 
-    def __init__(self, path: Path, fold: Fold, checked: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        fold: Fold,
+        checked: Callable[[], None] | None = None,
+        patience_s: float = 0.0,
+    ) -> None:
         """Open the file and fold it. checked: looks at what it holds, and raises where it may not
-        be gone on with. Raises AnnotationError, AnnotationsBusy."""
+        be gone on with; patience_s: see `Ledger`. Raises AnnotationError, AnnotationsBusy."""
         self.path = path
         self._fold = fold
         self._undo: list[tuple[list[Entry], list[Entry]]] = []
         self._redo: list[tuple[list[Entry], list[Entry]]] = []
-        self._ledger = Ledger(path)
+        self._ledger = Ledger(path, patience_s)
         try:
             fold_lines(fold, self._ledger.lines, str(path))
             if checked is not None:
@@ -179,6 +185,23 @@ class EditedFile:
     def redo(self) -> bool:
         """Do again what was taken back last; False where nothing was. Raises AnnotationError."""
         return self._step(self._redo, self._undo, "redo")
+
+    def take_steps(self, before: EditedFile, changed: Callable[[Entry], bool]) -> None:
+        """Let what was done when the file was open before be taken back here, too.
+
+        Parameters
+        ----------
+        before : EditedFile
+            The same file, closed by now.
+        changed : callable
+            Whether somebody else changed since what a line is about; then a step is left alone.
+        """
+        for steps, others in ((self._undo, before._undo), (self._redo, before._redo)):
+            for step in others:
+                if any(changed(entry) for entries in step for entry in entries):
+                    steps.clear()  # those before it rest upon it
+                else:
+                    steps.append(step)
 
     def _step(
         self,

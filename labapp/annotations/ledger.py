@@ -36,6 +36,7 @@ SYNC_S = 0.15
 LARGEST = 64 * files.MIB
 """Bytes of a file. A mark has some three hundred."""
 _CLOSE_S = 10.0
+_AGAIN_S = 0.01
 
 
 def read(path: Path) -> Lines:
@@ -106,8 +107,15 @@ class Ledger:
         What a crash had cut off at its end, in words; it was taken away.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience_s: float = 0.0) -> None:
         """Open a file, or make it.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        patience_s : float
+            How long it is waited for whoever holds it, in s.
 
         Raises
         ------
@@ -118,7 +126,7 @@ class Ledger:
         """
         self.path = path
         _make_folder(path)
-        self._lock = _locked(path)
+        self._lock = _locked(path, patience_s)
         try:
             present = read(path)
             self.lines = list(present.lines)
@@ -293,8 +301,9 @@ class _Held:
         self.release()
 
 
-def _locked(path: Path) -> _Held:
-    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0, thread_local=False)
+def _locked(path: Path, patience_s: float = 0.0) -> _Held:
+    place = path.with_name(f".{path.name}.lock")
+    lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=_AGAIN_S)
     try:
         lock.acquire()
     except Timeout as error:

@@ -310,8 +310,11 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
     return file
 
 
-def open_texts(session: Path, by: str, *, record: Record | None = None) -> TextsFile:
-    """Open the text of a session for work; as `open_units`."""
+def open_texts(
+    session: Path, by: str, *, record: Record | None = None, patience_s: float = 0.0
+) -> TextsFile:
+    """Open the text of a session for work; as `open_units`. patience_s: how long it is waited for
+    whoever has it open, in s."""
     session = session.absolute()
     check_rater(by, session.parent, nobody=RECOGNISER)
     record = _finished(session, record)
@@ -321,7 +324,8 @@ def open_texts(session: Path, by: str, *, record: Record | None = None) -> Texts
     def ours() -> None:
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
 
-    file = TextsFile(path, by, fold=fold, checked=ours, allowed=record.may("transcript"))
+    may = record.may("transcript")
+    file = TextsFile(path, by, fold=fold, checked=ours, allowed=may, patience_s=patience_s)
     return _noted(file, _opened(fold, identity, by=by))
 
 

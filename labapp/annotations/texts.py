@@ -103,13 +103,14 @@ class TextsFile(EditedFile):
         fold: TextsFold,
         checked: Callable[[], None] | None = None,
         allowed: bool = True,
+        patience_s: float = 0.0,
     ) -> None:
         """As `EditedFile`. allowed: whether the participant agreed that what was said is written
         down."""
         self.by = by
         self.allowed = allowed
         self._texts = fold
-        super().__init__(path, fold, checked)
+        super().__init__(path, fold, checked, patience_s)
 
     @property
     def texts(self) -> dict[str, Text]:
@@ -180,6 +181,14 @@ class TextsFile(EditedFile):
         if before is None:
             raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
         self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
+
+    def go_on_from(self, before: TextsFile) -> None:
+        """Let what was done when this file was open before be taken back, too, where nobody else
+        wrote the same text since. before: the same file, closed by now."""
+        texts, now = before.texts, self.texts
+        units = {unit for unit in texts.keys() | now.keys() if texts.get(unit) != now.get(unit)}
+        same = before.redactions == self.redactions
+        self.take_steps(before, lambda entry: not same or entry[1].get("unit") in units)
 
     def _as_before(self, unit: str) -> Entry:
         before = self._texts.texts.get(unit)

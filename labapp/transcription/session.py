@@ -1,7 +1,8 @@
 """Writing down what was said in a session: a stretch of voice after the other.
 
 The text of a unit is stored as soon as it is there, so that whatever ends the work, the next time
-it goes on. What a person wrote, corrected, read or redacted is never written over.
+it goes on. The file is open only while a text is written: people correct others meanwhile. What a
+person wrote, corrected, read or redacted is never written over.
 """
 
 from __future__ import annotations
@@ -10,23 +11,25 @@ import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from labapp.annotations import store
 from labapp.annotations.model import Redaction, Text, Unit, Word
-from labapp.annotations.places import DETECTOR, RECOGNISER
+from labapp.annotations.places import DETECTOR, RECOGNISER, annotations_folder
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.segmenting import segment_session, sound_of, voiced
 from labapp.annotations.texts import TextsFile
 from labapp.audio.recorded_sound import RecordedSound
 from labapp.audio.speech import PAUSE_S, joined
 from labapp.clock import NS
-from labapp.errors import NoConsent
+from labapp.errors import AnnotationError, AnnotationsBusy, NoConsent
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.transcription.doubts import doubts_of
@@ -40,6 +43,9 @@ SHORTEST_NS = 200_000_000
 """Shorter stretches are noises: a dial that clicks, a cough. No word is that short, and models make
 whole sentences of them."""
 _FRAME_NS = 20_000_000
+PATIENCE_S = 60.0
+"""A window writes words in an instant; who holds the text for longer does something else."""
+_LOCK = ".recogniser.lock"
 
 Stretch = tuple[int, int]
 Tell = Callable[[float, str], None]
@@ -68,6 +74,8 @@ class Transcription:
         Texts that may be invented.
     kept : int
         Units that had a text before, which stayed.
+    overtaken : int
+        Units that a person wrote down while they were listened to; what was recognised is left.
     silent : int
         Units in which no voice is heard; they have no text.
     outside_s : float
@@ -88,6 +96,7 @@ class Transcription:
     words: int = 0
     doubtful: int = 0
     kept: int = 0
+    overtaken: int = 0
     silent: int = 0
     outside_s: float = 0.0
     voice_s: float = 0.0
@@ -110,6 +119,7 @@ class Transcription:
             (self.doubtful, "perhaps invented"),
             (self.wordless, "without a word"),
             (self.kept, "had text before"),
+            (self.overtaken, "written by hand meanwhile"),
             (self.silent, "without a voice"),
         ):
             if count:
@@ -128,6 +138,7 @@ def transcribe_session(
     language: str = "",
     again: bool = False,
     tell: Tell = lambda share, what: None,
+    patience_s: float = PATIENCE_S,
 ) -> Transcription:
     """Write down what was said in a session, by a recogniser.
 
@@ -143,6 +154,8 @@ def transcribe_session(
         Whether texts are written anew that a recogniser wrote and nobody read.
     tell : callable
         See `Tell`.
+    patience_s : float
+        How long it is waited for whoever has the text open, in s.
 
     Raises
     ------
@@ -151,8 +164,8 @@ def transcribe_session(
     TranscriptionError
         The model does not know the language, or the engine failed.
     AnnotationError
-        The session is recorded just now, its participant withdrew, it has no sound, or another
-        window has its text open.
+        The session is recorded just now, its participant withdrew, it has no sound, it is being
+        written down already, another window has its text open, or something was redacted meanwhile.
     """
     record = open_record(session)
     check_consent(record)
@@ -163,13 +176,81 @@ def transcribe_session(
         done.units_made = True
     units = store.segmentation_of(record).units
     done.units = len(units)
-    with store.open_texts(session, RECOGNISER, record=record) as texts:
+    texts = _SharedTexts(session, record, patience_s)
+    texts.read()
+    with _alone(session):
         sound = sound_of(record, ((r.t0_ns, r.t1_ns) for r in texts.redactions))
         try:
             _Work(sound, texts, units, done, tell).run(open_recogniser, language, again)
         finally:
             sound.close()
     return done
+
+
+@contextmanager
+def _alone(session: Path) -> Iterator[None]:
+    """Nobody else writes this session down meanwhile. Raises AnnotationsBusy."""
+    lock = FileLock(annotations_folder(session) / _LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise AnnotationsBusy(
+            f"{session.name} is being written down already.",
+            safe="Nothing was written.",
+            todo="Wait until that has ended, or stop it.",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class _SharedTexts:
+    """The text of a session, open only while something is written.
+
+    Attributes
+    ----------
+    texts : mapping of str to Text
+        As they were when they were last read.
+    redactions : tuple of Redaction
+        Those at the beginning, which the sound is silent for.
+    """
+
+    def __init__(self, session: Path, record: Record, patience_s: float) -> None:
+        self._session, self._record, self._patience_s = session, record, patience_s
+        self.texts: dict[str, Text] = {}
+        self.redactions: tuple[Redaction, ...] = ()
+
+    def read(self) -> None:
+        """See what there is. Raises AnnotationError."""
+        with self._opened() as file:
+            self.texts, self.redactions = file.texts, file.redactions
+
+    def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
+        """Write a text where it is still waited for; says whether it was. Raises
+        AnnotationError."""
+        with self._opened() as file:
+            self.texts = file.texts
+            if file.redactions != self.redactions:
+                raise AnnotationError(
+                    f"Something was redacted in {self._session.name} meanwhile.",
+                    safe="What was written down before is stored; nothing of the unit that was "
+                    "being listened to is.",
+                    todo="Give the same command again: it goes on from there.",
+                )
+            if not waiting(self.texts.get(text.unit)):
+                return False
+            file.put(text)
+            return True
+
+    def note_recogniser(self, facts: dict[str, Any]) -> None:
+        """See `TextsFile.note_recogniser`. Raises AnnotationError."""
+        with self._opened() as file:
+            file.note_recogniser(facts)
+
+    def _opened(self) -> TextsFile:
+        session, record = self._session, self._record
+        return store.open_texts(session, RECOGNISER, record=record, patience_s=self._patience_s)
 
 
 def check_consent(record: Record) -> None:
@@ -186,7 +267,7 @@ class _Work:
     def __init__(
         self,
         sound: RecordedSound,
-        texts: TextsFile,
+        texts: _SharedTexts,
         units: Sequence[Unit],
         done: Transcription,
         tell: Tell,
@@ -223,12 +304,14 @@ class _Work:
                 self._tell(heard / total, f"{done.session}, {stretch[0] / NS:.0f} s")
                 words += self._hear(recogniser, unit, stretch, language)
                 heard += stretch[1] - stretch[0]
-            self._put(unit, words)
+            self._put(unit, words, again)
             done.voice_s, done.seconds = heard / NS, perf_counter() - begun
         self._tell(1.0, done.session)
 
     def _is_waiting(self, unit: Unit, again: bool) -> bool:
-        text = self._texts.texts.get(unit.id)
+        return self._is_written_over(unit, self._texts.texts.get(unit.id), again)
+
+    def _is_written_over(self, unit: Unit, text: Text | None, again: bool) -> bool:
         if text is None:
             return True
         machine = text.by == text.origin == RECOGNISER and not text.reviewed
@@ -286,15 +369,16 @@ class _Work:
         last = bisect_right(self._ends, t_ns)
         return self._ends[max(0, last - 1) : last]
 
-    def _put(self, unit: Unit, words: list[Word]) -> None:
+    def _put(self, unit: Unit, words: list[Word], again: bool) -> None:
         redactions = [
             r for r in self._texts.redactions if is_redacted(unit.t0_ns, unit.t1_ns, (r,))
         ]
         voice = list(self._within(unit.t0_ns, unit.t1_ns))
         doubts = doubts_of(words, voice)
-        self._texts.put(
-            Text(unit.id, _sentence(words, redactions), tuple(words), RECOGNISER, doubts=doubts)
-        )
+        text = Text(unit.id, _sentence(words, redactions), tuple(words), RECOGNISER, doubts=doubts)
+        if not self._texts.put(text, lambda now: self._is_written_over(unit, now, again)):
+            self._done.overtaken += 1
+            return
         self._done.written += 1
         self._done.words += len(words)
         self._done.wordless += not words

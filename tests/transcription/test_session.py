@@ -201,10 +201,10 @@ def test_which_program_wrote_it_is_stored_and_goes_into_a_bundle(session: Path) 
     assert leaving_annotations(record).texts == annotated(session).texts
 
 
-def test_a_text_that_is_open_in_a_window_is_left_alone(session: Path) -> None:
+def test_whoever_has_the_text_open_is_waited_for_and_then_left_alone(session: Path) -> None:
     segment_session(session, "anna")
     with store.open_texts(session, "anna"), pytest.raises(AnnotationsBusy):
-        transcribe(session, ToneRecogniser())
+        transcribe(session, ToneRecogniser(), patience_s=0.2)
 
 
 def test_no_sound_is_told(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from labapp.ui.replay.mark_index import OPEN_NS
 from labapp.ui.replay.segmenting import Segmenting
 
 SAVED_MS = 100
+LOOK_MS = 1000
+"""So often it is seen whether others wrote words or units."""
 HEARD_NS = 300 * MS
 """A unit counts as heard when no more than this of it is left."""
 
@@ -45,6 +47,11 @@ class Coding(CodingState):
         self._saved = QTimer(self)
         self._saved.setInterval(SAVED_MS)
         self._saved.timeout.connect(self._look_saved)
+        self._look = QTimer(self)
+        self._look.setInterval(LOOK_MS)
+        self._look.timeout.connect(self.look)
+        self._look.start()
+        self._told_of_words = False
 
     def press(self, character: str) -> bool:
         """A letter or digit: the code of the active tier, or else of the only tier that has it."""
@@ -236,7 +243,36 @@ class Coding(CodingState):
         if self.saved:
             self._saved.stop()
             self.agreement = self.files.agreement()
+            try:
+                self.files.rest()
+            except LabappError as error:
+                self.problem.emit(error)
             self.state_changed.emit()
+
+    # --- what others write meanwhile --------------------------------------------------------------
+
+    def look(self) -> None:
+        """Show words and units that somebody else wrote since, as a recogniser at work does."""
+        before, frozen = dict(self.files.texts), self.files.frozen
+        try:
+            if not self.files.look():
+                return
+        except LabappError as error:
+            self.problem.emit(error)
+            return
+        if (self.files.units, self.files.frozen) != (self._units, frozen):
+            self.refresh()
+            self.said.emit(tr("The units were changed elsewhere; they are shown as they are now."))
+        texts = self.files.texts
+        units = {
+            unit for unit in before.keys() | texts.keys() if before.get(unit) != texts.get(unit)
+        }
+        if not units:
+            return
+        self.rows_changed.emit(frozenset(units))
+        if not self._told_of_words:
+            self._told_of_words = True
+            self.said.emit(tr("Words are coming in; what you type is saved beside them."))
 
     def take_last(self) -> None:
         """Take back the code that was given last, of those that are still there."""
@@ -269,11 +305,15 @@ class Coding(CodingState):
             return
         which = source.pop()
         try:
-            self.files.turn(which, how)
+            turned = self.files.turn(which, how)
         except LabappError as error:
+            source.append(which)
             self.problem.emit(error)
             return
-        target.append(which)
+        if turned:
+            target.append(which)
+        else:
+            self.said.emit(tr("Somebody else wrote these words since: they stay."))
         units = frozenset(unit.id for unit in self._units) if which == "texts" else frozenset()
         if which == "marks":
             units = self.marks.become(self.files.own)
@@ -352,6 +392,7 @@ class Coding(CodingState):
 
     def set_text(self, unit: str, words: str) -> bool:
         """Correct the words of a unit; those that stay as they are were read by a person."""
+        self.look()  # a recogniser may have written them since
         before = self.text(unit)
         if words == ("" if before is None else before.text):
             if before is None or before.reviewed:
@@ -418,6 +459,7 @@ class Coding(CodingState):
     def close(self) -> None:
         """Save everything and let others open the files."""
         self._saved.stop()
+        self._look.stop()
         try:
             self.files.close()
         except LabappError as error:

@@ -93,6 +93,7 @@ class CodingDesk(QObject):
         coding.problem.connect(self.failed)
         self.units.chosen.connect(coding.go_to)
         self.units.edited.connect(coding.set_text)
+        self.units.overtaken.connect(self._tell_of_others)
         self.units.edit_moved.connect(self._edit_next)
         self.units.play_toggled.connect(coding.toggle)
         self.units.again.connect(coding.again)
@@ -323,6 +324,11 @@ class CodingDesk(QObject):
         current = self.coding.current
         if current is None or not self.units.edit(current.id):
             self.notice.emit(tr("There is no unit whose words could be typed."))
+
+    def _tell_of_others(self) -> None:
+        self.notice.emit(
+            tr("Other words came for this unit. What you type stays; they are in the history.")
+        )
 
     def _edit_next(self, step: int) -> None:
         if not self.coding.step(step):

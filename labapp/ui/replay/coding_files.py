@@ -1,7 +1,8 @@
 """The files of a coding: a rater's marks, the session's units and its words.
 
 Units and words belong to the session, and one window at a time writes them: they are opened when
-something of them is changed, and not before.
+something of them is changed, and not before. Words are let go again at once: others, such as a
+recogniser, write those of other units meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from labapp.annotations.assignments import assignments_of
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
+from labapp.annotations.places import TRANSCRIPT, UNITS, annotations_folder
 from labapp.annotations.redaction import shown_texts
 from labapp.annotations.reliability.so_far import SoFar, agreement_so_far
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
@@ -29,6 +31,8 @@ from labapp.ui.language import tr
 if TYPE_CHECKING:
     from labapp.ui.replay.coding_request import CodingRequest
 
+PATIENCE_S = 0.5
+"""A recogniser at work has the words open for an instant."""
 Which = Literal["marks", "units", "texts"]
 
 
@@ -62,7 +66,9 @@ class CodingFiles:
         ]
         self._units: UnitsFile | None = None
         self._texts: TextsFile | None = None
+        self._rested: TextsFile | None = None
         self._shown: dict[str, Text] | None = None
+        self._as_read = self._on_disk()
         self.marks: MarksFile | None = None
         self._foreign: frozenset[str] = frozenset()
         if self.frozen or not codebook.needs_units:
@@ -137,7 +143,7 @@ class CodingFiles:
             self._shown = dict(self._annotations.texts)
             if self._texts is not None:
                 units = {unit.id: unit for unit in self.units}
-                self._shown |= shown_texts(
+                self._shown = shown_texts(
                     self._texts.texts, units, self._texts.redactions, allowed=self.may_write
                 )
         return self._shown
@@ -249,10 +255,40 @@ class CodingFiles:
 
     @property
     def texts_file(self) -> TextsFile:
-        """The words, open for work. Raises AnnotationError."""
+        """The words, open for work until `rest`. Raises AnnotationError."""
         if self._texts is None:
-            self._texts = open_texts(self.session, self.request.rater, record=self.record)
+            by, record = self.request.rater, self.record
+            file = open_texts(self.session, by, record=record, patience_s=PATIENCE_S)
+            if self._rested is not None:
+                file.go_on_from(self._rested)
+            self._texts, self._rested = file, None
         return self._texts
+
+    def rest(self) -> None:
+        """Let others write words. Raises AnnotationError."""
+        if self._texts is None:
+            return
+        self._rested, self._texts = self._texts, None
+        self._rested.close()
+        self._read()
+
+    def _on_disk(self) -> tuple[object, ...]:
+        """By which it is seen that somebody else wrote words or units."""
+        folder = annotations_folder(self.session)
+        return tuple(map(_written, (folder / TRANSCRIPT, folder / UNITS)))
+
+    def _read(self) -> None:
+        self._as_read = self._on_disk()
+        self._shown = None
+        self._annotations = annotations_of(self.record)
+
+    def look(self) -> bool:
+        """Read what others wrote since; says whether anybody wrote anything. Raises
+        AnnotationError."""
+        if self._texts is not None or self._on_disk() == self._as_read:
+            return False
+        self._read()
+        return True
 
     @property
     def marks_file(self) -> MarksFile:
@@ -272,15 +308,16 @@ class CodingFiles:
             self.open_marks()
             raise
 
-    def turn(self, which: str, how: Literal["undo", "redo"]) -> None:
-        """Take back, or do again, what was done last in a file. Raises AnnotationError."""
-        file: MarksFile | UnitsFile | TextsFile
-        file = {"marks": self.marks, "units": self._units, "texts": self._texts}[which]  # type: ignore[assignment]
+    def turn(self, which: str, how: Literal["undo", "redo"]) -> bool:
+        """Take back, or do again, what was done last in a file; False where somebody else changed
+        it since. Raises AnnotationError."""
+        file: MarksFile | UnitsFile | TextsFile | None
+        file = self.texts_file if which == "texts" else self.marks
+        if which == "units":
+            file = self._units
+        assert file is not None
         self._shown = None
-        if how == "undo":
-            file.undo()
-        else:
-            file.redo()
+        return file.undo() if how == "undo" else file.redo()
 
     def close(self) -> None:
         """Save everything and let others open the files. Raises AnnotationError."""
@@ -289,6 +326,15 @@ class CodingFiles:
                 file.close()
         finally:
             self.marks = self._units = self._texts = None
+
+
+def _written(path: Path) -> object:
+    """What differs once a file is written to."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def chosen_codebook(study: Path, wanted: str) -> Codebook:

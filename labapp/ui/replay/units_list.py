@@ -91,6 +91,7 @@ class UnitsList(QAbstractScrollArea):
     edited(str, str) : a unit has other words, or its words were read: its id and these.
     edit_moved(int) : the words of the next (1) or previous (-1) unit are to be edited.
     edit_ended() : nothing is edited any more.
+    overtaken(str) : other words came for a unit while somebody types its words, which stay.
     play_toggled(), again() : keys of the player, pressed while words are typed.
     """
 
@@ -98,6 +99,7 @@ class UnitsList(QAbstractScrollArea):
     edited = Signal(str, str)
     edit_moved = Signal(int)
     edit_ended = Signal()
+    overtaken = Signal(str)
     play_toggled = Signal()
     again = Signal()
 
@@ -164,17 +166,21 @@ class UnitsList(QAbstractScrollArea):
 
     def set_rows(self, rows: Sequence[UnitRow], none: str = "") -> None:
         """Show these rows; none: what is said where there are none."""
+        before = self._text_of(self._editing)
         self._rows = list(rows)
         self._places = {row.unit.id: place for place, row in enumerate(self._rows)}
         self.empty.setText(none)
         self.empty.setVisible(not self._rows)
         if self._editing is not None and self._editing not in self._places:
+            if (typed := self._typed()) != before:
+                self.edited.emit(self._editing, typed)  # into the history, with the unit gone
             self._close_editor()
+        self._meet(before)
         self._measure()
 
     def update_rows(self, rows: Mapping[str, UnitRow]) -> None:
         """Show these rows instead of those of the same units."""
-        grown = False
+        grown, before = False, self._text_of(self._editing)
         for unit, row in rows.items():
             place = self._places.get(unit)
             if place is None or self._rows[place] == row:
@@ -184,8 +190,25 @@ class UnitsList(QAbstractScrollArea):
             if height != self._heights[place]:
                 self._heights[place], grown = height, True
             self.viewport().update(self._rect(place))
+        self._meet(before)
         if grown:
             self._sum()
+
+    def _text_of(self, unit: str | None) -> str:
+        place = self._places.get(unit or "")
+        return "" if place is None else self._rows[place].text
+
+    def _meet(self, before: str) -> None:
+        """The words that are edited were written elsewhere meanwhile: who has typed nothing sees
+        those, and what somebody typed stays. before: as they were."""
+        now = self._text_of(self._editing)
+        if self._editing is None or now == before:
+            return
+        if self._typed() == before:
+            self.editor.setPlainText(now)
+            self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
+        else:
+            self.overtaken.emit(self._editing)
 
     def set_current(self, unit: str | None, *, scroll: bool = True) -> None:
         """Put the frame round a unit and bring it into sight."""
@@ -232,9 +255,12 @@ class UnitsList(QAbstractScrollArea):
         unit = self._editing
         if unit is None or unit not in self._places:
             return
-        text = " ".join(self.editor.toPlainText().split())
+        text = self._typed()
         if read or text != self._rows[self._places[unit]].text:
             self.edited.emit(unit, text)
+
+    def _typed(self) -> str:
+        return " ".join(self.editor.toPlainText().split())
 
     def _close_editor(self) -> None:
         self._editing = None

@@ -1,0 +1,196 @@
+"""Words that a recogniser writes while a window has the session open: nobody loses any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pytestqt.qtbot import QtBot
+
+from labapp.annotations.history import history_of
+from labapp.annotations.model import Redaction, Text
+from labapp.annotations.segmenting import segment_session
+from labapp.annotations.store import annotations_of, open_texts
+from labapp.annotations.texts import PUT
+from labapp.clock import NS
+from labapp.errors import AnnotationError, AnnotationsBusy
+from labapp.journal.opening import open_record
+from labapp.transcription.recogniser import HeardWord
+from labapp.transcription.session import transcribe_session
+from labapp.ui.replay.coding import Coding, open_coding
+from labapp.ui.replay.coding_request import CodingRequest
+from tests.helpers.coded_session import add_codebook
+from tests.helpers.recorded_sounds import RATE, Take, sounding_session
+from tests.helpers.tone_words import ToneRecogniser, speech
+from tests.ui.coding_desk import Desk, do, notices
+from tests.ui.coding_desk import open_desk as open_desk
+from tests.ui.coding_desk import session as session
+
+SAID = {1.0: "turn the dial", 4.0: "wider", 7.0: "turn left"}
+
+
+class Watched(ToneRecogniser):
+    """Somebody does something whenever it listens."""
+
+    def __init__(self, meanwhile: Callable[[int], object]) -> None:
+        super().__init__()
+        self.meanwhile = meanwhile
+
+    def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
+        self.meanwhile(len(self.heard))
+        return super().hear(samples, rate, language)
+
+
+@pytest.fixture
+def spoken(tmp_path: Path) -> Path:
+    """A session in which somebody speaks, with units and a codebook."""
+    path = sounding_session(tmp_path, Take(speech(SAID, 10.0, RATE), 5.0), end_s=30.0)
+    segment_session(path, "anna", freeze=True)
+    add_codebook(path.parent)
+    return path
+
+
+def words(coding: Coding) -> list[str]:
+    return ["" if (t := coding.text(u.id)) is None else t.text for u in coding.units]
+
+
+def heard(path: Path, recogniser: ToneRecogniser, **how: object) -> object:
+    return transcribe_session(path, lambda: recogniser, **how)  # type: ignore[arg-type]
+
+
+def test_words_come_in_and_are_corrected_while_more_are_recognised(
+    spoken: Path, qtbot: QtBot
+) -> None:
+    coding = open_coding(spoken, CodingRequest("anna"))
+    first, _, third = (unit.id for unit in coding.units)
+    seen: list[list[str]] = []
+
+    def meanwhile(n: int) -> None:
+        coding.look()
+        seen.append(words(coding))
+        if n == 1:
+            assert coding.set_text(first, "turn a dial")  # recognised before
+            assert coding.set_text(third, "by hand")  # not yet
+        elif n == 2:
+            assert coding.set_text(third, "by hand, better")
+        coding.files.rest()  # as soon as it is saved
+
+    done = heard(spoken, Watched(meanwhile))
+    assert (done.written, done.overtaken) == (2, 1)  # type: ignore[attr-defined]
+    coding.look()
+    assert seen == [["", "", ""], ["turn the dial", "", ""], ["turn a dial", "wider", "by hand"]]
+    assert words(coding) == ["turn a dial", "wider", "by hand, better"]
+    coding.undo()
+    assert words(coding) == ["turn a dial", "wider", "by hand"]
+    coding.undo()
+    coding.undo()
+    assert words(coding) == ["turn the dial", "wider", ""]
+    coding.redo()
+    coding.close()
+    known = annotations_of(open_record(spoken)).texts
+    assert (known[first].text, known[first].by) == ("turn a dial", "anna")
+    assert [word.text for word in known[first].words] == ["turn", "dial"]  # when they were said
+    history = [step.line.body for step in history_of(open_record(spoken)) if step.line.kind == PUT]
+    assert {body["text"] for body in history if body["unit"] == first} == {
+        "turn the dial",
+        "turn a dial",
+    }
+
+
+def test_the_window_sees_words_by_itself_and_lets_others_write(
+    open_desk: Desk, qtbot: QtBot
+) -> None:
+    desk = open_desk()
+    coding = desk.coding
+    told = notices(desk)
+    first, second = coding.units[0].id, coding.units[1].id
+    coding.set_text(first, "mine")
+    path = coding.files.session
+    qtbot.waitUntil(lambda: not desk.coding.files._texts, timeout=5000)
+    with open_texts(path, "recogniser") as texts:
+        texts.put(Text(second, "theirs", (), "recogniser"))
+    qtbot.waitUntil(lambda: desk.units.rows[1].text == "theirs", timeout=5000)
+    assert desk.units.rows[0].text == "mine"
+    assert any("Words are coming in" in text for text in told)
+    coding.undo()
+    assert desk.units.rows[0].text != "mine"
+    assert desk.units.rows[1].text == "theirs"
+    coding.redo()
+    coding.files.rest()
+    with open_texts(path, "ben") as texts:
+        texts.put(Text(first, "somebody else’s", (), "hand"))
+    coding.look()
+    coding.undo()
+    assert desk.units.rows[0].text == "somebody else’s"
+    assert "Somebody else wrote these words since" in told[-1]
+
+
+@pytest.fixture
+def other(session: Path) -> Callable[[str, str], None]:
+    """Writes the words of a unit from elsewhere."""
+
+    def write(unit: str, text: str) -> None:
+        with open_texts(session, "recogniser") as texts:
+            texts.put(Text(unit, text, (), "recogniser"))
+
+    return write
+
+
+def test_who_has_typed_nothing_sees_the_words_that_come(
+    open_desk: Desk, other: Callable[[str, str], None]
+) -> None:
+    desk = open_desk()
+    unit = desk.coding.units[0].id
+    desk.coding.set_text(unit, "")
+    desk.coding.files.rest()
+    do(desk, "edit_text")
+    other(unit, "theirs")
+    desk.coding.look()
+    assert desk.units.editor.toPlainText() == "theirs"
+    desk.units.end_edit()
+    assert words(desk.coding)[0] == "theirs"
+
+
+def test_what_is_being_typed_stays(open_desk: Desk, other: Callable[[str, str], None]) -> None:
+    desk = open_desk()
+    told = notices(desk)
+    unit = desk.coding.units[0].id
+    do(desk, "edit_text")
+    desk.units.editor.setPlainText("what I typed")
+    other(unit, "theirs")
+    desk.coding.look()
+    assert desk.units.editor.toPlainText() == "what I typed"
+    assert "What you type stays" in told[-2] + told[-1]
+    desk.units.end_edit()
+    assert words(desk.coding)[0] == "what I typed"
+    steps = history_of(open_record(desk.coding.files.session))
+    assert [s.line.body["text"] for s in steps if s.line.kind == PUT][-2:] == [
+        "theirs",
+        "what I typed",
+    ]
+
+
+def test_what_is_redacted_meanwhile_is_not_written(spoken: Path) -> None:
+    unit = annotations_of(open_record(spoken)).segmentation.units[0]
+
+    def redacted(n: int) -> None:
+        if n == 0:
+            with open_texts(spoken, "anna") as texts:
+                texts.redact(Redaction("r", unit.t0_ns, unit.t0_ns + NS // 4))
+
+    with pytest.raises(AnnotationError, match="redacted"):
+        heard(spoken, Watched(redacted))
+    assert not annotations_of(open_record(spoken)).texts
+    heard(spoken, ToneRecogniser())
+    assert annotations_of(open_record(spoken)).texts[unit.id].text.startswith("[…]")
+
+
+def test_a_session_is_written_down_by_one_at_a_time(spoken: Path) -> None:
+    def second(n: int) -> None:
+        with pytest.raises(AnnotationsBusy, match="already"):
+            heard(spoken, ToneRecogniser())
+
+    heard(spoken, Watched(second))
