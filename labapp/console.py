@@ -18,6 +18,11 @@ _STEERING = re.compile(
 """Control characters, what turns the direction of writing, and halves of characters: bytes in the
 name of a file that are no text become such."""
 
+PROGRESS = "LABAPP_PROGRESS"
+"""Set in the environment of a command by a window that shows how far it is."""
+PROGRESS_LINE = "progress\t"
+"""How such a line begins; the share, a tab and what is being done follow."""
+
 
 def say(text: object = "", *, err: bool = False) -> None:
     """Print text for people on standard output, or the standard error."""
@@ -33,6 +38,12 @@ def say_json(value: Any) -> None:
     """Print a value as JSON, which any program reads."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     _echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
+
+
+def say_progress(share: float | None, what: str) -> None:
+    """Tell the window that asked for it how far work is: a line on the standard error."""
+    done = "" if share is None else f"{share:.4f}"
+    say_line(f"{PROGRESS_LINE}{done}\t{what}", err=True)
 
 
 def _echo(text: str, *, err: bool = False) -> None:

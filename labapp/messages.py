@@ -70,6 +70,23 @@ FORMS: Mapping[str, str] = {
     "decided_before": "Before, it was {verdict} by hand{why}. The former decision is kept.",
     "decided_bundles": "Bundles made of it before say nothing of this: {paths}",
     "exports_unreadable": "{file} cannot be read ({error}): exports are not known",
+    "speech_model_whisper": (
+        "a folder with model.bin, config.json and tokenizer.json (Whisper for CTranslate2)"
+    ),
+    "speech_get_whisper": (
+        "Systran/faster-whisper-small at huggingface.co, all files of it in one folder"
+    ),
+    "speech_model_whispercpp": "a file such as ggml-small.bin (Whisper for whisper.cpp)",
+    "speech_get_whispercpp": "ggml-small.bin of ggerganov/whisper.cpp at huggingface.co",
+    "speech_model_vosk": "a folder with am/final.mdl (Vosk), of one language",
+    "speech_get_vosk": (
+        "vosk-model-small-en-us-0.15 or vosk-model-small-de-0.15 at alphacephei.com/vosk/models, "
+        "unpacked"
+    ),
+    "speech_which": (
+        "A Whisper model whose name ends in .en knows English alone; German needs one without, "
+        "best small or larger."
+    ),
     "exports_damaged": ("{file}, line {number}: damaged; what it says of an export is not known"),
     "nothing_changed": "Nothing was changed.",
     "text_not_agreed": "The participant did not agree that what was said is written down.",

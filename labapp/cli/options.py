@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labapp import access
-from labapp.console import say
+from labapp.console import PROGRESS, say, say_progress
 from labapp.errors import LabappError, UsageError
 from labapp.simulation.names import STRATEGY_NAMES
 
@@ -134,8 +135,12 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
     """A bar with an estimate on the standard error, where somebody sees it move; a function of the
     share that is done (0..1, None where nobody knows) and what is being done.
 
-    It appears when that is first called: what cannot be begun is refused without one.
+    It appears when that is first called: what cannot be begun is refused without one. Where a
+    window wants it (`labapp.console.PROGRESS`), a line for each call instead.
     """
+    if os.environ.get(PROGRESS):
+        yield say_progress
+        return
     from rich.console import Console
     from rich.progress import Progress
 

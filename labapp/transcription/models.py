@@ -17,6 +17,7 @@ from typing import Literal
 
 from labapp.annotations.identity import cached_sha256
 from labapp.errors import TranscriptionError
+from labapp.messages import Message
 from labapp.reading import files
 from labapp.resources import speech_models
 
@@ -77,31 +78,31 @@ ENGINES: Mapping[str, Engine] = {
             "whisper",
             "faster-whisper",
             "faster_whisper",
-            "a folder with model.bin, config.json and tokenizer.json (Whisper for CTranslate2)",
-            "Systran/faster-whisper-small at huggingface.co, all files of it in one folder",
+            Message("speech_model_whisper"),
+            Message("speech_get_whisper"),
         ),
         Engine(
             "whispercpp",
             "pywhispercpp",
             "pywhispercpp",
-            "a file such as ggml-small.bin (Whisper for whisper.cpp)",
-            "ggml-small.bin of ggerganov/whisper.cpp at huggingface.co",
+            Message("speech_model_whispercpp"),
+            Message("speech_get_whispercpp"),
         ),
         Engine(
             "vosk",
             "vosk",
             "vosk",
-            "a folder with am/final.mdl (Vosk), of one language",
-            "vosk-model-small-en-us-0.15 or vosk-model-small-de-0.15 at "
-            "alphacephei.com/vosk/models, unpacked",
+            Message("speech_model_vosk"),
+            Message("speech_get_vosk"),
         ),
     )
 }
 """By their names."""
-WHICH = (
-    "A Whisper model whose name ends in .en knows English alone; German needs one without, best "
-    "small or larger."
-)
+WHICH = Message("speech_which")
+
+
+SMALLEST = "whispercpp"
+"""The engine to install where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,43 @@ def own_models() -> tuple[SpeechModel, ...]:
     except OSError:
         return ()
     return tuple(SpeechModel(path, ENGINES[name]) for path in paths if (name := _any_kind(path)))
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechTools:
+    """What could write down what was said, on this computer.
+
+    Attributes
+    ----------
+    engines : tuple of Engine
+        That are installed.
+    models : tuple of SpeechModel
+        In the folder for them.
+    folder : Path
+        That folder.
+    """
+
+    engines: tuple[Engine, ...]
+    models: tuple[SpeechModel, ...]
+    folder: Path
+
+    @property
+    def usable(self) -> tuple[SpeechModel, ...]:
+        """The models whose engine is there."""
+        return tuple(model for model in self.models if model.engine.installed)
+
+    @property
+    def missing(self) -> Engine | None:
+        """The engine to install; None where what is there suffices."""
+        if self.usable or (self.engines and not self.models):
+            return None
+        return self.models[0].engine if self.models else ENGINES[SMALLEST]
+
+
+def speech_tools() -> SpeechTools:
+    """What there is on this computer: looked at, and nothing of it loaded."""
+    installed = tuple(engine for engine in ENGINES.values() if engine.installed)
+    return SpeechTools(installed, own_models(), speech_models())
 
 
 def own_model() -> SpeechModel:

@@ -157,22 +157,19 @@ def _lsl() -> list[Check]:
 
 def _speech() -> list[Check]:
     """What could write down what was said: engines and models."""
-    from labapp.transcription.models import ENGINES, own_models, what_to_get
+    from labapp.transcription.models import speech_tools, what_to_get
 
-    folder = resources.speech_models()
-    engines = [engine for engine in ENGINES.values() if engine.installed]
-    models = own_models()
-    usable = [model for model in models if model.engine.installed]
-    parts = [f"{engine.package} {engine.version}" for engine in engines] or ["no engine"]
-    parts += [f"{model.name} ({model.engine.package})" for model in models]
-    parts += [] if models else [f"no model in {folder}"]
-    if usable:
+    tools = speech_tools()
+    parts = [f"{engine.package} {engine.version}" for engine in tools.engines] or ["no engine"]
+    parts += [f"{model.name} ({model.engine.package})" for model in tools.models]
+    parts += [] if tools.models else [f"no model in {tools.folder}"]
+    if tools.usable:
         return [Check("speech", "pass", "; ".join(parts))]
     todo = "Only to write down what was said (labapp transcribe). "
-    if not models:
-        todo += f"Put a model into {folder}. {what_to_get()} "
-    wanted = [model.engine for model in models] or ([] if engines else [ENGINES["whispercpp"]])
-    todo += " ".join(f"Install {engine.package}: {engine.install}" for engine in wanted[:1])
+    if not tools.models:
+        todo += f"Put a model into {tools.folder}. {what_to_get()} "
+    if (engine := tools.missing) is not None:
+        todo += f"Install {engine.package}: {engine.install}"
     return [Check("speech", "note", "; ".join(parts), todo.strip())]
 
 

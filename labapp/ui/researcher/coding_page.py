@@ -23,6 +23,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.replay.coding_bar import ROUND_NAMES
 from labapp.ui.replay.retrieval import RetrievalView
+from labapp.ui.researcher.speech_panel import SpeechPanel
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.flow import FlowLayout
@@ -117,6 +118,11 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     )
 
 
+def is_pending(row: SessionProgress) -> bool:
+    """Whether a session's words are still to be written down, or some of them."""
+    return not row.problem and (not row.units or row.texts < row.units)
+
+
 class ProgressModel(RowModel[SessionProgress]):
     """Sessions and how far they are."""
 
@@ -145,6 +151,7 @@ class CodingPage(QWidget):
     agreement_requested(Path) : who codes what; a rater's sessions into a file; a file of another
         computer; tables and figures into a folder.
     units_shown() : the coded units are looked at.
+    transcribe_opened() : the line for writing down what was said is looked at.
     """
 
     study_chosen = Signal(str)
@@ -157,6 +164,7 @@ class CodingPage(QWidget):
     receive_requested = Signal(object)
     agreement_requested = Signal(object)
     units_shown = Signal()
+    transcribe_opened = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
@@ -181,7 +189,9 @@ class CodingPage(QWidget):
         self.pack = Button(tr("Pack…"))
         self.receive = Button(tr("Receive…"))
         self.agreement = Button(tr("Agreement…"))
+        self.transcribe = Button(tr("Transcribe…"))
         self.drawing = self._drawing_line()
+        self.speech = SpeechPanel(palette)
         self.pages = QStackedWidget()
         self.tabs = [Button(tr("Sessions"), "page-tab"), Button(tr("Coded units"), "page-tab")]
         self._build()
@@ -210,9 +220,10 @@ class CodingPage(QWidget):
         column = bits.column(sessions, theme.SPACE_S)
         column.addWidget(self.table, 1)
         column.addWidget(self.drawing)
+        column.addWidget(self.speech)
         foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
         for button in (
-            *(self.open, self.segment, self.freeze),
+            *(self.open, self.segment, self.freeze, self.transcribe),
             *(self.assign, self.pack, self.receive, self.agreement),
         ):
             foot.addWidget(button)
@@ -261,6 +272,8 @@ class CodingPage(QWidget):
         self.freeze.clicked.connect(lambda: self._ask(self.freeze_requested.emit))
         self.assign.clicked.connect(self._begin_draw)
         self.leave.clicked.connect(self._end_draw)
+        self.transcribe.clicked.connect(self._begin_speech)
+        self.speech.left.connect(self._end_speech)
         self.draw.clicked.connect(self._draw)
         self.raters.returnPressed.connect(self._draw)
         self.pack.clicked.connect(self._pack)
@@ -324,6 +337,11 @@ class CodingPage(QWidget):
         ready = row is not None and named and not row.problem
         can = not self._working
         self.open.setEnabled(ready)
+        self.transcribe.setEnabled(bool(self.model.rows))
+        self.speech.set_sessions(
+            row.session if row is not None and not row.problem else "",
+            [row.session for row in self.model.rows if is_pending(row)],
+        )
         self.segment.setEnabled(ready and can and not row.frozen)  # type: ignore[union-attr]
         self.freeze.setEnabled(
             ready and can and bool(row.units) and not row.frozen  # type: ignore[union-attr]
@@ -357,7 +375,18 @@ class CodingPage(QWidget):
         if row is not None and self.rater_name:
             emit(row.session, self.rater_name)
 
+    def _begin_speech(self) -> None:
+        self.drawing.hide()
+        self.speech.show()
+        self.transcribe_opened.emit()
+        self.speech.model.setFocus()
+
+    def _end_speech(self) -> None:
+        self.speech.hide()
+        self.transcribe.setFocus()
+
     def _begin_draw(self) -> None:
+        self.speech.hide()
         self.drawing.show()
         self.raters.setFocus()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
 from labapp.ui.researcher.job import Ended, Job
+from labapp.ui.researcher.speech_work import SpeechWork
 
 FILE = "coding.json"
 WINDOW = "page for coding"
@@ -32,9 +33,12 @@ class CodingChoices:
     ----------
     rater : str
         Who coded last on this machine.
+    model : str
+        The path of the speech model that was chosen last.
     """
 
     rater: str = ""
+    model: str = ""
 
 
 class CodingWork(QObject):
@@ -54,13 +58,21 @@ class CodingWork(QObject):
         self._work.ended.connect(self._worked)
         self._out: Path | None = None
         page.study_chosen.connect(self.choose)
-        page.rater_changed.connect(self._remember)
+        self._choices = CodingChoices()
         try:
-            self._choices = read_choices(FILE, CodingChoices(), WINDOW)
+            self._choices = read_choices(FILE, self._choices, WINDOW)
         except LabappError as error:
-            self._choices = CodingChoices()
             self._tell(error)
         page.rater.setText(self._choices.rater)
+        page.rater_changed.connect(
+            lambda rater: self._remember(replace(self._choices, rater=rater))
+        )
+        self.speech = SpeechWork(page.speech, self._path, self._choices.model, self)
+        self.speech.changed.connect(self.refresh)
+        self.speech.model_changed.connect(
+            lambda model: self._remember(replace(self._choices, model=model))
+        )
+        page.transcribe_opened.connect(self.speech.look)
         page.open_requested.connect(self.open)
         page.segment_requested.connect(partial(self._segment, freeze=False))
         page.freeze_requested.connect(partial(self._segment, freeze=True))
@@ -93,10 +105,10 @@ class CodingWork(QObject):
         else:
             self.page.units.rest()
 
-    def _remember(self, rater: str) -> None:
-        if rater == self._choices.rater:
+    def _remember(self, choices: CodingChoices) -> None:
+        if choices == self._choices:
             return
-        self._choices = CodingChoices(rater)
+        self._choices = choices
         try:
             write_choices(FILE, self._choices, WINDOW)
         except LabappError as error:
@@ -130,6 +142,7 @@ class CodingWork(QObject):
         for job in (self._status, self._work, *self._windows.values()):
             job.stop()
         self._windows.clear()
+        self.speech.stop()
         self.page.units.close_all()
         self.page.set_working(False)
 

@@ -7,11 +7,13 @@ runs sessions.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, Signal
 
+from labapp.console import PROGRESS, PROGRESS_LINE
 from labapp.ui import display
 
 PATIENCE_MS = 5000
@@ -38,14 +40,34 @@ class Ended:
         return next((line[len(begin) :] for line in reversed(lines) if line.startswith(begin)), "")
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a command is. share: 0 to 1, None where nobody knows; what: is being done; left_s: as
+    long as it may still take, in s, None while that cannot be told."""
+
+    share: float | None
+    what: str
+    left_s: float | None
+
+
 class Job(QObject):
-    """Runs one command at a time; `ended(Ended)` when it is over, never after `stop`."""
+    """Runs one command at a time.
+
+    Signals
+    -------
+    ended(Ended) : it is over; never after `stop`.
+    progressed(Progress) : how far it is, of commands that say it.
+    """
 
     ended = Signal(object)
+    progressed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._process: QProcess | None = None
+        self._error = b""
+        self._begun: float | None = None
+        self._first = 0.0
 
     @property
     def running(self) -> bool:
@@ -58,13 +80,25 @@ class Job(QObject):
         environment = QProcessEnvironment.systemEnvironment()
         # What comes back is read as text, whatever the system's code page is.
         environment.insert("PYTHONIOENCODING", "utf-8")
+        environment.insert(PROGRESS, "1")
         for name, value in display.answered().items():
             environment.insert(name, value)
         process.setProcessEnvironment(environment)
         process.finished.connect(self._finished)
         process.errorOccurred.connect(self._failed)
+        process.readyReadStandardError.connect(self._heard)
+        self._error, self._begun = b"", None
         self._process = process
         process.start(sys.executable, ["-m", "labapp", *arguments])
+
+    def ask_to_end(self) -> None:
+        """Ask what is running to end; how it did is told when it has."""
+        if self._process is None:
+            return
+        if sys.platform == "win32":
+            self._process.kill()  # nothing else reaches a process without a window
+        else:
+            self._process.terminate()
 
     def stop(self) -> None:
         """End what is running and wait for it; nobody is told."""
@@ -73,13 +107,40 @@ class Job(QObject):
             return
         process.finished.disconnect(self._finished)
         process.errorOccurred.disconnect(self._failed)
+        process.readyReadStandardError.disconnect(self._heard)
         process.terminate()
         if not process.waitForFinished(PATIENCE_MS):
             process.kill()
             process.waitForFinished(PATIENCE_MS)
         process.deleteLater()
 
+    def _heard(self) -> None:
+        """Take the lines that say how far it is out of what else it says."""
+        process = self._process
+        if process is None:
+            return
+        head = PROGRESS_LINE.encode()
+        *lines, rest = (self._error + bytes(process.readAllStandardError().data())).split(b"\n")
+        self._error = b"".join(line + b"\n" for line in lines if not line.startswith(head)) + rest
+        told = [line for line in lines if line.startswith(head)]
+        if told:
+            share, _, what = told[-1][len(head) :].decode("utf-8", "replace").partition("\t")
+            self.progressed.emit(self._progress(share, what.strip()))
+
+    def _progress(self, text: str, what: str) -> Progress:
+        try:
+            share = float(text)
+        except ValueError:
+            return Progress(None, what, None)
+        now = time.monotonic()
+        if self._begun is None:
+            self._begun, self._first = now, share
+        gone = share - self._first
+        left = (now - self._begun) * (1 - share) / gone if gone > 0 else None
+        return Progress(share, what, left)
+
     def _finished(self, status: int, how: QProcess.ExitStatus) -> None:
+        self._heard()
         self._tell(status if how == QProcess.ExitStatus.NormalExit else None)
 
     def _failed(self, error: QProcess.ProcessError) -> None:
@@ -91,7 +152,7 @@ class Job(QObject):
         if process is None:
             return
         output = bytes(process.readAllStandardOutput().data()).decode("utf-8", "replace")
-        error = bytes(process.readAllStandardError().data()).decode("utf-8", "replace")
+        error = self._error.decode("utf-8", "replace")
         if status is None and not error:
             error = process.errorString()
         process.deleteLater()
