@@ -19,6 +19,8 @@ from labapp.representations.package import load_package
 from labapp.representations.space import LatentSpace
 from labapp.session.models import card_path
 
+M_MMAP_THRESHOLD = -3
+"""Of glibc's malloc.h."""
 MOST_BYTES = 8 << 20
 """Of the pictures that are remembered of a model: going to and fro in a question decodes nothing
 twice."""
@@ -113,6 +115,7 @@ class RecordedDecoders(Mapping[str, Decoder]):
         self._loading.start()
 
     def _load_all(self) -> None:
+        _give_memory_back()
         for model in self._cards:
             with suppress(ModelError):  # told where its pictures would be
                 self[model]
@@ -154,4 +157,8 @@ def _give_memory_back() -> None:
     """Give back to the system what the making of a network took and left: 50 MB of each, which
     glibc would keep for later. Other systems have their own ways."""
     with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+        glibc = ctypes.CDLL("libc.so.6")
+        # Blocks of 1 MiB and more on their own: by itself glibc puts them among small ones as soon
+        # as one was given back, and what lies between those stays.
+        glibc.mallopt(M_MMAP_THRESHOLD, 1 << 20)
+        glibc.malloc_trim(0)
