@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 import soundfile
 from typer.testing import CliRunner
@@ -18,6 +15,8 @@ from labapp.annotations.packs import open_pack
 from labapp.annotations.store import open_marks, open_texts, open_units
 from labapp.cli.main import app
 from labapp.clock import NS
+from labapp.exchange.formats import CODEBOOK_FORMATS, FORMATS
+from tests.helpers.every_byte import contents, spelled
 from tests.helpers.journals import GOLDEN, golden_session
 
 SECRET = "Xanthippe"
@@ -55,17 +54,6 @@ def run(*words: str | Path, code: bool = True) -> None:
     assert result.exit_code == 0, result.output
 
 
-def contents(root: Path) -> Iterator[tuple[str, bytes]]:
-    """Everything below a folder as bytes: files, members of archives, cells of packed tables."""
-    for path in sorted(path for path in root.rglob("*") if path.is_file()):
-        yield str(path), path.read_bytes()
-        if path.suffix == ".parquet":
-            yield f"{path} read", repr(pq.read_table(path).to_pylist()).encode()
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                yield from ((f"{path}: {name}", archive.read(name)) for name in archive.namelist())
-
-
 def test_a_redacted_word_is_in_nothing_that_is_made(session: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -80,8 +68,14 @@ def test_a_redacted_word_is_in_nothing_that_is_made(session: Path, tmp_path: Pat
     for rater in ("anna", "ben"):
         run("pack", session.parent, "--rater", rater, "--out", out / f"{rater}.zip")
     run("replay", session, "--clip", "19", "23", "--out", out / "clip.wav", code=False)
+    for name, form in FORMATS.items():
+        for how in ((), ("--joined",), ("--no-sound",)):
+            to = out / f"{name}{''.join(how)}" / f"P01{form.suffix}"
+            run("export", session, "--rater", "anna", "--to", name, "--out", to, *how)
+    for name in CODEBOOK_FORMATS:
+        run("codebook", session.parent, "--to", name, "--out", out / f"codebook.{name}")
     names = []
-    codes = (SECRET.encode(), SECRET.encode("utf-16-le"), SECRET.encode("utf-16-be"))
+    codes = spelled(SECRET)
     for place in (out, session.parent):
         for name, content in contents(place):
             assert not [code for code in codes if code in content], name

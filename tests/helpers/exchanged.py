@@ -83,11 +83,25 @@ def sheet_with(
     )  # fmt: skip
 
 
-def exchanged_session(root: Path, uses: dict[str, bool] | None = None) -> Path:
+QUIET = 8000
+"""The amplitude of the sound of `exchanged_session`."""
+
+
+def exchanged_session(
+    root: Path, uses: dict[str, bool] | None = None, louder_s: tuple[float, float] | None = None
+) -> Path:
     """A session of two sound files, whose clocks are 120 ppm fast and 60 ppm slow, with units and
-    marks of anna: on units, overlapping, in both files, and a moment."""
-    tone = (8000 * np.sin(np.arange(RATE * 70) * 0.1)).astype(np.int16)
-    takes = Take(tone, 1.0, ppm=120.0), Take(tone[: RATE * 40], 80.0, ppm=-60.0)
+    marks of anna: on units, overlapping, in both files, and a moment.
+
+    uses: what the participant agreed to. louder_s: session time in which the first sound is twice
+    as loud as everywhere else.
+    """
+    tone = (QUIET * np.sin(np.arange(RATE * 70) * 0.1)).astype(np.int16)
+    first = Take(tone.copy(), 1.0, ppm=120.0)
+    if louder_s is not None:
+        begin, end = (round((t - first.start_s) * first.true_rate) for t in louder_s)
+        first.samples[begin:end] *= 2
+    takes = first, Take(tone[: RATE * 40], 80.0, ppm=-60.0)
     session = sounding_session(root, *takes, end_s=125, uses=uses)
     book = codebooks.read(add_codebook(session.parent))
     add_units(session, 18)
