@@ -1,8 +1,9 @@
-"""What of a window cannot be reached or read: it lies outside of what scrolls, or is cut."""
+"""What of a window cannot be reached or read: outside of what scrolls, cut or covered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
+    QSplitter,
     QTableView,
     QWidget,
 )
@@ -27,7 +29,7 @@ from labapp.ui.widgets.scale import AnchorRow
 
 def out_of_reach(window: QWidget) -> list[str]:
     """What is wrong, a line each."""
-    found = []
+    found = overlapping(window)
     for widget in window.findChildren(QWidget):
         if not widget.isVisible() or not widget.width() or not widget.height():
             continue
@@ -169,3 +171,15 @@ def _past_by(window: QWidget, shown: Sequence[QWidget]) -> list[QWidget]:
     if before is not None:
         before.setFocus()
     return sorted(wanted - seen, key=_name)
+
+
+def overlapping(window: QWidget) -> list[str]:
+    """Panes of splitters that lie over each other or beyond the splitter, by their places."""
+    wrong = []
+    for split in window.findChildren(QSplitter):
+        panes = [split.widget(at) for at in range(split.count())]
+        rects = [pane.geometry() for pane in panes if pane.isVisible()]
+        over = any(first.intersects(second) for first, second in combinations(rects, 2))
+        if over or not all(split.rect().contains(rect) for rect in rects):
+            wrong.append(f"panes of {_rect(split.rect())}: {', '.join(map(_rect, rects))}")
+    return wrong

@@ -247,7 +247,7 @@ def test_in_training_it_is_told_how_far_raters_agree_so_far(open_desk: Desk, qtb
     (strategy,) = ben.coding.agreement
     assert (strategy.raters, strategy.result.n_comparable) == (("anna", "ben"), 2)
     assert strategy.result.value == 0
-    assert ben.bar.agreement.full() == "agreement so far 0.00"
+    assert ben.bar.agreement.full() == "0.00 agreement so far"
     assert "Cohen's kappa 0.00, 2 compared, anna, ben" in ben.bar.agreement.toolTip()
     ben.coding.close()
     independent = open_desk("cleo")

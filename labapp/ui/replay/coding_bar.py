@@ -107,7 +107,7 @@ class CodingBar(QWidget):
         here = next((each for each in coding.agreement if each.tier.name == coding.tier), None)
         self.agreement.setVisible(here is not None)
         if here is not None:
-            self.agreement.set_full(tr("agreement so far {value}", value=_value(here)))
+            self.agreement.set_full(tr("{value} agreement so far", value=_value(here)))
         lines = [tr("For learning the codebook, not to be reported.")]
         lines += [
             tr(

@@ -6,7 +6,7 @@ import base64
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
@@ -381,7 +381,11 @@ class ReplayWindow(QWidget):
         """No wider than the picture is at its height."""
         margins = self.seen.size() - self.picture.size()
         widest = round(self.picture.height() * WIDEST_PICTURE) + margins.width()
-        self.seen.setMaximumWidth(max(widest, self.seen.minimumSizeHint().width()))
+        most = max(widest, self.seen.minimumSizeHint().width())
+        if most != self.seen.maximumWidth():
+            self.seen.setMaximumWidth(most)
+            # Asked for within its own layout, a splitter would leave one side over the other.
+            QTimer.singleShot(0, self.columns, self.columns.refresh)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.picture:
