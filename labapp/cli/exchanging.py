@@ -24,7 +24,7 @@ def code_export(
     ],
     to: Annotated[
         str,
-        typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity or csv."),
+        typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv."),
     ],
     out: Annotated[
         Path,
@@ -44,10 +44,10 @@ def code_export(
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Write units, text and codes of a session for ELAN, Praat and others.
+    """Write units, text and codes of a session for ELAN, Praat, NVivo, BORIS and others.
 
-    Each sound file has a file of its own, in its own time. What is redacted is silent and unsaid.
-    What a format has no place for is listed.
+    Each sound file has a file of its own, in its own time; qdpx and boris hold all in one. What
+    is redacted is silent and unsaid. What a format has no place for is listed.
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
     """
@@ -145,23 +145,42 @@ def code_codebook(
     study: Annotated[
         str, typer.Argument(metavar="STUDY|FILE", help="A study's id or folder, or a codebook.")
     ],
-    to: Annotated[str, typer.Option("--to", help="csv.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
+    to: Annotated[str, typer.Option("--to", help="csv or qdc.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write.")
+    ] = None,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE.qdc", help="Make the codebook of a study that has none."
+        ),
+    ] = None,
     codebook: Book = "",
     data: Data = None,
 ) -> None:
-    """Write a codebook for other tools.
+    """Write a codebook for other tools, or make one of theirs.
 
-    Example: labapp code codebook my-study --to csv --out codes.csv
+    REFI-QDA codebooks (.qdc) are those of NVivo, MAXQDA, ATLAS.ti, QualCoder and others.
+
+    Example: labapp code codebook my-study --to qdc --out codes.qdc
     """
     from labapp.annotations.codebook import read
     from labapp.exchange.formats import CODEBOOK_FORMATS
     from labapp.exchange.incoming import chosen_codebook
 
-    if to not in CODEBOOK_FORMATS:
-        raise UsageError(
-            f"Codebooks are not written as {to!r}.", todo=f"Take {' or '.join(CODEBOOK_FORMATS)}."
-        )
+    if from_ is not None:
+        if to or out is not None or codebook:
+            raise UsageError(
+                "--from goes with neither --to nor --out nor --codebook.",
+                todo="A codebook comes in, or goes out.",
+            )
+        _new_codebook(from_, study_folder(study, data), study)
+        return
+    if to not in CODEBOOK_FORMATS or out is None:
+        unknown = to and to not in CODEBOOK_FORMATS
+        what = f"Codebooks are not written as {to!r}." if unknown else "What to do is not said."
+        formats = " or ".join(f"--to {name}" for name in CODEBOOK_FORMATS)
+        raise UsageError(what, todo=f"Say {formats} with --out FILE, or --from FILE.qdc.")
     if Path(study).is_file():
         book = read(Path(study))
     else:
@@ -171,8 +190,28 @@ def code_codebook(
                 f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
             )
         book = found
-    CODEBOOK_FORMATS[to](book, out)
-    say(f"{len(book.codes)} codes: {out}")
+    for why in CODEBOOK_FORMATS[to](book, out):
+        say_line(f"not in it: {why}", err=True)
+    say(f"{sum(not code.retired for code in book.codes)} codes: {out}")
+
+
+def _new_codebook(file: Path, folder: Path, study: str) -> None:
+    from labapp.annotations.codebook import codebooks_of
+    from labapp.exchange import incoming
+
+    if books := codebooks_of(folder):
+        raise UsageError(
+            f"{study} has a codebook: {', '.join(book.id for book in books)}.",
+            safe="It was not changed.",
+            todo="Name a study that has none, or write what is new into the codebook.",
+        )
+    book = incoming.read_codebook(file, folder)
+    path = incoming.write_codebook(folder, book)
+    say_line(path)
+    say(
+        f"{len(book.codes)} codes. See in the file whether their tiers are on units, and which "
+        "exclude each other; give them keys."
+    )
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -73,11 +73,11 @@ def plan_import(
     study = Path(record.source).absolute().parent
     _refuse_uncoded(record)
     check_rater(rater, study)
-    reading.refuse_foreign(incoming.arrivals, str(record.name), incoming.name)
+    own_arrivals = reading.of_session(incoming.arrivals, str(record.name), incoming.name)
     annotations = annotations_of(record)
     own = annotations.raters.get(rater)
     round_ = round or (own.round if own else "independent")
-    arrivals = [reading.translated(arrival, translation or {}) for arrival in incoming.arrivals]
+    arrivals = [reading.translated(arrival, translation or {}) for arrival in own_arrivals]
     book, new = _codebook(record, annotations, rater, study, codebook, arrivals)
     versions = codebooks_in(record)
     marks = tuple(
@@ -95,8 +95,9 @@ def plan_import(
         clocks = [*clocks_of(record, "session", sound)]
         clocks += [clock for clock in clocks_of(record, "files", sound) if clock.fit is not None]
         placed: list[tuple[Arrival, FileClock, Sheet]] = []
-        for arrival in arrivals:
-            clock, why = reading.clock_of(arrival, incoming.name, incoming.form, clocks, time)
+        timed, foreign = reading.with_clocks(arrivals, incoming, clocks, time)
+        lost += foreign
+        for arrival, clock, why in timed:
             times[why] = None
             placed.append((arrival, clock, sheet_of(record, rater, coding, clock, sound)))
             lost += arrival.lost

@@ -6,9 +6,10 @@ import csv
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from labapp import durable
 from labapp.errors import ExchangeError
 
 LARGEST = 256 * 1024 * 1024
@@ -18,11 +19,21 @@ MS = 1_000_000
 
 def write_new(path: Path, content: bytes) -> None:
     """Write a file that is not there yet. Raises ExchangeError."""
+    with new_file(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is not there yet, to be written bit by bit. Raises ExchangeError."""
     refuse_existing(path)
     draft = path.with_name(f".{path.name}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        durable.write(draft, content)
+        with draft.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
         os.link(draft, path)
     except FileExistsError:
         refuse_existing(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labapp.annotations.codebook import Codebook
 from labapp.errors import UsageError
-from labapp.exchange import captions, eaf, tables, textgrid
+from labapp.exchange import boris, captions, eaf, qdc, qdpx, qdpx_in, tables, textgrid
 from labapp.exchange.model import Format
 
 MS, US = 1_000_000, 1_000
@@ -17,13 +17,30 @@ _EVERY = (
     Format("vtt", ".vtt", "WebVTT captions", captions.write_vtt, captions.read, False, MS, False),
     Format("srt", ".srt", "SubRip captions", captions.write_srt, captions.read, False, MS, False),
     Format("audacity", ".txt", "Audacity's labels", tables.write_audacity, None, False, US, False),
+    Format(
+        "qdpx",
+        ".qdpx",
+        "NVivo, MAXQDA, ATLAS.ti, QualCoder (REFI-QDA)",
+        qdpx.write,
+        qdpx_in.read,
+        True,
+        MS,
+        False,
+        True,
+        qdpx_in.read_file,
+    ),
+    Format("boris", ".boris", "BORIS", boris.write, None, True, MS),
     Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
 
 
-CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], None]] = {"csv": tables.codebook_csv}
-"""What writes a codebook to a new file, by the names that `--to` takes."""
+CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], tuple[str, ...]]] = {
+    "csv": tables.codebook_csv,
+    "qdc": qdc.write,
+}
+"""What writes a codebook to a new file, by the names that `--to` takes; each returns what has no
+place in it, in words."""
 
 
 def format_named(name: str) -> Format:

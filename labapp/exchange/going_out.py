@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from labapp.annotations.handed_out import note_handed_out
@@ -114,17 +116,24 @@ def export_coding(
     if annotations.segmentation.units and not record.may("transcript"):
         lost["what was said, which the participant did not agree to have written down"] = None
     sound = SessionSound(record, silences(annotations))
+    stack = ExitStack()
     try:
         clocks = clocks_of(record, base, sound)
         several = len(clocks) > 1 and not form.many
         folder, stem = (out, str(record.name)) if several else (out.parent, out.stem)
         names = [clock.name for clock in clocks if clock.name]
         made: dict[str, Path] = {}
+        linked = {name: path for name in names if (path := sound_path(record, name))}
+        beside = with_sound or (annotations.redactions and form.links)
+        if form.holds_sound:
+            beside = annotations.redactions or len(linked) < len(names)
+            if beside or base == "joined":
+                refuse_existing(out)
+                folder = Path(stack.enter_context(_scratch(out)))
         if base == "joined":
             made = {JOINED: folder / f"{stem}.wav"}
-        elif with_sound or (annotations.redactions and form.links):
+        elif beside:
             made = {name: folder / f"{stem}_{Path(name).name}" for name in names}
-        linked = {name: path for name in names if (path := sound_path(record, name))}
         sheets = sheets_of(record, rater, base, codebook, made or linked)
         groups = [[sheet] for sheet in sheets] if several else [sheets]
         places = [out]
@@ -144,9 +153,20 @@ def export_coding(
                 lost[f"{path.name}: {why}" if several else why] = None
         units = sum(len(sheet.utterances) for sheet in sheets)
         marks = sum(len(sheet.annotations) for sheet in sheets)
-        return Exported([*places, *made.values()], marks, units, list(lost))
+        beside_it = [] if form.holds_sound else [*made.values()]
+        return Exported([*places, *beside_it], marks, units, list(lost))
     finally:
+        stack.close()
         sound.close()
+
+
+def _scratch(out: Path) -> TemporaryDirectory[str]:
+    """A folder beside a file, for sound on its way into it. Raises ExchangeError."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        return TemporaryDirectory(prefix=".", suffix=".draft", dir=out.parent)
+    except OSError as error:
+        raise unwritable(out, error) from error
 
 
 def _make_sound(

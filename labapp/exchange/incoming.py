@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -11,13 +10,14 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from labapp.annotations import codebook as codebooks
-from labapp.annotations.codebook import PATTERNS, Codebook
-from labapp.errors import ExchangeError, UsageError
-from labapp.exchange import tiers
+from labapp.annotations.codebook import PATTERNS, Code, Codebook
+from labapp.errors import AnnotationError, ExchangeError, UsageError
+from labapp.exchange import qdc, tiers
 from labapp.exchange.files import LARGEST, csv_rows, unreadable, write_new
 from labapp.exchange.formats import format_of
 from labapp.exchange.gathering import FileClock
 from labapp.exchange.model import Annotation, Arrival, Format, Utterance
+from labapp.exchange.naming import id_of
 from labapp.reading import files
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
@@ -56,6 +56,13 @@ class Incoming:
 def read(path: Path) -> Incoming:
     """Read a file of another tool. Raises ExchangeError, UsageError."""
     form = format_of(path)
+    if form.read_file is not None:
+        try:
+            with files.open_file(path) as stream:
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            return Incoming(path.name, sha256, form, form.read_file(path))
+        except OSError as error:
+            raise _unopened(path, error) from error
     content = _content(path, LARGEST)
     assert form.read is not None
     return Incoming(
@@ -67,11 +74,15 @@ def _content(path: Path, largest: int) -> bytes:
     try:
         return files.content(path, largest)
     except OSError as error:
-        raise unreadable(
-            str(path),
-            str(error.strerror or error),
-            "Check that it is there, that you may read it, and that it is the right file.",
-        ) from error
+        raise _unopened(path, error) from error
+
+
+def _unopened(path: Path, error: OSError) -> ExchangeError:
+    return unreadable(
+        str(path),
+        str(error.strerror or error),
+        "Check that it is there, that you may read it, and that it is the right file.",
+    )
 
 
 def read_translation(path: Path) -> Translation:
@@ -246,11 +257,11 @@ def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
             values.setdefault(annotation.tier, set()).add(annotation.value)
     own_tiers: dict[str, str] = {}
     for tier, _, _ in named:
-        own_tiers.setdefault(tier, _word(tier, "tier", own_tiers.values()))
+        own_tiers.setdefault(tier, id_of(tier, "tier", own_tiers.values()))
     codes: dict[str, dict[str, str]] = {}
     for tier, code, point in named:
         both = point and (tier, code, False) in named
-        own = _word(f"{code} at a moment" if both else code, "code", codes)
+        own = id_of(f"{code} at a moment" if both else code, "code", codes)
         codes[own] = {"id": own, "tier": own_tiers[tier], "name": code.strip() or own}
         codes[own] |= {"kind": "point"} if point else {}
     document = {
@@ -266,6 +277,17 @@ def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
     return codebooks.parse(text.encode("utf-8", "replace"), study / PATTERNS[0])
 
 
+def read_codebook(file: Path, study: Path) -> Codebook:
+    """A codebook of another tool (.qdc), for a study without one. Raises AnnotationError."""
+    content = _content(file, qdc.LARGEST)
+    try:
+        return qdc.read(content, file)
+    except ExchangeError:
+        raise
+    except AnnotationError as error:
+        raise unreadable(file.name, str(error)) from error
+
+
 def write_codebook(study: Path, codebook: Codebook) -> Path:
     """Write a codebook into a study that has none. Raises ExchangeError."""
     path = study / PATTERNS[0]
@@ -273,20 +295,15 @@ def write_codebook(study: Path, codebook: Codebook) -> Path:
     return path
 
 
-def _word(text: str, otherwise: str, taken: Iterable[str]) -> str:
-    """A text as an id: small letters, digits and underscores."""
-    word = re.sub(r"[^a-z0-9]+", "_", text.casefold()).strip("_")
-    if not word or not word[0].isalpha():
-        word = f"{otherwise}_{word}".rstrip("_")
-    number, own = 1, word[:60]
-    while own in set(taken):
-        number += 1
-        own = f"{word[:60]}_{number}"
-    return own
-
-
 def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[str, str] | str:
-    """The ids of a tier and a code by what a file calls them, or why there are none, in words."""
+    """The ids of a tier and a code by what a file calls them, or why there are none, in words. A
+    tier that is empty is the one that has such a code."""
+    if not tier.strip():
+        names = {c.tier for c in codebook.codes if code.strip().casefold() in _called(c)}
+        if len(names) != 1:
+            which = "several tiers have a code" if names else "no tier has a code"
+            return f"of the codebook {codebook.id}, {which} {code!r}"
+        (tier,) = names
     known = codebook.tier(tier) or next(
         (t for t in codebook.tiers if t.title.casefold() == tier.strip().casefold()), None
     )
@@ -294,7 +311,7 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
         return f"the codebook {codebook.id} has no tier {tier!r}"
     own = [c for c in codebook.codes if c.tier == known.name]
     same = [c for c in own if c.id == code]
-    same = same or [c for c in own if code.strip().casefold() in (c.id, c.name.casefold())]
+    same = same or [c for c in own if code.strip().casefold() in _called(c)]
     fitting = [c for c in same if (c.kind == "point") == point] or same
     if not fitting:
         return f"the tier {known.name!r} has no code {code!r}"
@@ -305,13 +322,51 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
     return known.name, fitting[0].id
 
 
-def refuse_foreign(arrivals: Iterable[Arrival], session: str, name: str) -> None:
-    """Raises ExchangeError for a file that went out of another session."""
+def _called(code: Code) -> tuple[str, str]:
+    return code.id, code.name.casefold()
+
+
+def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:
+    """What of a file is of a session, or may be: a project can hold several.
+
+    Raises
+    ------
+    ExchangeError
+        All of it went out of another session.
+    """
+    other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
+    own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
+    if other and not any(a.stamp is not None for a in own):
+        raise ExchangeError(
+            f"{name} went out of the session {', '.join(sorted(other))}, not of {session}: its "
+            "times mean nothing here.",
+            safe="Nothing was changed.",
+            todo="Name the session that it is of.",
+        )
+    if other:
+        lost = tuple(f"what is of the session {left}" for left in sorted(other))
+        own[0] = replace(own[0], lost=(*own[0].lost, *lost))
+    return own
+
+
+def with_clocks(
+    arrivals: Sequence[Arrival], incoming: Incoming, clocks: Sequence[FileClock], time: str
+) -> tuple[list[tuple[Arrival, FileClock, str]], list[str]]:
+    """What a file holds, each with whose time it has and how that is known; and what has no place,
+    in words. See `clock_of`; of a project with several sounds, those of others are left out.
+
+    Raises
+    ------
+    UsageError
+        None of it has a place.
+    """
+    placed, lost, refused = [], [], []
     for arrival in arrivals:
-        if arrival.stamp is not None and arrival.stamp.session != session:
-            raise ExchangeError(
-                f"{name} went out of the session {arrival.stamp.session}, not of {session}: its "
-                "times mean nothing here.",
-                safe="Nothing was changed.",
-                todo="Name the session that it is of.",
-            )
+        try:
+            placed.append((arrival, *clock_of(arrival, incoming.name, incoming.form, clocks, time)))
+        except UsageError as error:
+            refused.append(error)
+            lost.append(f"{arrival.media}, which is no sound file of this session")
+    if refused and not placed:
+        raise refused[0]
+    return placed, lost

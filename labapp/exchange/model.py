@@ -300,6 +300,10 @@ class Format:
         Times are rounded to this.
     links : bool
         Whether a file of it says where the sound lies.
+    holds_sound : bool
+        Whether the sound lies in it.
+    read_file : callable or None
+        Reads a file where it lies, for one that holds sound; None where its content is read.
     """
 
     name: str
@@ -310,3 +314,5 @@ class Format:
     many: bool
     precision_ns: int
     links: bool = True
+    holds_sound: bool = False
+    read_file: Callable[[Path], tuple[Arrival, ...]] | None = None

@@ -112,14 +112,17 @@ def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     return (f"{memos} remarks on codes",) if memos else ()
 
 
-def codebook_csv(codebook: Codebook, path: Path) -> None:
-    """Write a codebook as CSV, a row a code. Raises ExchangeError."""
+def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:
+    """Write a codebook as CSV, a row a code; returns what has no place, in words. Raises
+    ExchangeError."""
     rows = [
         (c.tier, c.id, c.name, c.key, c.kind, c.colour, c.parent or "", c.when, c.not_)
         for c in codebook.codes
         if not c.retired
     ]
     files.write_new(path, _csv(CODEBOOK_COLUMNS, rows))
+    retired = sum(bool(code.retired) for code in codebook.codes)
+    return (f"{retired} codes that are not given any more",) if retired else ()
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:

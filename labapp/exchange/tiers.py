@@ -57,7 +57,7 @@ def speech_tiers(sheet: Sheet, grid_ns: int = 1) -> list[SpeechTier]:
     result = []
     for speaker in SPEAKERS:
         own = [utterance for utterance in sheet.utterances if utterance.speaker == speaker]
-        for number, lane in enumerate(_lanes(own, grid_ns), start=1):
+        for number, lane in enumerate(lanes_of(own, grid_ns), start=1):
             name = _numbered(SPEECH + speaker, number)
             result.append(SpeechTier(name, cast(Speaker, speaker), tuple(lane)))
     return result
@@ -83,7 +83,7 @@ def code_tiers(sheet: Sheet, grid_ns: int = 1) -> list[CodeTier]:
         name = f"{tier_name} / {code}" if code else tier_name
         points = [a for a in own if a.t0_ns == a.t1_ns]
         spans = [a for a in own if a.t0_ns != a.t1_ns]
-        lanes = [*_lanes(spans, grid_ns), *_lanes(points, grid_ns)] or [[]]
+        lanes = [*lanes_of(spans, grid_ns), *lanes_of(points, grid_ns)] or [[]]
         result += [
             CodeTier(_numbered(name, number), tier_name, tuple(lane))
             for number, lane in enumerate(lanes, start=1)
@@ -137,7 +137,7 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name} #{number}"
 
 
-def _lanes(things: Sequence[Placed], grid_ns: int) -> Iterator[list[Placed]]:
+def lanes_of(things: Sequence[Placed], grid_ns: int) -> Iterator[list[Placed]]:
     """What does not overlap, together: in as few lists as there are at once, in order of time."""
     lanes: list[tuple[list[Placed], int]] = []
     for thing in sorted(things, key=lambda thing: (thing.t0_ns, thing.t1_ns)):

@@ -137,3 +137,41 @@ def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Typed)
         "explore", "goal", "random", "names", "uncertain", "insight", "sure",
     ]  # fmt: skip
     assert rows[5]["kind"] == "point"
+
+
+def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
+    session: Path, tmp_path: Path, typed: Typed
+) -> None:
+    out, study = tmp_path / "codes.qdc", session.parent
+    assert typed("codebook", study, "--to", "qdc", "--out", out)[0] == 0
+    code, _, told = typed("codebook", study, "--from", out)
+    assert code != 0
+    assert "has a codebook" in told
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, told, _ = typed("codebook", empty, "--from", out)
+    assert code == 0
+    assert told.splitlines()[0] == str(empty / "codebook.yaml")
+    assert typed("check", empty / "codebook.yaml")[0] == 0
+    for words, why in (
+        (("--to", "qdc"), "What to do"), (("--from", out, "--to", "csv"), "--from goes with"),
+        (("--to", "docx", "--out", tmp_path / "a"), "not written as 'docx'"),
+    ):  # fmt: skip
+        code, _, told = typed("codebook", study, *words)
+        assert code != 0
+        assert why in told
+
+
+def test_a_project_goes_out_and_comes_back(session: Path, tmp_path: Path, typed: Typed) -> None:
+    out = tmp_path / "P01.qdpx"
+    code, told, _ = typed("export", session, "--rater", "anna", "--to", "qdpx", "--out", out)
+    assert code == 0
+    assert told.split("\n") == [str(out), "8 codes, 16 units.", ""]
+    code, told, _ = typed("import", out, "--session", session, "--rater", "anna")
+    assert code == 0
+    assert "8 marks as they are." in told
+    code, told, _ = typed("import", out, "--session", session, "--rater", "ben")
+    assert code == 0
+    assert [(m.tier, m.code, m.unit) for m in marks_in(session, "ben").values()] == [
+        (m.tier, m.code, m.unit) for m in marks_in(session).values()
+    ]

@@ -23,6 +23,7 @@ from labapp.exchange.incoming import read, read_translation
 from labapp.exchange.plan import Plan
 from labapp.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, marks_in
+from tests.helpers.refi import parts
 
 TWO_WAY = [name for name, form in FORMATS.items() if form.read is not None]
 
@@ -91,7 +92,7 @@ def test_what_went_out_changes_nothing(
 def test_another_rater_takes_over_every_code(name: str, session: Path, tmp_path: Path) -> None:
     if name in ("vtt", "srt"):
         return
-    out = tmp_path / ("out" if name != "csv" else "out.csv")
+    out = tmp_path / ("out" if name not in ("csv", "qdpx") else f"out.{name}")
     for file in export(session, name, out).files:
         apply(session, file, "ben")
     own, other = marks_in(session), marks_in(session, "ben")
@@ -415,9 +416,12 @@ def test_redacted_words_and_sound_are_in_no_file(session: Path, tmp_path: Path) 
         exported = export(session, name, out, **({} if name == "csv" else {"with_sound": True}))
         for file in exported.files:
             content = file.read_bytes()
+            if form.holds_sound:
+                content = b"".join(text for n, text in parts(file).items() if n[-4:] != ".wav")
             if file.suffix != ".wav":
                 assert b"Quokka" not in content, file
-                assert (b"[\xe2\x80\xa6]" in content) == ("segment-02" not in file.name), file
+                said = name != "boris" and "segment-02" not in file.name
+                assert (b"[\xe2\x80\xa6]" in content) == said, file
             elif "segment-01" in file.name:
                 begin, end = (44 + 2 * round((t - 1) * 8000 * 1.00012) for t in (8, 13))
                 assert not any(content[begin:end])
@@ -477,4 +481,6 @@ def test_files_of_a_blind_rater_name_no_condition(name: str, session: Path, tmp_
     assert record.planned.assignment
     for key, value in record.planned.assignment.items():
         for file in export(session, name, tmp_path / f"{key}{FORMATS[name].suffix}").files:
-            assert f"{key}={value}".encode() not in file.read_bytes()
+            content = b"".join(parts(file).values()) if name == "qdpx" else file.read_bytes()
+            assert f"{key}={value}".encode() not in content
+            assert f">{value}<".encode() not in content

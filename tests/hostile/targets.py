@@ -24,6 +24,7 @@ from typing import Any
 
 from labapp import resources
 from labapp.errors import LabappError
+from tests.helpers import refi
 from tests.hostile import rehashed
 
 Target = Callable[[bytes], Any]
@@ -360,6 +361,36 @@ def _(data: bytes) -> None:
         ):
             with suppress(LabappError):
                 read()
+
+
+@target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))
+def _(data: bytes) -> None:
+    from labapp.exchange import qdpx_in
+
+    qdpx_in.read(data, "a.qdpx")
+
+
+@target("qde", *(lambda n=n: refi.both()[n]["project.qde"] for n in (0, 1)))
+def _(data: bytes) -> None:
+    from labapp.exchange import qdpx_in
+
+    for files in refi.both():
+        with suppress(LabappError):
+            qdpx_in.read(refi.zipped({**files, "project.qde": data}), "a.qdpx")
+
+
+@target("qdpx note", lambda: refi.noted()[1])
+def _(data: bytes) -> None:
+    from labapp.exchange import qdpx_in
+
+    qdpx_in.read(refi.zipped({**refi.ours(), refi.noted()[0]: data}), "a.qdpx")
+
+
+@target("qdc", refi.CODEBOOK)
+def _(data: bytes) -> None:
+    from labapp.exchange import qdc
+
+    qdc.read(data, Path("codebook.yaml"))
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:

@@ -1,0 +1,117 @@
+"""REFI-QDA codebooks (.qdc): the tree of codes alone, for NVivo, MAXQDA, ATLAS.ti and others.
+
+What a codebook says of a tier beyond its title, and the keys of codes, have no place in it.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from labapp.annotations import codebook as codebooks
+from labapp.annotations.codebook import Codebook
+from labapp.annotations.codebook_document import COLOUR
+from labapp.exchange.files import unreadable, write_new
+from labapp.exchange.naming import id_of
+from labapp.exchange.refi import ORIGIN, CodesOut, ReadCode, read_codes, read_description
+from labapp.exchange.tiers import read_label
+from labapp.exchange.xml import parsed
+
+SPACE = "urn:QDA-XML:codebook:1.0"
+TOGETHER = "Codes"
+"""The title of the tier of codes that are on top with nothing below."""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a codebook of another tool."""
+
+
+def write(codebook: Codebook, path: Path) -> tuple[str, ...]:
+    """Write a codebook; returns what has no place, in words. Raises ExchangeError."""
+    root = ET.Element("CodeBook", {"xmlns": SPACE, "origin": ORIGIN})
+    root.append(CodesOut(codebook).element())
+    write_new(path, bytes(ET.tostring(root, encoding="UTF-8", xml_declaration=True)))
+    lost = ["which codes exclude each other, what they are given to, and the keys"]
+    if retired := sum(bool(code.retired) for code in codebook.codes):
+        lost.append(f"{retired} codes that are not given any more")
+    return tuple(lost)
+
+
+def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
+    """The codebook of another tool, as one of ours.
+
+    What is on top becomes a tier, and what is below it its codes; codes on top with nothing below
+    share a tier. Codes are given to stretches, for such a file does not say what to.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    path : Path
+        Where the codebook will lie, for messages.
+    codebook_id : str
+        The id that it gets.
+
+    Raises
+    ------
+    ExchangeError
+        It is no such file, or has no codes.
+    AnnotationError
+        What it says makes no codebook.
+    """
+    root = parsed(content, path.name, f"{{{SPACE}}}CodeBook")
+    codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
+    if not any(code.codable for code in codes):
+        raise unreadable(path.name, "it has no codes")
+    text = yaml.safe_dump(document(codes, codebook_id), sort_keys=False, allow_unicode=True)
+    made = text.encode("utf-8", "replace")
+    if len(made) > codebooks.LARGEST:
+        raise unreadable(path.name, f"as a codebook it has {len(made)} bytes, which is too large")
+    return codebooks.parse(made, path)
+
+
+def document(codes: Sequence[ReadCode], codebook_id: str) -> dict[str, Any]:
+    """Codes as the document of a codebook."""
+    tiers: dict[str, dict[str, Any]] = {}
+    ids: dict[str, dict[str, Any]] = {}
+    # By where a code stands: the tier, and the id of the code, empty for one that only groups.
+    known: dict[tuple[str, ...], tuple[str, str]] = {}
+    for code in codes:
+        place = (*code.above, code.name)
+        tier, parent = known.get(code.above, ("", ""))
+        if not tier:
+            title = code.name if code.has_below else TOGETHER
+            tier = next((t for t, fields in tiers.items() if fields["title"] == title), "")
+            tier = tier or id_of(title, "tier", tiers)
+            tiers.setdefault(tier, {"title": title, "on": "spans", "values": []})
+        label, value = read_label(code.name)
+        if parent and value is not None and 0 <= value <= 9 and ids[parent]["name"] == label:
+            tiers[tier]["values"] = sorted({*tiers[tier]["values"], value})
+            continue
+        if not code.codable:
+            known.setdefault(place, (tier, parent))
+            continue
+        own = id_of(code.name, "code", ids)
+        when, never, examples = read_description(code.description)
+        fields: dict[str, Any] = {"id": own, "tier": tier, "name": code.name or own}
+        if COLOUR.fullmatch(colour := _colour(code.colour)):
+            fields["colour"] = colour
+        fields |= {"when": when} if when else {}
+        fields |= {"not": never} if never else {}
+        fields |= {"examples": list(examples)} if examples else {}
+        fields |= {"parent": parent} if parent else {}
+        ids[own] = fields
+        known.setdefault(place, (tier, own))
+    return {
+        "codebook": codebook_id,
+        "version": 1,
+        "tiers": tiers,
+        "codes": list(ids.values()),
+    }
+
+
+def _colour(text: str) -> str:
+    """A colour in six digits, of one in three."""
+    return f"#{''.join(2 * digit for digit in text[1:])}" if len(text) == 4 else text

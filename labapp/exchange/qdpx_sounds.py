@@ -1,0 +1,325 @@
+"""A sound of a REFI-QDA project that comes in: its codes, its transcript, and the words beside.
+
+A code of a unit went out twice, on the sound and on the words. What was changed in one of them was
+changed; where they contradict each other the code stays, and that is told.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from labapp.annotations.model import SPEAKERS, Speaker
+from labapp.exchange.files import MS
+from labapp.exchange.model import Annotation, Arrival, Stamp, Utterance, digest_of_mark
+from labapp.exchange.qdpx import SPACE
+from labapp.exchange.refi import guid, known_guid
+from labapp.exchange.tiers import label_of
+
+Code = tuple[str, str, int | None]
+"""Tier, code and value."""
+_SPEAKER = re.compile(rf"(?:^|\n)({'|'.join(SPEAKERS)}): \Z")
+_SAID = re.compile(rf"({'|'.join(SPEAKERS)}): ")
+_HOURS = 1000 * 3600 * 1000
+
+
+def tag(name: str) -> str:
+    """A tag of a project."""
+    return f"{{{SPACE}}}{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Coded:
+    """A code that a selection has. begin, end: milliseconds, characters, or ids of times."""
+
+    selection: str
+    coding: str
+    code: Code
+    begin: str
+    end: str
+    memo: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """A unit, and where its words stand in the text."""
+
+    utterance: Utterance
+    begin: int
+    end: int
+
+
+class SoundIn:
+    """Reads one sound.
+
+    Attributes
+    ----------
+    lost : list of str
+        What is not brought over.
+    """
+
+    def __init__(
+        self,
+        source: ET.Element,
+        stamp: Stamp | None,
+        codes: Mapping[str, Code],
+        text_of: Callable[[ET.Element], str | None],
+        coders: set[str],
+    ) -> None:
+        """stamp: where it went out from here. codes: by their ids. text_of: of a transcript or
+        text. coders: ids of those who gave codes are added to it."""
+        self._source, self._stamp, self._codes = source, stamp, codes
+        self._text_of, self._coders = text_of, coders
+        self._name = source.get("name") or "a sound without a name"
+        self._given: list[Annotation] = []
+        self._places: dict[str, int] = {}
+        self._known: set[tuple[Code, int, int]] = set()
+        self._spoken: list[_Spoken] = []
+        self._transcript = ""
+        session = stamp.session if stamp else ""
+        self._marks = {guid("mark", session, m): m for m in stamp.marks} if stamp else {}
+        self._codings = {guid("coding", session, m): m for m in stamp.marks} if stamp else {}
+        self._quotes = {guid("quote", session, m): m for m in stamp.marks} if stamp else {}
+        self.lost: list[str] = []
+
+    def arrival(self, words: ET.Element | None) -> Arrival:
+        """What it holds. words: the text that went out beside it."""
+        for kind in ("AudioSelection", "VideoSelection"):
+            for coded in self._coded(self._source.iterfind(tag(kind)), "begin", "end"):
+                self._on_sound(coded)
+        transcripts = list(self._source.iterfind(tag("Transcript")))
+        for transcript in transcripts:
+            self._read_transcript(transcript)
+        if words is not None:
+            self._read_words(words)
+        if whole := len(self._source.findall(tag("Coding"))):
+            self.lost.append(f"{whole} codes of {self._name} as a whole: they have no time")
+        stamp = self._stamp
+        if stamp is not None and stamp.units and not self._spoken:
+            stamp = replace(stamp, units=(), units_were=(), texts_were=())
+            self.lost.append(
+                f"{self._name}: units and words, of which the other tool did not keep the times"
+            )
+        annotations = sorted(self._given, key=lambda a: (a.t0_ns, a.t1_ns))
+        spoken = sorted((s.utterance for s in self._spoken), key=lambda u: (u.t0_ns, u.t1_ns))
+        return Arrival(tuple(spoken), tuple(annotations), self._media(), stamp, tuple(self.lost))
+
+    def _media(self) -> str:
+        """The name of the sound file; some tools leave its end out."""
+        name = self._source.get("name") or ""
+        if PurePosixPath(name).suffix:
+            return name
+        place = self._source.get("path") or self._source.get("currentPath") or ""
+        return f"{name}{PurePosixPath(place).suffix}" if name else PurePosixPath(place).name
+
+    # --- codes ------------------------------------------------------------------------------------
+
+    def _coded(self, selections: Iterable[ET.Element], begin: str, end: str) -> Iterator[_Coded]:
+        """The codes of selections; begin, end: what their ends are called."""
+        notes = unknown = bare = 0
+        for selection in selections:
+            memo = selection.findtext(tag("Description")) or ""
+            notes += len(selection.findall(tag("NoteRef")))
+            codings = selection.findall(tag("Coding"))
+            bare += not codings
+            for coding in codings:
+                reference = coding.find(tag("CodeRef"))
+                own = known_guid(reference.get("targetGUID")) if reference is not None else ""
+                if own not in self._codes:
+                    unknown += 1
+                    continue
+                if by := coding.get("creatingUser") or selection.get("creatingUser"):
+                    self._coders.add(known_guid(by))
+                yield _Coded(
+                    known_guid(selection.get("guid")),
+                    known_guid(coding.get("guid")),
+                    self._codes[own],
+                    selection.get(begin, ""),
+                    selection.get(end, ""),
+                    memo,
+                )
+        for count, what in (
+            (notes, "notes on codes"), (unknown, "codes that the file does not name"),
+            (bare, "selections without a code"),
+        ):  # fmt: skip
+            if count:
+                self.lost.append(f"{self._name}: {count} {what}")
+
+    def _on_sound(self, coded: _Coded) -> None:
+        times = _number(coded.begin), _number(coded.end)
+        if times[0] is None or times[1] is None or times[1] < times[0]:
+            self.lost.append(
+                f"{self._name}: {coded.code[1]}: {coded.begin!r} to {coded.end!r} are no times"
+            )
+            return
+        own = self._codings.get(coded.coding) or self._marks.get(coded.selection)
+        if own in self._places:
+            own = None  # a second code on the same selection
+        self._add(own, coded, times[0] * MS, times[1] * MS)
+
+    def _add(self, own: str | None, coded: _Coded, begin: int, end: int) -> Annotation:
+        tier, code, value = coded.code
+        given = Annotation(
+            own, tier, code, begin, begin if end - begin <= MS else end, None, "", value,
+            coded.memo, self._name,
+        )  # fmt: skip
+        if own is not None:
+            self._places[own] = len(self._given)
+        self._known.add((coded.code, given.t0_ns, given.t1_ns))
+        self._given.append(given)
+        return given
+
+    def _there(self, code: Code, begin: int, end: int) -> bool:
+        """Whether a code is at these times already."""
+        return (code, begin, end) in self._known
+
+    # --- the transcript ---------------------------------------------------------------------------
+
+    def _read_transcript(self, transcript: ET.Element) -> None:
+        text = self._text_of(transcript)
+        name = transcript.get("name") or f"the transcript of {self._name}"
+        if text is None:
+            self.lost.append(f"{name}, whose text is not in the file")
+            return
+        points: dict[str, tuple[int, int]] = {}
+        for element in transcript.iterfind(tag("SyncPoint")):
+            at, position = _number(element.get("timeStamp")), _number(element.get("position"))
+            if at is not None and position is not None:
+                place = min(position, len(text))  # some tools count characters in halves
+                points[known_guid(element.get("guid"))] = at * MS, place
+        own = self._own_units(points, text)
+        if own:
+            self._spoken += own
+            self._transcript = text
+            if others := len(points) - 2 * len(own):
+                self.lost.append(f"{name}: {others} times in the text that are of no unit")
+        else:
+            self._spoken += _between(points.values(), text, name)
+        for coded in self._coded(
+            transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
+        ):
+            begin, end = (points.get(known_guid(point)) for point in (coded.begin, coded.end))
+            if begin is None or end is None or end[0] < begin[0]:
+                self.lost.append(f"{name}: {coded.code[1]}: it has no times")
+            elif not self._there(coded.code, begin[0], end[0]):
+                self._add(None, coded, begin[0], end[0])
+
+    def _own_units(self, points: Mapping[str, tuple[int, int]], text: str) -> list[_Spoken]:
+        """The units that went out, as they are by now."""
+        units: list[_Spoken] = []
+        stamp = self._stamp
+        for unit in stamp.units if stamp is not None else ():
+            assert stamp is not None
+            ends = [points.get(guid(f"unit {end}", stamp.session, unit)) for end in _ENDS]
+            if ends[0] is None or ends[1] is None:
+                continue
+            (begin, first), (end, last) = ends[0], ends[1]
+            said = _SPEAKER.search(text, max(0, first - 20), first)
+            speaker: Speaker = said[1] if said else "participant"  # type: ignore[assignment]
+            place = f"the transcript of {self._name}"
+            words = text[first:last]
+            units.append(
+                _Spoken(Utterance(unit, begin, end, speaker, words, place=place), first, last)
+            )
+        return units
+
+    # --- the words beside -------------------------------------------------------------------------
+
+    def _read_words(self, source: ET.Element) -> None:
+        """Codes on the words that went out: each is one of the units that it stands on."""
+        name = source.get("name") or "the words"
+        text = self._text_of(source)
+        every = list(
+            self._coded(source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition")
+        )
+        if not self._spoken or text != self._transcript:
+            if text is not None and self._spoken:
+                self.lost.append(f"{name}: its words, which are not those of the transcript")
+            if fresh := sum(coded.selection not in self._quotes for coded in every):
+                self.lost.append(f"{name}: {fresh} codes, of which nothing says when they are")
+            return
+        parts = 0
+        quoted: set[str] = set()
+        for coded in every:
+            begin, end = _number(coded.begin), _number(coded.end)
+            units = [
+                s for s in self._spoken
+                if begin is not None and end is not None and begin < s.end and end > s.begin
+            ]  # fmt: skip
+            mark = self._quotes.get(coded.selection)
+            if not units:
+                self.lost.append(f"{name}: {coded.code[1]}: it is on no words of a unit")
+            elif mark is not None and mark not in quoted:
+                quoted.add(mark)
+                self._on_quote(mark, coded, units[0].utterance)
+            else:
+                parts += units[0].begin != begin or units[-1].end != end
+                for unit in (spoken.utterance for spoken in units):
+                    if not self._there(coded.code, unit.t0_ns, unit.t1_ns):
+                        self._add(None, coded, unit.t0_ns, unit.t1_ns)
+        if parts:
+            self.lost.append(f"{name}: which part of a unit's words {parts} codes are on")
+        self._unquoted(quoted, name)
+
+    def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
+        """Take in a code that went out on the sound, too."""
+        number = self._places.get(mark)
+        if number is None:
+            given = self._add(mark, coded, unit.t0_ns, unit.t1_ns)
+            self.lost.append(
+                f"{given.code} at {unit.t0_ns / 1e9:.3f} s was taken away from the sound, but not "
+                "from the words: it stays"
+            )
+            return
+        given = self._given[number]
+        tier, code, value = coded.code
+        if (given.tier, given.code, given.value) == coded.code:
+            return
+        assert self._stamp is not None
+        were = dict(zip(self._stamp.marks, self._stamp.marks_were, strict=False))
+        if digest_of_mark(given) == were.get(mark):
+            self._given[number] = replace(given, tier=tier, code=code, value=value)
+        else:
+            self.lost.append(
+                f"{label_of(given)} at {unit.t0_ns / 1e9:.3f} s, which is another code on the words"
+            )
+
+    def _unquoted(self, quoted: set[str], name: str) -> None:
+        """Tell which codes are on the sound alone though both went out."""
+        times = {(s.utterance.t0_ns, s.utterance.t1_ns) for s in self._spoken if s.end > s.begin}
+        alone = sum(
+            a.id is not None and a.id not in quoted and (a.t0_ns, a.t1_ns) in times
+            for a in self._given
+        )
+        if alone and quoted:  # else the other tool gave everything new ids
+            self.lost.append(
+                f"that {alone} codes were taken away from {name}: they stay on the sound"
+            )
+
+
+_ENDS = ("begin", "end")
+
+
+def _between(points: Iterable[tuple[int, int]], text: str, place: str) -> Iterator[_Spoken]:
+    """What stands between two times of a transcript, as units."""
+    ordered = sorted(set(points), key=lambda point: (point[1], point[0]))
+    for (begin, first), (end, last) in pairwise(ordered):
+        words = text[first:last].strip()
+        if end <= begin or not words:
+            continue
+        said = _SAID.match(words)
+        speaker: Speaker = said[1] if said else "participant"  # type: ignore[assignment]
+        words = words[said.end() :] if said else words
+        yield _Spoken(Utterance(None, begin, end, speaker, words, place=place), first, last)
+
+
+def _number(text: str | None) -> int | None:
+    """A whole number that can be a time in milliseconds, or a place."""
+    if text is None or not re.fullmatch(r"\s*\+?\d{1,12}\s*", text, re.ASCII):
+        return None
+    value = int(text)
+    return value if value < _HOURS else None

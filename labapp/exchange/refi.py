@@ -1,0 +1,252 @@
+"""What REFI-QDA's projects (.qdpx) and codebooks (.qdc) share: ids, and the tree of codes.
+
+A tier is a code that nothing is coded with; its codes are below it, kinds of a code below that
+code, and a code with a value, `sure = 4`, below the code. No name is there twice, for some tools
+know codes by their names alone.
+"""
+
+from __future__ import annotations
+
+import uuid
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from labapp.annotations.codebook import Codebook, Tier
+from labapp.exchange.model import Annotation
+from labapp.exchange.tiers import label_of, read_label
+from labapp.exchange.xml import plain
+
+ORIGIN = "labapp"
+_SPACE = uuid.UUID("7c4f0c3e-52a1-5d0b-9b5e-3f1a0f6d2c77")
+_NOT, _EXAMPLE = "Not: ", "Example: "
+
+
+def guid(kind: str, *names: str) -> str:
+    """An id by what a thing is and what it is called: the same whenever it goes out."""
+    return str(uuid.uuid5(_SPACE, "\0".join((kind, *names))))
+
+
+def line(text: str) -> str:
+    """A text as a name: one line that XML can hold."""
+    return " ".join(plain(text).split())
+
+
+@dataclass
+class CodeNode:
+    """A code, or a tier, on its way out.
+
+    Attributes
+    ----------
+    guid, name : str
+        The name is there once only.
+    tier, code : str
+        Of the codebook; the code of a tier is empty.
+    value : int or None
+        Of a code with a value.
+    colour : str
+        As `#RRGGBB`; empty for none.
+    description : str
+        When it is given, when not, and examples.
+    below : list of CodeNode
+        What is a kind of it.
+    """
+
+    guid: str
+    name: str
+    tier: str
+    code: str = ""
+    value: int | None = None
+    colour: str = ""
+    description: str = ""
+    below: list[CodeNode] = field(default_factory=list)
+
+    def element(self) -> ET.Element:
+        """As XML."""
+        fields = {"guid": self.guid, "name": self.name}
+        fields["isCodable"] = "true" if self.code else "false"
+        if self.colour:
+            fields["color"] = self.colour
+        element = ET.Element("Code", fields)
+        if self.description.strip():
+            ET.SubElement(element, "Description").text = plain(self.description)
+        element.extend([node.element() for node in self.below])
+        return element
+
+
+class CodesOut:
+    """A codebook as a tree.
+
+    Attributes
+    ----------
+    tree : list of CodeNode
+        The tiers.
+    by_label : dict of (str, str) to CodeNode
+        By tier, and by code with its value as `labapp.exchange.tiers.label_of` has it.
+    """
+
+    def __init__(self, book: Codebook, given: Iterable[Annotation] = ()) -> None:
+        """given: codes that were given; of those that are retired or unknown, only these go out."""
+        self._book = book
+        self._taken: set[str] = set()
+        self.tree: list[CodeNode] = []
+        self.by_label: dict[tuple[str, str], CodeNode] = {}
+        used: dict[tuple[str, str], dict[int, None]] = {}
+        for annotation in given:
+            values = used.setdefault((annotation.tier, annotation.code), {})
+            if annotation.value is not None:
+                values[annotation.value] = None
+        tiers = {tier.name: tier for tier in book.tiers}
+        tiers |= {tier: Tier(tier, tier) for tier, _ in used if tier not in tiers}
+        for tier in tiers.values():
+            name = self._name(tier.title or tier.name, tier.name)
+            top = CodeNode(guid("tier", book.id, tier.name), name, tier.name)
+            self.tree.append(top)
+            self._codes(tier, top, used)
+
+    def _codes(
+        self, tier: Tier, top: CodeNode, used: dict[tuple[str, str], dict[int, None]]
+    ) -> None:
+        ids = [c.id for c in self._book.codes if c.tier == tier.name]
+        ids = [c for c in ids if not self._book.by_id[c].retired or (tier.name, c) in used]
+        ids += [code for own, code in used if own == tier.name and code not in ids]
+        for code_id in ids:
+            code = self._book.code(code_id)
+            node = CodeNode(
+                guid("code", self._book.id, tier.name, code_id),
+                self._name(code.name if code else code_id, code_id),
+                tier.name,
+                code_id,
+                colour=code.colour if code else "",
+            )
+            if code is not None:
+                rows = [code.when] if code.when else []
+                rows += [_NOT + code.not_] if code.not_ else []
+                node.description = "\n".join(
+                    [*rows, *(_EXAMPLE + words for words in code.examples)]
+                )
+            self.by_label[tier.name, code_id] = node
+            values = used.get((tier.name, code_id), {})
+            for value in sorted({*tier.values, *values}):
+                label = label_of(Annotation(None, tier.name, code_id, 0, 0, value=value))
+                self.by_label[tier.name, label] = below = CodeNode(
+                    guid("code", self._book.id, tier.name, code_id, str(value)),
+                    self._name(f"{node.name} = {value}", label),
+                    tier.name,
+                    code_id,
+                    value,
+                    node.colour,
+                )
+                node.below.append(below)
+        for code_id in ids:
+            code = self._book.code(code_id)
+            above = self.by_label.get((tier.name, code.parent or "")) if code else None
+            (above or top).below.append(self.by_label[tier.name, code_id])
+
+    def _name(self, name: str, own_id: str) -> str:
+        """The name, or, where it is taken, the name with the id."""
+        name, number = line(name) or own_id, 1
+        free = name
+        while free.casefold() in self._taken:
+            free = f"{name} ({own_id})" if number == 1 else f"{name} ({own_id} {number})"
+            number += 1
+        self._taken.add(free.casefold())
+        return free
+
+    def nodes(self) -> Iterator[CodeNode]:
+        """All codes, without the tiers."""
+        yield from self.by_label.values()
+
+    def element(self) -> ET.Element:
+        """As XML."""
+        codes = ET.Element("Codes")
+        codes.extend([node.element() for node in self.tree])
+        return codes
+
+
+# --- the way back -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCode:
+    """A code of a file.
+
+    Attributes
+    ----------
+    guid, name, description, colour : str
+        As the file has them.
+    codable : bool
+        Whether anything is coded with it.
+    above : tuple of str
+        The names of what it is below, from the top.
+    has_below : bool
+        Whether something is below it.
+    """
+
+    guid: str
+    name: str
+    description: str
+    colour: str
+    codable: bool
+    above: tuple[str, ...]
+    has_below: bool
+
+
+def read_codes(codes: ET.Element | None, space: str) -> list[ReadCode]:
+    """The codes of a file, each behind what it is below. space: of the tags."""
+    waiting = [(element, ()) for element in codes] if codes is not None else []
+    waiting = [(element, above) for element, above in waiting if element.tag == f"{{{space}}}Code"]
+    read: list[ReadCode] = []
+    stack: list[tuple[ET.Element, tuple[str, ...]]] = list(reversed(waiting))
+    while stack:
+        element, above = stack.pop()
+        name = " ".join((element.get("name") or "").split())
+        own = [child for child in element if child.tag == f"{{{space}}}Code"]
+        read.append(
+            ReadCode(
+                known_guid(element.get("guid")),
+                name,
+                (element.findtext(f"{{{space}}}Description") or "").strip(),
+                element.get("color") or "",
+                element.get("isCodable") not in ("false", "0"),
+                above,
+                bool(own),
+            )
+        )
+        stack += [(child, (*above, name)) for child in reversed(own)]
+    return read
+
+
+def known_guid(text: str | None) -> str:
+    """An id as it is compared: some tools write braces and capitals."""
+    return (text or "").strip().strip("{}").casefold()
+
+
+def tier_and_code(code: ReadCode, names: Sequence[str]) -> tuple[str, str, int | None]:
+    """What a code of another tool is: its tier is what is on top of it, empty where nothing is.
+    names: of all codes; one that is there twice is taken with what it is below."""
+    label, value = read_label(code.name)
+    within = code.above[1:]
+    if value is not None and within and within[-1] == label:
+        within = within[:-1]
+    name = label or code.name
+    if within and names.count(code.name) > 1:
+        name = " / ".join((*within, name))
+    return (code.above[0] if code.above else "", name, value)
+
+
+def read_description(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """When a code is given, when not, and examples."""
+    parts: dict[str, list[str]] = {"": [], _NOT: []}
+    examples: list[list[str]] = []
+    rows = parts[""]
+    for row in text.splitlines():
+        if row.startswith(_NOT):
+            rows, row = parts[_NOT], row.removeprefix(_NOT)
+        elif row.startswith(_EXAMPLE):
+            rows, row = [], row.removeprefix(_EXAMPLE)
+            examples.append(rows)
+        rows.append(row)
+    told = tuple("\n".join(example).strip() for example in examples)
+    when, never = ("\n".join(parts[part]).strip() for part in ("", _NOT))
+    return when, never, tuple(words for words in told if words)

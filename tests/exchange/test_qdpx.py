@@ -1,0 +1,441 @@
+"""REFI-QDA projects: what goes out is in order, and what comes back changes what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+import wave
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from lxml import etree
+
+from labapp.annotations.redacting import redact
+from labapp.annotations.store import annotations_of, open_marks
+from labapp.errors import ExchangeError, LabappError
+from labapp.exchange.coming_in import bring_in, plan_import
+from labapp.exchange.formats import FORMATS
+from labapp.exchange.going_out import Exported, export_coding
+from labapp.exchange.incoming import read
+from labapp.exchange.model import Sheet, digest
+from labapp.exchange.plan import Plan
+from labapp.exchange.qdpx_in import read as read_bytes
+from labapp.exchange.xml import plain
+from labapp.journal.opening import open_record
+from tests.helpers.exchanged import SECOND, exchanged_session, marks_in, sheets
+from tests.helpers.refi import (
+    GUID,
+    SPACE,
+    changed,
+    mistakes,
+    of_another_tool,
+    parts,
+    zipped,
+)  # fmt: skip
+
+EXAMPLES = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return exchanged_session(tmp_path / "data")
+
+
+@pytest.fixture
+def project(session: Path, tmp_path: Path) -> Path:
+    return export(session, tmp_path / "P01.qdpx").files[0]
+
+
+def export(session: Path, out: Path, **how: object) -> Exported:
+    return export_coding(open_record(session), "anna", FORMATS["qdpx"], out, **how)  # type: ignore[arg-type]
+
+
+def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
+    return plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+
+
+def steps(made: Plan) -> list[tuple[str, str]]:
+    return sorted((step.what, step.about) for step in made.steps)
+
+
+# --- what goes out ------------------------------------------------------------------------------
+
+
+@EXAMPLES
+@given(sheet=sheets())
+def test_projects_are_as_the_schema_has_them(sheet: Sheet, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.qdpx"
+    path.unlink(missing_ok=True)
+    FORMATS["qdpx"].write([sheet], path)
+    files = parts(path)
+    assert not mistakes(files["project.qde"])
+    root = etree.fromstring(files["project.qde"])
+    names = [source.get("name") for source in root.find(f"{SPACE}Sources")]
+    assert len(names) == len(set(names))
+    assert [name for name in names if name.endswith(".wav")]
+    codes = [code.get("name").casefold() for code in root.iter(f"{SPACE}Code")]
+    assert len(codes) == len(set(codes))
+    for tag in ("AudioSource", "TextSource", "Transcript", "AudioSelection", "Note"):
+        for element in root.iter(SPACE + tag):
+            assert element.get("creatingUser"), tag
+            assert element.get("creationDateTime") == "2026-01-02T03:04:05Z"
+    texts = [f for f in files if f.endswith(".txt")]
+    assert all(b"\r" not in files[f] and files[f][:3] != b"\xef\xbb\xbf" for f in texts)
+    said = {unit.id: plain(unit.text) for unit in sheet.utterances}
+    quotes = [said[a.unit] for a in sheet.annotations if a.unit and said[a.unit]]
+    own = []
+    for source in root.iter(f"{SPACE}TextSource"):
+        text = files[f"sources/{source.get('plainTextPath').removeprefix('internal://')}"].decode()
+        for selection in source.iter(f"{SPACE}PlainTextSelection"):
+            begin, end = (int(selection.get(f"{name}Position")) for name in ("start", "end"))
+            own.append(text[begin:end])
+    assert sorted(own) == sorted(quotes)
+
+
+@EXAMPLES
+@given(sheet=sheets())
+def test_a_project_is_the_same_whenever_it_is_written(sheet: Sheet, tmp_path: Path) -> None:
+    contents = []
+    for name in ("a.qdpx", "b.qdpx"):
+        (tmp_path / name).unlink(missing_ok=True)
+        FORMATS["qdpx"].write([sheet], tmp_path / name)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_the_sound_lies_in_it_as_it_was_recorded(session: Path, project: Path) -> None:
+    files = parts(project)
+    sounds = [content for name, content in files.items() if name.endswith(".wav")]
+    own = [path.read_bytes() for path in sorted((session / "audio").glob("*.wav"))]
+    assert sorted(sounds) == sorted(own)
+    assert not list(project.parent.glob(".*"))
+
+
+def test_redacted_sound_is_silent_in_it_and_nothing_lies_beside(
+    session: Path, tmp_path: Path
+) -> None:
+    redact(session, 8 * SECOND, 13 * SECOND, "owner")
+    exported = export(session, tmp_path / "out" / "P01.qdpx")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["P01.qdpx"]
+    sounds = {len(c): c for n, c in parts(exported.files[0]).items() if n.endswith(".wav")}
+    first = sounds[max(sounds)]
+    begin, end = (44 + 2 * round((t - 1) * 8000 * 1.00012) for t in (8, 13))
+    assert not any(first[begin:end])
+    assert any(first[begin - 200 : begin - 100])
+    texts = b"".join(c for n, c in parts(exported.files[0]).items() if not n.endswith(".wav"))
+    assert "[…]".encode() in texts
+
+
+def test_without_consent_a_silent_sound_stands_for_the_voice(tmp_path: Path) -> None:
+    session = exchanged_session(tmp_path / "a", uses={"transcript": False, "share_audio": False})
+    exported = export(session, tmp_path / "P01.qdpx")
+    files = parts(exported.files[0])
+    assert not mistakes(files["project.qde"])
+    (sound,) = (name for name in files if name.endswith(".wav"))
+    (tmp_path / "sound.wav").write_bytes(files[sound])
+    with wave.open(str(tmp_path / "sound.wav")) as wav:
+        assert wav.getnframes() / wav.getframerate() == pytest.approx(125, abs=2)
+        assert set(wav.readframes(wav.getnframes())) == {0x80}
+    assert not any(b"taller" in content for content in files.values())
+    assert "the sound: a silent one stands for it, so that codes have times" in exported.lost
+    made = plan(session, exported.files[0])
+    assert made.empty
+    assert not made.lost
+
+
+def test_conditions_are_those_of_the_case_unless_the_rater_is_blind(
+    session: Path, project: Path, tmp_path: Path
+) -> None:
+    root = etree.fromstring(parts(project)["project.qde"])
+    assert root.find(f"{SPACE}Variables") is None
+    (case,) = root.iter(f"{SPACE}Case")
+    assert case.get("name") == "P01"
+    assert len(case.findall(f"{SPACE}SourceRef")) == 4
+    from labapp.annotations.codebook import read as read_codebook
+
+    book = read_codebook(session.parent / "codebook.yaml")
+    with open_marks(session, "ben", book, blind=("outcomes",)) as marks:
+        marks.give("insight", t0_ns=5 * SECOND)
+    record = open_record(session)
+    path = tmp_path / "ben.qdpx"
+    export_coding(record, "ben", FORMATS["qdpx"], path)
+    root = etree.fromstring(parts(path)["project.qde"])
+    names = {v.get("guid"): v.get("name") for v in root.iter(f"{SPACE}Variable")}
+    values = {
+        names[value.find(f"{SPACE}VariableRef").get("targetGUID")]: value.findtext(
+            f"{SPACE}TextValue"
+        )
+        for value in root.iter(f"{SPACE}VariableValue")
+    }
+    assert values == {name: str(value) for name, value in record.planned.assignment.items()}
+    assert values
+
+
+# --- our own, worked on elsewhere ---------------------------------------------------------------
+
+
+def selection(root: etree._Element, kind: str, begin: str) -> etree._Element:
+    key = "begin" if kind == "AudioSelection" else "startPosition"
+    return next(s for s in root.iter(SPACE + kind) if s.get(key) == begin)
+
+
+def code_named(root: etree._Element, name: str) -> str:
+    return next(c.get("guid") for c in root.iter(f"{SPACE}Code") if c.get("name") == name)
+
+
+def worked_on(root: etree._Element) -> None:
+    """Codes moved, recoded, taken away and added on the sound; one added on the words."""
+    selection(root, "AudioSelection", "2000").set("end", "9251")
+    (insight,) = (s for s in root.iter(f"{SPACE}AudioSelection") if s.get("end") == "4502")
+    source = insight.getparent()
+    source.remove(insight)
+    fresh = etree.SubElement(source, f"{SPACE}AudioSelection")
+    for key, value in (("guid", GUID.format(1)), ("begin", "30000"), ("end", "31000")):
+        fresh.set(key, value)
+    coding = etree.SubElement(fresh, f"{SPACE}Coding", guid=GUID.format(2))
+    reference = etree.SubElement(coding, f"{SPACE}CodeRef")
+    reference.set("targetGUID", code_named(root, "Uncertain"))
+    words = next(root.iter(f"{SPACE}TextSource"))
+    quote = etree.SubElement(words, f"{SPACE}PlainTextSelection", guid=GUID.format(3))
+    quote.set("startPosition", "110")
+    quote.set("endPosition", "115")
+    coding = etree.SubElement(quote, f"{SPACE}Coding", guid=GUID.format(4))
+    reference = etree.SubElement(coding, f"{SPACE}CodeRef")
+    reference.set("targetGUID", code_named(root, "Tries at random"))
+    for reference in words.iter(f"{SPACE}CodeRef"):
+        if reference.get("targetGUID") == code_named(root, "Has a goal"):
+            reference.set("targetGUID", code_named(root, "Names a dial"))
+
+
+TOLD = [
+    ("mark added", "affect uncertain"),
+    ("mark added", "strategy random"),
+    ("mark moved", "affect uncertain"),
+    ("mark recoded", "strategy names"),
+    ("mark removed", "affect insight"),
+]
+
+
+def test_what_was_changed_there_is_changed_here_and_nothing_else(
+    session: Path, project: Path
+) -> None:
+    before = marks_in(session)
+    file = changed(project, worked_on)
+    made = plan(session, file)
+    assert steps(made) == TOLD, made.lines()
+    (lost,) = made.lost
+    assert "which part of a unit's words 1 codes are on" in lost
+    bring_in(made, session, open_record(session))
+    after = marks_in(session)
+    assert len(set(before) & set(after)) == len(before) - 1
+    third = annotations_of(open_record(session)).segmentation.units[2]
+    assert next(m for m in after.values() if m.code == "random").unit == third.id
+    again = plan(session, file)
+    assert again.empty
+    assert not again.steps
+
+
+def renewed(root: etree._Element) -> None:
+    """New ids for everything, no transcript: as QualCoder writes what it read."""
+    ids: dict[str, str] = {}
+    for transcript in list(root.iter(f"{SPACE}Transcript")):
+        transcript.getparent().remove(transcript)
+    for element in root.iter():
+        if own := element.get("guid"):
+            ids[own] = str(uuid.uuid5(uuid.NAMESPACE_URL, own))
+            element.set("guid", ids[own])
+    for element in root.iter():
+        for key in ("targetGUID", "creatingUser"):
+            if element.get(key) in ids:
+                element.set(key, ids[element.get(key)])
+
+
+def test_a_tool_that_gives_everything_new_ids_changes_the_same(
+    session: Path, project: Path
+) -> None:
+    unchanged = plan(session, changed(project, renewed))
+    assert unchanged.empty
+    assert unchanged.unchanged == 8
+    assert all("units and words" in why or "when they are" in why for why in unchanged.lost)
+
+    def both(root: etree._Element) -> None:
+        worked_on(root)
+        for words in list(root.iter(f"{SPACE}TextSource")):
+            words.getparent().remove(words)
+        renewed(root)
+
+    made = plan(session, changed(project, both))
+    own = [told for told in TOLD if told[1] not in ("strategy random", "strategy names")]
+    assert steps(made) == own
+
+
+def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -> None:
+    files = parts(project)
+    root = etree.fromstring(files["project.qde"])
+    transcript = next(root.iter(f"{SPACE}Transcript"))
+    name = f"sources/{transcript.get('plainTextPath').removeprefix('internal://')}"
+    text = files[name].decode()
+    assert "taller" in text
+
+    def said(root: etree._Element) -> None:
+        points = list(next(root.iter(f"{SPACE}Transcript")).iter(f"{SPACE}SyncPoint"))
+        points[1].set("timeStamp", "5750")
+
+    file = changed(project, said, **{name: text.replace("taller", "higher").encode()})
+    made = plan(session, file)
+    assert {what for what, _ in steps(made)} == {"text written", "unit proposed"}
+    assert "its words, which are not those of the transcript" in made.lost[0]
+
+
+def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
+    session: Path, project: Path
+) -> None:
+    def from_sound(root: etree._Element) -> None:
+        goal = selection(root, "AudioSelection", "7001")
+        goal.getparent().remove(goal)
+
+    made = plan(session, changed(project, from_sound))
+    assert made.empty
+    assert "taken away from the sound, but not from the words" in made.lost[0]
+
+    def from_words(root: etree._Element) -> None:
+        goal = selection(root, "PlainTextSelection", "59")
+        goal.getparent().remove(goal)
+
+    made = plan(session, changed(project, from_words))
+    assert made.empty
+    assert "that 1 codes were taken away from" in made.lost[0]
+
+    def from_both(root: etree._Element) -> None:
+        from_sound(root)
+        from_words(root)
+
+    made = plan(session, changed(project, from_both))
+    assert [what for what, _ in steps(made)] == ["mark removed"]
+
+
+def test_a_sound_that_was_taken_out_takes_no_marks_along(session: Path, project: Path) -> None:
+    def without(root: etree._Element) -> None:
+        for source in list(root.iter(f"{SPACE}AudioSource"))[1:]:
+            source.getparent().remove(source)
+
+    made = plan(session, changed(project, without))
+    assert made.empty
+    assert any("segment-02.wav, which is not in the file any more" in why for why in made.lost)
+
+
+def test_a_project_of_another_session_is_refused(
+    session: Path, project: Path, tmp_path: Path
+) -> None:
+    files = parts(project)
+    (note,) = (name for name in files if b'"labapp": 1' in files[name])
+    files[note] = files[note].replace(session.name.encode(), b"sub-P99_ses-1_20260102T030405Z")
+    project = files["project.qde"].replace(b"sub-P01_ses-1", b"sub-P99_ses-1")
+    path = tmp_path / "foreign.qdpx"
+    path.write_bytes(zipped({**files, "project.qde": project}))
+    with pytest.raises(ExchangeError, match="went out of the session sub-P99"):
+        plan(session, path)
+
+
+# --- of another tool ------------------------------------------------------------------------------
+
+
+def test_a_project_of_another_tool_adds_what_has_a_time(session: Path, tmp_path: Path) -> None:
+    files = of_another_tool()
+    assert not mistakes(files["project.qde"])
+    path = tmp_path / "nvivo.qdpx"
+    path.write_bytes(zipped(files))
+    made = plan(session, path, "ben")
+    marks = [step for step in made.steps if step.what.startswith("mark")]
+    assert [(step.what, step.about) for step in marks] == [
+        ("mark added", "affect uncertain"),
+        ("mark added", "affect uncertain “why?”"),
+        ("mark added", "affect insight"),
+    ]
+    assert {step.what for step in made.steps} == {"mark added", "unit proposed", "text written"}
+    assert [(step.t0_ns, step.t1_ns) for step in marks] == [
+        (pytest.approx(3 * SECOND, abs=10**6), pytest.approx(7 * SECOND, abs=10**6)),
+        (pytest.approx(11.25 * SECOND, abs=2 * 10**6), pytest.approx(15 * SECOND, abs=2 * 10**6)),
+        (pytest.approx(16 * SECOND, abs=2 * 10**6),) * 2,
+    ]
+    told = "\n".join(made.lost)
+    for what in (
+        "a text, notes, with 1 codes, which have no time", "1 cases", "1 variables", "1 notes",
+        "affect: other (the tier 'affect' has no code 'other')",
+    ):  # fmt: skip
+        assert what in told, what
+    bring_in(made, session, open_record(session))
+    again = plan(session, path, "ben")
+    assert not [step for step in again.steps if step.what.startswith("mark")]
+
+
+def test_words_with_times_of_another_tool_become_units(session: Path, tmp_path: Path) -> None:
+    (arrival,) = read_bytes(zipped(of_another_tool()), "nvivo.qdpx")
+    assert [(u.t0_ns // 10**6, u.t1_ns // 10**6, digest(u.text)) for u in arrival.utterances] == [
+        (0, 2000, digest("Interviewer")),
+        (2000, 6000, digest("so what is it")),
+        (6000, 9500, digest("well 🙂 the first dial")),
+    ]
+
+
+def test_a_sound_that_is_not_of_the_session_is_refused_with_what_to_say(
+    session: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "nvivo.qdpx"
+    path.write_bytes(zipped(of_another_tool("interview 3")))
+    with pytest.raises(LabappError, match=r"interview 3\.wav, which is no sound file") as refused:
+        plan(session, path, "ben")
+    assert "--time with: session, segment-01.wav" in refused.value.todo
+    assert len(plan(session, path, "ben", time="segment-01.wav").put) == 3
+
+
+def test_the_checksum_is_that_of_the_file(project: Path) -> None:
+    assert read(project).sha256 == hashlib.sha256(project.read_bytes()).hexdigest()
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+def bomb() -> bytes:
+    return zipped({"project.qde": b"<Project>" + b" " * (200 << 20)})
+
+
+XML = b'<?xml version="1.0"?><Project xmlns="urn:QDA-XML:project:1.0" name="a">'
+ENTITIES = (
+    b'<!DOCTYPE x [<!ENTITY a "aaaa">]><Project xmlns="urn:QDA-XML:project:1.0">&a;</Project>'
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no whole zip archive"),
+        (b"PK\3\4" + b"\0" * 60, "no whole zip archive"),
+        (zipped({"a.txt": b"x"}), "there is no project.qde in it"),
+        (zipped({"a.qde": XML, "b.qde": XML}), "2 files .qde"),
+        (zipped({"project.qde": XML, "../evil.txt": b"x"}), "leads out of the archive's folder"),
+        (zipped({"project.qde": XML, "/etc/evil": b"x"}), "does not lie below"),
+        (zipped({"project.qde": ENTITIES}), "defines entities"),
+        (zipped({"project.qde": b"<html/>"}), "begins with <html>"),
+        (zipped({"project.qde": XML}), "no sound XML"),
+        (zipped({"project.qde": XML + b"</Project>"}), "no sound or video"),
+        (zipped({"project.qde": b"<a>" * 5000}), "nested more than"),
+        (bomb(), "would unpack from"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_file_is_refused_in_words(
+    content: bytes, why: str, session: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.qdpx"
+    path.write_bytes(content)
+    before = marks_in(session)
+    with pytest.raises(LabappError) as refused:
+        plan(session, path)
+    assert why in str(refused.value)
+    assert refused.value.todo
+    assert marks_in(session) == before
