@@ -13,6 +13,7 @@ has, and the end `.wav`. Nothing has length 0: a moment lasts one millisecond.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -123,6 +124,21 @@ def words_of(sheet: Sheet) -> _Words:
     return _Words("".join(parts), tuple(places))
 
 
+def checksum(text: str) -> str:
+    """By which it is seen whether words are as they went out."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _noted(sheet: Sheet) -> dict[str, object]:
+    """Where the words of each unit stand, and when they were said: not every tool keeps this."""
+    words = words_of(sheet)
+    rows = [
+        [*place, ms(utterance.t0_ns), ms(utterance.t1_ns)]
+        for utterance, place in zip(sheet.utterances, words.places, strict=True)
+    ]
+    return {"sha256": checksum(words.text), "units": rows}
+
+
 class _Writer:
     """Makes a project.
 
@@ -199,7 +215,9 @@ class _Writer:
         codes = [[n.guid, n.name, n.tier, n.code, n.value] for n in self._codes.nodes()]
         stamps = [asdict(sheet.stamp) for sheet in self._sheets]
         own = guid("note", self._first.session, self._first.rater)
-        text = json.dumps({ORIGIN: 1, "sheets": stamps, "codes": codes}, ensure_ascii=True)
+        words = [_noted(sheet) for sheet in self._sheets]
+        noted = {ORIGIN: 1, "sheets": stamps, "codes": codes, "words": words}
+        text = json.dumps(noted, ensure_ascii=True)
         self._text(notes, "Note", own, f"{NOTE} {self._first.session}", text)
 
     def _text(self, parent: ET.Element, tag: str, own: str, name: str, text: str) -> ET.Element:
@@ -239,7 +257,7 @@ class _Writer:
             )
             self._coding(selection, annotation, guid("coding", session, mark))
         if any(plain(utterance.text) for utterance in sheet.utterances):
-            self._words(sources, sheet, words, f"{name} words.txt")
+            self._words(sources, sheet, words, f"{name} words")
 
     def _transcript(self, source: ET.Element, sheet: Sheet, words: _Words, name: str) -> None:
         own = guid("transcript", sheet.session, sheet.stamp.sound)

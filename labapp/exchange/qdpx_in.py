@@ -14,13 +14,14 @@ import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from labapp.exchange.files import LARGEST, decoded, unreadable
 from labapp.exchange.model import Arrival, Stamp
 from labapp.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE
-from labapp.exchange.qdpx_sounds import Code, SoundIn, tag
+from labapp.exchange.qdpx_sounds import Code, Noted, SoundIn, tag
 from labapp.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
 from labapp.exchange.xml import parsed
 from labapp.reading import archives, files
@@ -104,6 +105,8 @@ class _Own:
         Tier, code and value of the codes.
     names : dict of str to str
         What they were called, by their ids.
+    words : dict of Stamp to Noted
+        The words that went out with a sheet.
     notes : int
         In how many notes it was.
     """
@@ -112,6 +115,7 @@ class _Own:
     by_guid: dict[str, Code] = field(default_factory=dict)
     by_name: dict[str, Code] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    words: dict[Stamp, Noted] = field(default_factory=dict)
     notes: int = 0
 
     def take(self, text: str) -> None:
@@ -123,15 +127,21 @@ class _Own:
         if not isinstance(noted, dict) or noted.get(ORIGIN) != 1:
             return
         self.notes += 1
-        stamps, codes = noted.get("sheets"), noted.get("codes")
-        for fields in stamps if isinstance(stamps, list) else ():
+        stamps, codes, words = (_list(noted.get(name)) for name in ("sheets", "codes", "words"))
+        for fields, told in zip_longest(stamps, words[: len(stamps)]):
             if (stamp := Stamp.from_json(json.dumps(fields))) is not None:
                 self.stamps.append(stamp)
-        for row in codes if isinstance(codes, list) else ():
+                if (own := Noted.of(told)) is not None:
+                    self.words[stamp] = own
+        for row in codes:
             if _is_code(row):
                 own, name, tier, code, value = row
                 self.by_guid[own] = self.by_name[name] = tier, code, value
                 self.names[own] = name
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_code(row: Any) -> bool:
@@ -194,7 +204,7 @@ class _Reader:
             if words is not None:
                 others.remove(words)
             sound = SoundIn(source, stamp, self._codes, self._text, coders)
-            read.append(sound.arrival(words))
+            read.append(sound.arrival(words, self._own.words.get(stamp) if stamp else None))
         if not read:
             raise unreadable(
                 self._name,
@@ -218,6 +228,8 @@ class _Reader:
             self._lost.append(f"who gave which code: they are of {who}, and all are taken")
         for source in others:
             codes = sum(1 for _ in source.iter(tag("CodeRef")))
+            if not codes and self._own.stamps:
+                continue  # a copy of the transcript, as some tools make
             what = _OTHER.get(source.tag.rpartition("}")[2], "a source of another kind")
             name = source.get("name") or "without a name"
             self._lost.append(f"{what}, {name}, with {codes} codes, which have no time")
@@ -249,5 +261,5 @@ def _is_words(source: ET.Element, stamp: Stamp) -> bool:
     if source.tag != tag("TextSource"):
         return False
     own = guid("words", stamp.session, stamp.sound)
-    name = f"{_called(stamp)} words.txt"
+    name = f"{_called(stamp)} words"
     return known_guid(source.get("guid")) == own or source.get("name") == name

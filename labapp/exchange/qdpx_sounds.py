@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import Any
 
 from labapp.annotations.model import SPEAKERS, Speaker
 from labapp.exchange.files import MS
 from labapp.exchange.model import Annotation, Arrival, Stamp, Utterance, digest_of_mark
-from labapp.exchange.qdpx import SPACE
+from labapp.exchange.qdpx import SPACE, checksum
 from labapp.exchange.refi import guid, known_guid
 from labapp.exchange.tiers import label_of
 
@@ -53,6 +54,38 @@ class _Spoken:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Words that went out.
+
+    Attributes
+    ----------
+    sha256 : str
+        See `labapp.exchange.qdpx.checksum`.
+    units : tuple of (int, int, int, int)
+        Where the words of each unit stand, in characters, and when they were said, in
+        milliseconds; in the order of the stamp.
+    """
+
+    sha256: str
+    units: tuple[tuple[int, int, int, int], ...]
+
+    @classmethod
+    def of(cls, told: Any) -> Noted | None:
+        """As a note has it; None where it is none."""
+        if not isinstance(told, dict) or not isinstance(told.get("sha256"), str):
+            return None
+        rows = told.get("units")
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            return None
+        numbers = [n for row in rows for n in row]
+        if any(type(n) is not int or not 0 <= n < _HOURS for n in numbers):
+            return None
+        if any(len(row) != 4 or row[0] > row[1] or row[2] > row[3] for row in rows):
+            return None
+        return cls(told["sha256"], tuple((b, e, t0, t1) for b, e, t0, t1 in rows))
+
+
 class SoundIn:
     """Reads one sound.
 
@@ -86,8 +119,8 @@ class SoundIn:
         self._quotes = {guid("quote", session, m): m for m in stamp.marks} if stamp else {}
         self.lost: list[str] = []
 
-    def arrival(self, words: ET.Element | None) -> Arrival:
-        """What it holds. words: the text that went out beside it."""
+    def arrival(self, words: ET.Element | None, noted: Noted | None = None) -> Arrival:
+        """What it holds. words: the text that went out beside it. noted: its words by the note."""
         for kind in ("AudioSelection", "VideoSelection"):
             for coded in self._coded(self._source.iterfind(tag(kind)), "begin", "end"):
                 self._on_sound(coded)
@@ -95,6 +128,7 @@ class SoundIn:
         for transcript in transcripts:
             self._read_transcript(transcript)
         if words is not None:
+            self._by_note(words, noted)
             self._read_words(words)
         if whole := len(self._source.findall(tag("Coding"))):
             self.lost.append(f"{whole} codes of {self._name} as a whole: they have no time")
@@ -208,6 +242,27 @@ class SoundIn:
             elif not self._there(coded.code, begin[0], end[0]):
                 self._add(None, coded, begin[0], end[0])
 
+    def _by_note(self, source: ET.Element, noted: Noted | None) -> None:
+        """The units that went out where the other tool kept no times of them, if their words are
+        as they were."""
+        stamp, text = self._stamp, self._text_of(source)
+        if self._transcript or noted is None or stamp is None or text is None:
+            return
+        if checksum(text) != noted.sha256 or len(noted.units) != len(stamp.units):
+            return
+        for unit, (first, last, begin, end) in zip(stamp.units, noted.units, strict=True):
+            self._spoken.append(self._said(unit, (begin * MS, first), (end * MS, last), text))
+        self._transcript = text
+
+    def _said(self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str) -> _Spoken:
+        """A unit by its ends: times, and places in the text."""
+        (t0_ns, first), (t1_ns, last) = begin, end
+        by = _SPEAKER.search(text, max(0, first - 20), first)
+        speaker: Speaker = by[1] if by else "participant"  # type: ignore[assignment]
+        place = f"the words of {self._name}"
+        own = Utterance(unit, t0_ns, t1_ns, speaker, text[first:last], place=place)
+        return _Spoken(own, first, last)
+
     def _own_units(self, points: Mapping[str, tuple[int, int]], text: str) -> list[_Spoken]:
         """The units that went out, as they are by now."""
         units: list[_Spoken] = []
@@ -217,14 +272,7 @@ class SoundIn:
             ends = [points.get(guid(f"unit {end}", stamp.session, unit)) for end in _ENDS]
             if ends[0] is None or ends[1] is None:
                 continue
-            (begin, first), (end, last) = ends[0], ends[1]
-            said = _SPEAKER.search(text, max(0, first - 20), first)
-            speaker: Speaker = said[1] if said else "participant"  # type: ignore[assignment]
-            place = f"the transcript of {self._name}"
-            words = text[first:last]
-            units.append(
-                _Spoken(Utterance(unit, begin, end, speaker, words, place=place), first, last)
-            )
+            units.append(self._said(unit, ends[0], ends[1], text))
         return units
 
     # --- the words beside -------------------------------------------------------------------------
