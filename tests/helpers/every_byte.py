@@ -37,7 +37,9 @@ def spelled(word: str) -> tuple[bytes, ...]:
 
 
 def sounds(root: Path) -> Iterator[tuple[str, NDArray[np.int16]]]:
-    """Every sound in a file or below a folder, in archives, too."""
+    """Every sound in a file or below a folder, in archives, too, in which anything is heard."""
     for name, content in contents(root):
         if content[:4] == b"RIFF":
-            yield name, soundfile.read(io.BytesIO(content), dtype="int16")[0]
+            samples = soundfile.read(io.BytesIO(content), dtype="int16")[0]
+            if samples.any():
+                yield name, samples
