@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from labapp.documents import dotted
 from labapp.errors import LabappError, ModelError, StimuliError, StudyError
+from labapp.lsl import library as lsl
 from labapp.representations import card as cards
 from labapp.representations import onnx_backend, python_backend
 from labapp.representations.package import find as find_model
@@ -95,7 +96,17 @@ def notices(loaded: LoadedStudy) -> list[str]:
         *_not_known(loaded),
         *_uneven(loaded),
         *_not_measured(loaded),
+        *_not_sent(loaded),
     ]
+
+
+def _not_sent(loaded: LoadedStudy) -> list[str]:
+    """Of a study that sends its events, on a computer that cannot; at most one line."""
+    policy = loaded.study.recording.lsl
+    if policy == "off" or (problem := lsl.problem()) is None:
+        return []
+    follows = "no session begins" if policy == "required" else "its sessions send no events"
+    return [f"On this computer {follows} (recording.lsl: {policy}). {problem.what} {problem.todo}"]
 
 
 def _in_another_language(loaded: LoadedStudy) -> list[str]:
