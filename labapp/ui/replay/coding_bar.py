@@ -31,10 +31,12 @@ class CodingBar(QWidget):
     -------
     done_pressed() : the rater wants to be done, or to go on.
     find_pressed() : something is to be searched for.
+    exchange_pressed() : something is to go out to other tools, or to come in.
     """
 
     done_pressed = Signal()
     find_pressed = Signal()
+    exchange_pressed = Signal()
 
     def __init__(self, coding: Coding) -> None:
         super().__init__()
@@ -44,6 +46,7 @@ class CodingBar(QWidget):
         )
         self.saved = bits.label(role="caption")
         self.search = Button(tr("Find"), "chip")
+        self.exchange = Button(tr("Exchange…"), "chip")
         self.done = Button(tr("Done…"), "compact")
         row = bits.row(self, theme.SPACE_S)
         chips = (self.rater, self.mode, self.hidden, self.codebook, self.progress, self.agreement)
@@ -52,11 +55,12 @@ class CodingBar(QWidget):
         row.addWidget(self.done)  # not in the corner, where the window is closed
         row.addSpacing(theme.SPACE_M)
         row.addStretch(1)
-        for widget in (self.saved, self.search):
+        for widget in (self.saved, self.search, self.exchange):
             row.addWidget(widget)
         self.setFixedHeight(theme.TARGET_HEIGHT)
         self.done.clicked.connect(self.done_pressed)
         self.search.clicked.connect(self.find_pressed)
+        self.exchange.clicked.connect(self.exchange_pressed)
         coding.state_changed.connect(self.show_state)
         coding.units_changed.connect(self.show_state)
         self.show_state()

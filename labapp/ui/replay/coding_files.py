@@ -24,6 +24,7 @@ from labapp.annotations.store import annotations_of, open_marks, open_texts, ope
 from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
 from labapp.errors import AnnotationError
+from labapp.exchange.plan import Plan, apply
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
 from labapp.ui.language import tr
@@ -307,6 +308,11 @@ class CodingFiles:
             self.codebook = before
             self.open_marks()
             raise
+
+    def bring_in(self, plan: Plan) -> list[str]:
+        """Do what a file of another tool changes; see `labapp.exchange.plan.apply`."""
+        self._shown = None
+        return apply(plan, self)
 
     def turn(self, which: str, how: Literal["undo", "redo"]) -> bool:
         """Take back, or do again, what was done last in a file; False where somebody else changed

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QFrame
 
 from labapp.annotations.model import Unit
@@ -22,6 +22,8 @@ from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_lanes import CodingLanes
 from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Settings
+from labapp.ui.replay.exchange_panel import ExchangePanel
+from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
@@ -59,6 +61,8 @@ class CodingWindow(QObject):
         super().__init__(window)
         self.window, self.coding = window, coding
         self.desk = CodingDesk(coding, window.palette_, self, window.keys.key_text)
+        self.panel = ExchangePanel(window.palette_, window)
+        self.exchange = ExchangeWork(self.panel, self._bench, taker_of(coding), self)
         self._lanes = CodingLanes(coding)
         self._late = QTimer(self)
         self._late.setSingleShot(True)
@@ -92,9 +96,9 @@ class CodingWindow(QObject):
         window.header.add(desk.bar)
         router = window.router
         leave = window.leave
-        router.commands |= desk.commands()
+        router.commands |= desk.commands() | {"exchange": self._show_exchange}
         window.sheet.set_coding(True)
-        router.commands["leave"] = lambda: desk.leave() or leave()
+        router.commands["leave"] = lambda: self._leave_exchange() or desk.leave() or leave()
         router.coding = True
         router.unclaimed = desk.unclaimed
 
@@ -109,6 +113,32 @@ class CodingWindow(QObject):
                 words=key("edit_text"),
             )
         )
+
+    def _bench(self) -> Bench:
+        request, session = self.coding.request, self.coding.files.session
+        return Bench(session, request.rater, self.coding.codebook.id, request.round)
+
+    def _show_exchange(self) -> None:
+        if not self._leave_exchange():
+            self.exchange.show()
+            self._place_exchange()
+            self.panel.format.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _leave_exchange(self) -> bool:
+        shown = self.panel.isVisible()
+        self.panel.hide()
+        if shown:
+            self.desk.units.setFocus(Qt.FocusReason.OtherFocusReason)
+        return shown
+
+    def _place_exchange(self) -> None:
+        """Over the picture, beside the text."""
+        if self.panel.isVisible():
+            window, edge = self.window, theme.SPACE_M
+            rows = window.rows
+            corner = rows.mapTo(window, rows.rect().topLeft())
+            room, width = rows.height() - 2 * edge, rows.width() - 2 * edge
+            self.panel.place_in(QRect(corner.x() + edge, corner.y() + edge, width, room))
 
     def _arrange(self) -> None:
         """Codes in a column beside the text where all of them have room there, else in a band below
@@ -160,6 +190,7 @@ class CodingWindow(QObject):
     def _resized(self) -> None:
         self._arrange()
         self.desk.place_field()
+        self._place_exchange()
         if not self._viewed and self.window.isVisible():
             self._viewed = True
             self._show_view()
@@ -177,7 +208,13 @@ class CodingWindow(QObject):
         window, coding, desk = self.window, self.coding, self.desk
         window.controller.moved.connect(coding.heard)
         window.timeline.boundary_moved.connect(coding.segmenting.move_boundary)
+        window.closed.connect(self.exchange.close)
         window.closed.connect(coding.close)
+        desk.bar.exchange_pressed.connect(self._show_exchange)
+        self.panel.left.connect(self._leave_exchange)
+        # Behind the layout's own turn, which says how high it is.
+        self.panel.grown.connect(lambda: QTimer.singleShot(0, self, self._place_exchange))
+        self.panel.picked.connect(coding.seek)
         coding.units_changed.connect(self._show_units)
         coding.marks_changed.connect(self._late.start)
         coding.state_changed.connect(self._show_remark)

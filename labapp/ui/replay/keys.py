@@ -81,6 +81,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "recode": N_("Units of an older definition"),
         "show_old": N_("In recoding, show or hide the old codes"),
         "next_disagreement": N_("Next disagreement"),
+        "exchange": N_("Exchange with other tools"),
         "done": N_("Done, or go on coding"),
         "advance": N_("Go on by itself after a code, or stay"),
         "hold": N_("Spans last while their key is held, or press and press again"),

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QComboBox,
     QLineEdit,
     QPlainTextEdit,
     QTextEdit,
@@ -67,7 +68,7 @@ class KeyRouter(QObject):
         typing = types_text(watched)
         stroke = stroke_of_event(event)
         action = self.keys.action(stroke, coding=self.coding, typing=typing)
-        if action not in self.commands or _presses(watched, event):
+        if action not in self.commands or _presses(watched, event) or _chooses(watched, event):
             return self._offered(event, typing)
         if event.type() == QEvent.Type.ShortcutOverride:
             event.accept()  # no shortcut of Qt's own comes first
@@ -88,6 +89,11 @@ def types_text(widget: QWidget) -> bool:
     """Whether keys write into a widget."""
     texts = (QLineEdit, QPlainTextEdit, QTextEdit)
     return isinstance(widget, texts) and not widget.isReadOnly()
+
+
+def _chooses(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether a key chooses from a list that opens."""
+    return isinstance(widget, QComboBox) and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 def _presses(widget: QWidget, event: QKeyEvent) -> bool:

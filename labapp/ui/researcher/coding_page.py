@@ -22,6 +22,7 @@ from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.replay.coding_bar import ROUND_NAMES
+from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.researcher.speech_panel import SpeechPanel
 from labapp.ui.theme import Palette
@@ -152,6 +153,7 @@ class CodingPage(QWidget):
         computer; tables and figures into a folder.
     units_shown() : the coded units are looked at.
     transcribe_opened() : the line for writing down what was said is looked at.
+    exchange_opened() : the card for exchange with other tools is.
     """
 
     study_chosen = Signal(str)
@@ -165,10 +167,12 @@ class CodingPage(QWidget):
     agreement_requested = Signal(object)
     units_shown = Signal()
     transcribe_opened = Signal()
+    exchange_opened = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._working = False
+        self._shown = ("", "")
         self.study = Combo(palette, tr("Study"))
         self.rater = QLineEdit()
         self.rater.setPlaceholderText(tr("Your name as a rater"))
@@ -192,6 +196,8 @@ class CodingPage(QWidget):
         self.transcribe = Button(tr("Transcribe…"))
         self.drawing = self._drawing_line()
         self.speech = SpeechPanel(palette)
+        self.exchange = Button(tr("Exchange…"))
+        self.panel = ExchangePanel(palette)
         self.pages = QStackedWidget()
         self.tabs = [Button(tr("Sessions"), "page-tab"), Button(tr("Coded units"), "page-tab")]
         self._build()
@@ -221,10 +227,11 @@ class CodingPage(QWidget):
         column.addWidget(self.table, 1)
         column.addWidget(self.drawing)
         column.addWidget(self.speech)
+        column.addWidget(self.panel)
         foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
         for button in (
             *(self.open, self.segment, self.freeze, self.transcribe),
-            *(self.assign, self.pack, self.receive, self.agreement),
+            *(self.assign, self.pack, self.receive, self.agreement, self.exchange),
         ):
             foot.addWidget(button)
         column.addLayout(foot)
@@ -274,6 +281,8 @@ class CodingPage(QWidget):
         self.leave.clicked.connect(self._end_draw)
         self.transcribe.clicked.connect(self._begin_speech)
         self.speech.left.connect(self._end_speech)
+        self.exchange.clicked.connect(self._begin_exchange)
+        self.panel.left.connect(self._end_exchange)
         self.draw.clicked.connect(self._draw)
         self.raters.returnPressed.connect(self._draw)
         self.pack.clicked.connect(self._pack)
@@ -337,6 +346,11 @@ class CodingPage(QWidget):
         ready = row is not None and named and not row.problem
         can = not self._working
         self.open.setEnabled(ready)
+        self.exchange.setEnabled(ready)
+        shown = ("" if row is None else row.session, self.rater_name)
+        if shown != self._shown:
+            self._shown = shown
+            self.panel.hide()  # it is about the session and rater that were chosen before
         self.transcribe.setEnabled(bool(self.model.rows))
         self.speech.set_sessions(
             row.session if row is not None and not row.problem else "",
@@ -359,24 +373,35 @@ class CodingPage(QWidget):
             self.set_about("")
 
     def _open(self) -> None:
-        row = self._selected_session()
-        if self.open.isEnabled() and row is not None:
-            self.open_requested.emit(
-                CodingWanted(
-                    row.session,
-                    self.rater_name,
-                    self.round.currentData(),
-                    self.codebook.currentData() or "",
-                )
-            )
+        if self.open.isEnabled() and (wanted := self.wanted) is not None:
+            self.open_requested.emit(wanted)
 
     def _ask(self, emit: Callable[[str, str], object]) -> None:
         row = self._selected_session()
         if row is not None and self.rater_name:
             emit(row.session, self.rater_name)
 
+    @property
+    def wanted(self) -> CodingWanted | None:
+        """The session that is selected, and who codes it how; None where that is not said."""
+        row = self._selected_session()
+        if row is None or row.problem or not self.rater_name:
+            return None
+        round_, codebook = self.round.currentData(), self.codebook.currentData() or ""
+        return CodingWanted(row.session, self.rater_name, round_, codebook)
+
+    def _begin_exchange(self) -> None:
+        self.drawing.hide()
+        self.speech.hide()
+        self.exchange_opened.emit()
+
+    def _end_exchange(self) -> None:
+        self.panel.hide()
+        self.exchange.setFocus()
+
     def _begin_speech(self) -> None:
         self.drawing.hide()
+        self.panel.hide()
         self.speech.show()
         self.transcribe_opened.emit()
         self.speech.model.setFocus()
@@ -387,6 +412,7 @@ class CodingPage(QWidget):
 
     def _begin_draw(self) -> None:
         self.speech.hide()
+        self.panel.hide()
         self.drawing.show()
         self.raters.setFocus()
 

@@ -17,6 +17,7 @@ from labapp.reading.values import json_value
 from labapp.ui.language import in_words, tr
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.exchange_work import Bench, ExchangeWork
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.speech_work import SpeechWork
@@ -73,6 +74,9 @@ class CodingWork(QObject):
             lambda model: self._remember(replace(self._choices, model=model))
         )
         page.transcribe_opened.connect(self.speech.look)
+        self.exchange = ExchangeWork(page.panel, self._bench, parent=self)
+        self.exchange.changed.connect(self.refresh)
+        page.exchange_opened.connect(self.exchange.show)
         page.open_requested.connect(self.open)
         page.segment_requested.connect(partial(self._segment, freeze=False))
         page.freeze_requested.connect(partial(self._segment, freeze=True))
@@ -143,6 +147,7 @@ class CodingWork(QObject):
             job.stop()
         self._windows.clear()
         self.speech.stop()
+        self.exchange.close()
         self.page.units.close_all()
         self.page.set_working(False)
 
@@ -162,6 +167,13 @@ class CodingWork(QObject):
         arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("{session} is being opened …", session=wanted.session))
+
+    def _bench(self) -> Bench | None:
+        wanted = self.page.wanted
+        path = None if wanted is None else self._path(wanted.session)
+        if wanted is None or path is None:
+            return None
+        return Bench(path, wanted.rater, wanted.codebook, wanted.round)  # type: ignore[arg-type]
 
     def _segment(self, session: str, rater: str, *, freeze: bool) -> None:
         path = self._path(session)

@@ -1,0 +1,246 @@
+"""Exchange with other tools in the coding window: what goes out, and what a file changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from labapp.annotations.store import annotations_of
+from labapp.journal.opening import open_record
+from labapp.journal.session_index import SessionIndex
+from labapp.ui import theme
+from labapp.ui.language import speak
+from labapp.ui.replay.coding import Coding, open_coding
+from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.exchange_panel import ExchangePanel, ExportWanted, ImportWanted
+from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
+from labapp.ui.researcher.coding_page import CodingPage
+from labapp.ui.researcher.coding_work import CodingWork
+from tests.helpers.exchanged import exchanged_session, marks_in
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    return exchanged_session(tmp_path / "data")
+
+
+@pytest.fixture
+def coding(session: Path) -> Iterator[Coding]:
+    opened = open_coding(session, CodingRequest("anna"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def work(coding: Coding, qtbot: QtBot) -> Iterator[ExchangeWork]:
+    panel = ExchangePanel(theme.LIGHT)
+    qtbot.addWidget(panel)
+
+    def bench() -> Bench:
+        return Bench(coding.files.session, "anna", coding.codebook.id, coding.request.round)
+
+    made = ExchangeWork(panel, bench, taker_of(coding))
+    made.show()
+    yield made
+    made.close()
+
+
+@contextmanager
+def open_coding_of(session: Path) -> Iterator[Coding]:
+    opened = open_coding(session, CodingRequest("ben"))
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def done(work: ExchangeWork, qtbot: QtBot) -> list[tuple[str, str, str]]:
+    qtbot.waitUntil(lambda: not work.busy, timeout=20_000)
+    return [(row.what, row.when, row.about) for row in work.panel.model.rows]
+
+
+def export(work: ExchangeWork, qtbot: QtBot, out: Path) -> Path:
+    work.panel.export_requested.emit(ExportWanted("eaf", "none", out))
+    done(work, qtbot)
+    assert out.is_file()
+    return out
+
+
+def edited(path: Path, old: str, new: str) -> Path:
+    text = path.read_text("utf-8")
+    assert old in text
+    copy = path.with_name("edited.eaf")
+    copy.write_text(text.replace(old, new, 1), "utf-8")
+    return copy
+
+
+def test_what_is_written_and_what_is_not_in_it_is_told(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.srt"
+    work.panel.export_requested.emit(ExportWanted("srt", "none", out))
+    lines = done(work, qtbot)
+    assert ("file", "", str(out)) in lines
+    assert any(what == "not in it" and "codes" in about for what, _, about in lines)
+    assert work.panel.state.text().startswith("Written: ")
+    work.panel.export_requested.emit(ExportWanted("srt", "none", out))
+    assert done(work, qtbot) == []
+    assert "exists already" in work.panel.state.text()
+
+
+def test_a_file_changes_what_was_told_and_only_after_a_click(
+    work: ExchangeWork, coding: Coding, session: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    out = export(work, qtbot, tmp_path / "out.eaf")
+    panel = work.panel
+    panel.import_requested.emit(ImportWanted(out))
+    assert done(work, qtbot) == []
+    assert "changes nothing" in panel.state.text()
+    assert panel.foot.isHidden()
+    before, texts = marks_in(session), dict(coding.files.texts)
+    unit = next(u.id for u in coding.units if u.id in texts and texts[u.id].text)
+    words = texts[unit].text
+    panel.import_requested.emit(ImportWanted(edited(out, words, f"{words} indeed")))
+    lines = done(work, qtbot)
+    assert [what for what, *_ in lines] == ["words written"]
+    assert "Nothing is changed yet" in panel.state.text()
+    assert dict(coding.files.texts) == texts
+    panel.accept_.click()
+    assert done(work, qtbot) == []
+    assert "1 change was made" in panel.state.text()
+    assert coding.files.texts[unit].text == f"{words} indeed"
+    assert marks_in(session) == before
+    coding.undo()
+    assert coding.files.texts[unit].text == words
+    coding.redo()
+    coding.files.rest()
+    known = annotations_of(open_record(session)).texts
+    assert known[unit].text == f"{words} indeed"
+
+
+def test_what_was_changed_since_is_told_anew(
+    work: ExchangeWork, coding: Coding, qtbot: QtBot, tmp_path: Path
+) -> None:
+    out = export(work, qtbot, tmp_path / "out.eaf")
+    texts = dict(coding.files.texts)
+    unit = next(u.id for u in coding.units if u.id in texts and texts[u.id].text)
+    words = texts[unit].text
+    work.panel.import_requested.emit(ImportWanted(edited(out, words, f"{words} indeed")))
+    done(work, qtbot)
+    coding.set_text(unit, "something else")
+    work.panel.accept_.click()
+    done(work, qtbot)
+    assert "changed here since" in work.panel.state.text()
+    assert coding.files.texts[unit].text == "something else"
+
+
+def test_a_coding_that_is_done_takes_no_codes(
+    work: ExchangeWork, coding: Coding, session: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    table = tmp_path / "codes.csv"
+    mark = next(iter(coding.marks.all))
+    table.write_text(
+        "tier,code,onset_s,offset_s,text,memo\n"
+        f"{mark.tier},{mark.code},{mark.t0_ns / 1e9},{mark.t1_ns / 1e9},,a remark\n",
+        "utf-8",
+    )
+    coding.set_done(True)
+    before = marks_in(session)
+    work.panel.import_requested.emit(ImportWanted(table))
+    assert done(work, qtbot)
+    work.panel.accept_.click()
+    done(work, qtbot)
+    assert "This coding is done" in work.panel.state.text()
+    assert marks_in(session) == before
+
+
+def test_what_cannot_be_read_is_said_in_words(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.eaf"
+    broken.write_bytes(b"<ANNOTATION_DOCUMENT>")
+    work.panel.import_requested.emit(ImportWanted(broken))
+    assert done(work, qtbot) == []
+    assert "broken.eaf cannot be read" in work.panel.state.text()
+    assert work.panel.foot.isHidden()
+
+
+def test_files_are_asked_for_by_the_windows_own_dialogs(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = work.panel
+    panel.set_sounds(["segment-01.wav", "segment-02.wav"])
+    asked: list[str] = []
+
+    def saved(parent: object, title: str, at: str, *more: object) -> tuple[str, str]:
+        asked.append(Path(at).name)
+        return str(tmp_path / "chosen"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", saved)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "in.eaf"), ""))
+    with qtbot.waitSignal(panel.export_requested) as wanted:
+        panel.go_out.click()
+    assert wanted.args == [ExportWanted("eaf", "linked", tmp_path / "chosen")]
+    done(work, qtbot)
+    panel.sound.setCurrentIndex(panel.sound.findData("none"))
+    with qtbot.waitSignal(panel.export_requested) as wanted:
+        panel.go_out.click()
+    assert wanted.args == [ExportWanted("eaf", "none", tmp_path / "chosen.eaf")]
+    done(work, qtbot)
+    assert asked[0] == asked[1].removesuffix(".eaf")
+    with qtbot.waitSignal(panel.import_requested) as wanted:
+        panel.come_in.click()
+    assert wanted.args == [ImportWanted(tmp_path / "in.eaf")]
+    done(work, qtbot)
+
+
+def test_a_session_is_exchanged_from_the_page_too(
+    session: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = CodingPage(theme.LIGHT)
+    qtbot.addWidget(page)
+    page.show()
+    work = CodingWork(page)
+    work.set_shown(True)
+    work.set_sessions(SessionIndex(session.parent.parent).read(lambda so_far: None))
+    qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=30_000)
+    assert not page.exchange.isEnabled()
+    page.rater.setText("anna")
+    page.exchange.click()
+    assert page.panel.isVisible()
+    out = export(work.exchange, qtbot, tmp_path / "out.eaf")
+    known = annotations_of(open_record(session)).texts
+    words = next(text.text for text in known.values() if text.text)
+    new = f"{words} indeed"
+    page.panel.import_requested.emit(ImportWanted(edited(out, words, new)))
+    assert [what for what, *_ in done(work.exchange, qtbot)] == ["words written"]
+    with open_coding_of(session) as coding:
+        assert coding.files.texts_file  # a window writes words just now
+        page.panel.accept_.click()
+        done(work.exchange, qtbot)
+        assert "open in another window" in page.panel.state.text()
+    page.panel.import_requested.emit(ImportWanted(tmp_path / "edited.eaf"))
+    done(work.exchange, qtbot)
+    page.panel.accept_.click()
+    done(work.exchange, qtbot)
+    assert "1 change was made" in page.panel.state.text()
+    assert new in [text.text for text in annotations_of(open_record(session)).texts.values()]
+    page.rater.setText("ben")
+    assert page.panel.isHidden()
+    work.close()
+
+
+def test_the_card_speaks_german(qtbot: QtBot) -> None:
+    speak("de")
+    try:
+        panel = ExchangePanel(theme.LIGHT)
+        qtbot.addWidget(panel)
+        assert panel.accept_.text() == "Übernehmen"
+        assert panel.format.itemText(panel.format.findData("csv")) == "eine Tabelle (.csv)"
+    finally:
+        speak("en")
