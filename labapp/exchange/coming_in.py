@@ -27,7 +27,7 @@ from labapp.exchange import incoming as reading
 from labapp.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.exchange.incoming import Incoming, Translation
 from labapp.exchange.marks_in import Given, MarksIn
-from labapp.exchange.model import Annotation, Arrival, Sheet
+from labapp.exchange.model import Arrival, Sheet
 from labapp.exchange.plan import Plan, apply
 from labapp.exchange.units_in import UnitsIn
 from labapp.journal.record import Record
@@ -156,8 +156,8 @@ def _codebook(
     used = [versions[m.codebook] for m in (own.marks if own else ()) if m.codebook in versions]
     if used:
         return max(used, key=lambda book: book.version), False
-    every: list[Annotation] = [a for arrival in arrivals for a in arrival.annotations]
-    return (reading.made_codebook(study, every), True) if every else (None, False)
+    given = any(arrival.annotations for arrival in arrivals)
+    return (reading.made_codebook(study, arrivals), True) if given else (None, False)
 
 
 def _put(record: Record, rater: str) -> dict[str, bool]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-
-import yaml
 
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import PATTERNS, Code, Codebook
@@ -25,6 +23,8 @@ SESSION_TIME = "session"
 """In the place of a sound file's name."""
 _SAME_NS = 2_000_000
 """Lengths that differ by less are those of the same sound."""
+MADE = "imported"
+"""The id of a codebook that is made of a file."""
 MAP_LARGEST = 4 * files.MIB
 
 Translation = Mapping[tuple[str, str], tuple[str, str]]
@@ -243,11 +243,20 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
     raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
 
 
-def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
-    """A codebook of the tiers and codes that a file has, for a study without one.
+def made_codebook(study: Path, arrivals: Sequence[Arrival]) -> Codebook:
+    """A codebook of what a file has, for a study without one: of its own codebook, if all that was
+    given is in there, else of the tiers and codes that were given.
 
     A code that is given both to moments and to stretches becomes two.
     """
+    annotations = [a for arrival in arrivals for a in arrival.annotations]
+    if tree := [code for arrival in arrivals for code in arrival.codes]:
+        book = qdc.made(qdc.document(tree, MADE, annotations), study / PATTERNS[0])
+        if not any(
+            isinstance(resolve(book, a.tier, a.code, point=a.t0_ns == a.t1_ns), str)
+            for a in annotations
+        ):
+            return book
     named: dict[tuple[str, str, bool], None] = {}
     values: dict[str, set[int]] = {}
     for annotation in annotations:
@@ -265,7 +274,7 @@ def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
         codes[own] = {"id": own, "tier": own_tiers[tier], "name": code.strip() or own}
         codes[own] |= {"kind": "point"} if point else {}
     document = {
-        "codebook": "imported",
+        "codebook": MADE,
         "version": 1,
         "tiers": {
             own: {"title": tier, "on": "spans", "values": sorted(values.get(tier, ()))}
@@ -273,8 +282,7 @@ def made_codebook(study: Path, annotations: Iterable[Annotation]) -> Codebook:
         },
         "codes": list(codes.values()),
     }
-    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-    return codebooks.parse(text.encode("utf-8", "replace"), study / PATTERNS[0])
+    return qdc.made(document, study / PATTERNS[0])
 
 
 def read_codebook(file: Path, study: Path) -> Codebook:

@@ -241,6 +241,31 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
+class FileCode:
+    """A code of a file.
+
+    Attributes
+    ----------
+    guid, name, description, colour : str
+        As the file has them.
+    codable : bool
+        Whether anything is coded with it.
+    above : tuple of str
+        The names of what it is below, from the top.
+    has_below : bool
+        Whether something is below it.
+    """
+
+    guid: str
+    name: str
+    description: str
+    colour: str
+    codable: bool
+    above: tuple[str, ...]
+    has_below: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """What a file of another tool holds, in its own time.
 
@@ -260,6 +285,8 @@ class Arrival:
         Of the sound, or session, that it says it is on; None where it does not say.
     memos : bool
         Whether it has a place for remarks on codes: where it has none, none was taken away.
+    codes : tuple of FileCode
+        Its codebook, where it has one; of a file with several arrivals the first one has it.
     """
 
     utterances: tuple[Utterance, ...] = ()
@@ -269,6 +296,7 @@ class Arrival:
     lost: tuple[str, ...] = ()
     length_ns: int | None = None
     memos: bool = True
+    codes: tuple[FileCode, ...] = ()
 
 
 Write = Callable[[Sequence[Sheet], Path], tuple[str, ...]]

@@ -6,7 +6,7 @@ What a codebook says of a tier beyond its title, and the keys of codes, have no 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.codebook_document import COLOUR
 from labapp.exchange.files import unreadable, write_new
+from labapp.exchange.model import Annotation, FileCode
 from labapp.exchange.naming import id_of
-from labapp.exchange.refi import ORIGIN, CodesOut, ReadCode, read_codes, read_description
-from labapp.exchange.tiers import read_label
+from labapp.exchange.refi import ORIGIN, CodesOut, read_codes, read_description, tier_and_code
 from labapp.exchange.xml import parsed
 
 SPACE = "urn:QDA-XML:codebook:1.0"
@@ -65,51 +65,71 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
     if not any(code.codable for code in codes):
         raise unreadable(path.name, "it has no codes")
-    text = yaml.safe_dump(document(codes, codebook_id), sort_keys=False, allow_unicode=True)
-    made = text.encode("utf-8", "replace")
-    if len(made) > codebooks.LARGEST:
-        raise unreadable(path.name, f"as a codebook it has {len(made)} bytes, which is too large")
-    return codebooks.parse(made, path)
+    return made(document(codes, codebook_id), path)
 
 
-def document(codes: Sequence[ReadCode], codebook_id: str) -> dict[str, Any]:
-    """Codes as the document of a codebook."""
+def made(document: dict[str, Any], path: Path) -> Codebook:
+    """A document as a codebook. Raises ExchangeError, AnnotationError."""
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    content = text.encode("utf-8", "replace")
+    if len(content) > codebooks.LARGEST:
+        raise unreadable(path.name, f"its codebook has {len(content)} bytes, which is too large")
+    return codebooks.parse(content, path)
+
+
+def document(
+    codes: Sequence[FileCode], codebook_id: str, given: Iterable[Annotation] = ()
+) -> dict[str, Any]:
+    """Codes as the document of a codebook. given: codes of the file that were given: which are of
+    moments, and with which values; one that is given both to moments and to stretches becomes two.
+    """
+    points: dict[tuple[str, str], set[bool]] = {}
+    values: dict[str, set[int]] = {}
+    for annotation in given:
+        point = annotation.t0_ns == annotation.t1_ns
+        points.setdefault((annotation.tier, annotation.code), set()).add(point)
+        if annotation.value is not None and 0 <= annotation.value <= 9:
+            values.setdefault(annotation.tier, set()).add(annotation.value)
+    names = [code.name for code in codes if code.codable]
     tiers: dict[str, dict[str, Any]] = {}
     ids: dict[str, dict[str, Any]] = {}
-    # By where a code stands: the tier, and the id of the code, empty for one that only groups.
+    # By where a code stands: the tier, and the id of the code above, empty for what only groups.
     known: dict[tuple[str, ...], tuple[str, str]] = {}
     for code in codes:
-        place = (*code.above, code.name)
         tier, parent = known.get(code.above, ("", ""))
+        top, name, value = tier_and_code(code, names)
         if not tier:
             title = code.name if code.has_below else TOGETHER
             tier = next((t for t, fields in tiers.items() if fields["title"] == title), "")
             tier = tier or id_of(title, "tier", tiers)
             tiers.setdefault(tier, {"title": title, "on": "spans", "values": []})
-        label, value = read_label(code.name)
-        if parent and value is not None and 0 <= value <= 9 and ids[parent]["name"] == label:
-            tiers[tier]["values"] = sorted({*tiers[tier]["values"], value})
-            continue
-        if not code.codable:
+        own_values = values.pop(top, set())
+        if parent and value is not None and 0 <= value <= 9 and ids[parent]["name"] == name:
+            own_values.add(value)
+        tiers[tier]["values"] = sorted({*tiers[tier]["values"], *own_values})
+        place = (*code.above, code.name)
+        if not code.codable or (value is not None and value in own_values):
             known.setdefault(place, (tier, parent))
             continue
         own = id_of(code.name, "code", ids)
-        when, never, examples = read_description(code.description)
-        fields: dict[str, Any] = {"id": own, "tier": tier, "name": code.name or own}
-        if COLOUR.fullmatch(colour := _colour(code.colour)):
-            fields["colour"] = colour
-        fields |= {"when": when} if when else {}
-        fields |= {"not": never} if never else {}
-        fields |= {"examples": list(examples)} if examples else {}
-        fields |= {"parent": parent} if parent else {}
-        ids[own] = fields
+        fields = _fields(code, own, tier, name, parent)
+        kinds = points.get((top, name), set())
+        ids[own] = fields | ({"kind": "point"} if kinds == {True} else {})
+        if kinds == {True, False}:
+            moment = id_of(f"{code.name} at a moment", "code", ids)
+            ids[moment] = {**fields, "id": moment, "kind": "point"}
         known.setdefault(place, (tier, own))
-    return {
-        "codebook": codebook_id,
-        "version": 1,
-        "tiers": tiers,
-        "codes": list(ids.values()),
-    }
+    return {"codebook": codebook_id, "version": 1, "tiers": tiers, "codes": list(ids.values())}
+
+
+def _fields(code: FileCode, own: str, tier: str, name: str, parent: str) -> dict[str, Any]:
+    """A code as its document has it."""
+    when, never, examples = read_description(code.description)
+    fields: dict[str, Any] = {"id": own, "tier": tier, "name": name or own}
+    if COLOUR.fullmatch(colour := _colour(code.colour)):
+        fields["colour"] = colour
+    optional = {"when": when, "not": never, "examples": list(examples), "parent": parent}
+    return fields | {key: value for key, value in optional.items() if value}
 
 
 def _colour(text: str) -> str:

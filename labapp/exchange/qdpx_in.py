@@ -161,6 +161,8 @@ class _Reader:
         for note in root.iterfind(f"{tag('Notes')}/{tag('Note')}"):
             if (text := self._text(note)) is not None:
                 self._own.take(text)
+        codes = self._root.find(f"{tag('CodeBook')}/{tag('Codes')}")
+        self._book = read_codes(codes, SPACE)
         self._codes = self._named_codes()
 
     def _text(self, element: ET.Element) -> str | None:
@@ -173,7 +175,7 @@ class _Reader:
 
     def _named_codes(self) -> dict[str, Code]:
         """Tier, code and value by the ids that the file has."""
-        codes = read_codes(self._root.find(f"{tag('CodeBook')}/{tag('Codes')}"), SPACE)
+        codes = self._book
         names = [code.name for code in codes if code.codable]
         known: dict[str, Code] = {}
         for code in codes:
@@ -212,7 +214,12 @@ class _Reader:
                 "Add the session's sound to the project, and give the codes to that.",
             )
         self._tell(others, free, coders)
-        return (replace(read[0], lost=(*self._lost, *read[0].lost)), *read[1:])
+        first = replace(
+            read[0],
+            lost=(*self._lost, *read[0].lost),
+            codes=() if self._own.stamps else tuple(self._book),
+        )
+        return (first, *read[1:])
 
     def _tell(
         self, others: Sequence[ET.Element], gone: Sequence[Stamp], coders: Collection[str]

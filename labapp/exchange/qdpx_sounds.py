@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -292,12 +293,13 @@ class SoundIn:
             return
         parts = 0
         quoted: set[str] = set()
+        self._spoken.sort(key=lambda spoken: spoken.begin)
+        begins = [spoken.begin for spoken in self._spoken]
+        longest = max(spoken.end - spoken.begin for spoken in self._spoken)
         for coded in every:
-            begin, end = _number(coded.begin), _number(coded.end)
-            units = [
-                s for s in self._spoken
-                if begin is not None and end is not None and begin < s.end and end > s.begin
-            ]  # fmt: skip
+            begin, end = _number(coded.begin) or 0, _number(coded.end) or 0
+            near = self._spoken[bisect_left(begins, begin - longest) : bisect_left(begins, end)]
+            units = [spoken for spoken in near if begin < spoken.end]
             mark = self._quotes.get(coded.selection)
             if not units:
                 self.lost.append(f"{name}: {coded.code[1]}: it is on no words of a unit")

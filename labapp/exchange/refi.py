@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from labapp.annotations.codebook import Codebook, Tier
-from labapp.exchange.model import Annotation
+from labapp.exchange.model import Annotation, FileCode
 from labapp.exchange.tiers import label_of, read_label
 from labapp.exchange.xml import plain
 
@@ -167,43 +167,18 @@ class CodesOut:
 # --- the way back -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCode:
-    """A code of a file.
-
-    Attributes
-    ----------
-    guid, name, description, colour : str
-        As the file has them.
-    codable : bool
-        Whether anything is coded with it.
-    above : tuple of str
-        The names of what it is below, from the top.
-    has_below : bool
-        Whether something is below it.
-    """
-
-    guid: str
-    name: str
-    description: str
-    colour: str
-    codable: bool
-    above: tuple[str, ...]
-    has_below: bool
-
-
-def read_codes(codes: ET.Element | None, space: str) -> list[ReadCode]:
+def read_codes(codes: ET.Element | None, space: str) -> list[FileCode]:
     """The codes of a file, each behind what it is below. space: of the tags."""
     waiting = [(element, ()) for element in codes] if codes is not None else []
     waiting = [(element, above) for element, above in waiting if element.tag == f"{{{space}}}Code"]
-    read: list[ReadCode] = []
+    read: list[FileCode] = []
     stack: list[tuple[ET.Element, tuple[str, ...]]] = list(reversed(waiting))
     while stack:
         element, above = stack.pop()
         name = " ".join((element.get("name") or "").split())
         own = [child for child in element if child.tag == f"{{{space}}}Code"]
         read.append(
-            ReadCode(
+            FileCode(
                 known_guid(element.get("guid")),
                 name,
                 (element.findtext(f"{{{space}}}Description") or "").strip(),
@@ -222,7 +197,7 @@ def known_guid(text: str | None) -> str:
     return (text or "").strip().strip("{}").casefold()
 
 
-def tier_and_code(code: ReadCode, names: Sequence[str]) -> tuple[str, str, int | None]:
+def tier_and_code(code: FileCode, names: Sequence[str]) -> tuple[str, str, int | None]:
     """What a code of another tool is: its tier is what is on top of it, empty where nothing is.
     names: of all codes; one that is there twice is taken with what it is below."""
     label, value = read_label(code.name)

@@ -392,6 +392,29 @@ def test_a_project_of_another_tool_adds_what_has_a_time(session: Path, tmp_path:
     assert not [step for step in again.steps if step.what.startswith("mark")]
 
 
+def test_a_study_without_a_codebook_gets_that_of_the_project(session: Path, tmp_path: Path) -> None:
+    (session.parent / "codebook.yaml").unlink()
+    path = tmp_path / "nvivo.qdpx"
+    path.write_bytes(zipped(of_another_tool()))
+    made = plan(session, path, "ben")
+    assert made.new_codebook
+    assert not any("no code" in why or "no tier" in why for why in made.lost)
+    book = made.codebook
+    assert [(c.id, c.tier, c.kind) for c in book.codes] == [
+        ("strategy", "strategy", "span"), ("exploring", "strategy", "span"),
+        ("random", "strategy", "span"), ("other", "strategy", "span"),
+        ("affect", "affect", "span"), ("uncertain", "affect", "span"),
+        ("insight", "affect", "point"), ("other_2", "affect", "span"),
+        ("insight_of_its_own", "codes", "span"),
+    ]  # fmt: skip
+    assert book.by_id["uncertain"].when == "Says that it is unclear."
+    bring_in(made, session, open_record(session))
+    assert [(m.tier, m.code) for m in marks_in(session, "ben").values()] == [
+        ("affect", "uncertain"), ("affect", "uncertain"), ("affect", "insight"),
+        ("affect", "other_2"),
+    ]  # fmt: skip
+
+
 def test_words_with_times_of_another_tool_become_units(session: Path, tmp_path: Path) -> None:
     (arrival,) = read_bytes(zipped(of_another_tool()), "nvivo.qdpx")
     assert [(u.t0_ns // 10**6, u.t1_ns // 10**6, digest(u.text)) for u in arrival.utterances] == [
