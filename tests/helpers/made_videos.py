@@ -69,22 +69,33 @@ def write_video(
     every: int = 20,
     codec: str = "mpeg4",
     sound_codec: str = "aac",
+    grain: int = 0,
 ) -> Path:
     """A video whose pictures tell their numbers by their grey, see `number_in`.
 
-    every: so many pictures from one that can be gone to, to the next.
+    every: so many pictures from one that can be gone to, to the next; grain: how much noise is over
+    them, 0 to 255, which makes them as hard to decode as those of a camera.
     """
+    random = np.random.default_rng(1)
+    noises = [
+        random.integers(0, grain, (size[1], size[0], 3), np.uint8) for _ in range(8 if grain else 0)
+    ]
     with av.open(str(path), "w") as container:
         video = container.add_stream(codec, rate=per_second)
         video.width, video.height = size
         video.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
         video.gop_size = every
+        if codec == "libx264":
+            video.options = {"preset": "veryfast"}
         sound = None
         if samples is not None:
             sound = container.add_stream(sound_codec, rate=rate)
             sound.layout = "mono"
         for number in range(round(seconds * per_second)):
-            picture = av.VideoFrame.from_ndarray(picture_of(number, size), format="rgb24")
+            pixels = picture_of(number, size)
+            if noises:
+                pixels = pixels // 2 + noises[number % len(noises)]
+            picture = av.VideoFrame.from_ndarray(pixels, format="rgb24")
             picture.pts, picture.time_base = number, Fraction(1, per_second)
             container.mux(video.encode(picture))
         container.mux(video.encode(None))

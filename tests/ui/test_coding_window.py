@@ -212,6 +212,7 @@ def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
     assert veiled.desk.bar.hidden.full() == "names veiled"
     blind = opened("ben", blind=("names", "outcomes", "future", "screen"))
     assert not blind.window.seen.isVisible()
+    assert not blind.window.shown.isVisible()
     assert blind.desk.bar.hidden.full() == "blind, screen hidden"
     open_ = opened("carl", blind=())
     assert "alignment" in {lane.id for lane in open_.window._lanes}

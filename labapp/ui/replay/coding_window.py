@@ -232,7 +232,7 @@ class CodingWindow(QObject):
             window.set_lanes(veiled(session.lanes, self.coding.request.blind))
         window.timeline.set_future_hidden("future" in blind)
         if "screen" in blind or session.history.machine is None:
-            window.seen.hide()  # a pack has no screen to be shown
+            window.hide_screen()  # a pack has no screen to be shown
 
     def _show_units(self) -> None:
         units: tuple[Unit, ...] = self.coding.units

@@ -57,6 +57,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "previous_silence": N_("Previous silence"),
         "next_dial": N_("Next move of a dial"),
         "previous_dial": N_("Previous move of a dial"),
+        "video": N_("Show or hide the video"),
         "zoom_in": N_("Zoom in"),
         "zoom_out": N_("Zoom out"),
         "less_back": N_("Less back on play"),

@@ -27,6 +27,10 @@ class ReplayChoices:
         How far resuming goes back, in seconds.
     dark : str
         `light` or `dark`; empty for what the system says.
+    video : bool
+        Whether the video of a session that has one is shown.
+    shown : str
+        As `columns`: of the picture's size beside the video's.
     places : dict of str to int
         By the names of session folders the session time in ns at which they were left.
     """
@@ -36,6 +40,8 @@ class ReplayChoices:
     columns: str = ""
     back_s: float = USUAL_BACK_S
     dark: str = ""
+    video: bool = True
+    shown: str = ""
     places: dict[str, int] = field(default_factory=dict)
 
     def with_place(self, session: str, t_ns: int) -> dict[str, int]:

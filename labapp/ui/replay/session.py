@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,17 @@ from labapp.annotations.model import SessionAnnotations
 from labapp.errors import LabappError, RecordError
 from labapp.journal.opening import open_record
 from labapp.journal.record import Record
+from labapp.journal.tree import ZipTree
 from labapp.ui.language import in_words, tr
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.controller import Player, shown_time
 
 if TYPE_CHECKING:
+    from labapp.annotations.video_files import PlacedVideo
     from labapp.replay.history import History
     from labapp.replay.lanes import Lane
     from labapp.replay.peaks import Peaks
+    from labapp.videos.decoding import OpenVideo
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class OpenedSession:
         A few words each on what the session is.
     notices : sequence of str
         A sentence each on what cannot be shown, or not all of it.
+    videos : sequence of (PlacedVideo, callable)
+        Videos of the participant, each with what opens its file.
     """
 
     record: Record
@@ -55,6 +61,7 @@ class OpenedSession:
     annotations: SessionAnnotations
     chips: Sequence[str] = ()
     notices: Sequence[str] = field(default=())
+    videos: Sequence[tuple[PlacedVideo, OpenVideo]] = field(default=())
 
     @property
     def title(self) -> str:
@@ -148,7 +155,22 @@ def _opened(record: Record) -> OpenedSession:
         chips.append(tr("de-identified"))
     peaks = Peaks(sound) if sound.spans else None
     lanes = lanes_of(record, sound=sound, folded=folded)
-    return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices)
+    videos, problem = _videos(record)
+    notices.extend(filter(None, (problem,)))
+    return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices, videos)
+
+
+def _videos(record: Record) -> tuple[list[tuple[PlacedVideo, OpenVideo]], str]:
+    """The videos of a session with what opens them, and what is wrong with them, in words."""
+    from labapp.annotations.video_files import video_tree, videos_of
+
+    try:
+        videos, tree = videos_of(record), video_tree(record)
+    except LabappError as error:
+        return [], f"{error.what} {error.todo}"
+    if videos and isinstance(tree, ZipTree):
+        return [], tr("The video is in an archive: unpack the bundle to see it.")
+    return [(placed, partial(tree.open, placed.video.file)) for placed in videos], ""
 
 
 def _states(record: Record, history: History) -> list[str]:

@@ -38,6 +38,7 @@ from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import Transport
 from labapp.ui.replay.unit_rows import UnitRow
 from labapp.ui.replay.units_list import UnitsList
+from labapp.ui.replay.video_panel import VideoPanel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,6 +56,8 @@ TITLE_PX = 40
 WIDE = 1180
 """From this width on there is room for three columns, in logical pixels."""
 PICTURE_SHARE, SIDE_SHARE = 5200, 4800
+VIDEO_SHARE = 2600
+"""Of the video, beside the picture."""
 WIDEST_PICTURE = 16 / 9
 """Of its height: no wider is the card of the picture, so that the text has what is left."""
 LOW_ROW_PX = 22
@@ -118,6 +121,8 @@ class ReplayWindow(QWidget):
         self.header.set_chips(session.chips)
         self.notices = Notices()
         self.picture = ReplayPicture(history, withholds=session.record.redacted)
+        redactions = session.annotations.redactions
+        self.video = VideoPanel(session.videos, redactions) if session.videos else None
         self.units = UnitsList(self.palette_)
         self.events = EventsList()
         self.side = Side(self.units)
@@ -146,9 +151,15 @@ class ReplayWindow(QWidget):
         self.setStyleSheet(style.stylesheet(self.palette_))
         self.setMinimumSize(*LEAST_SIZE)
         self.seen = Card(tr("What the participant saw"), self.picture)
+        self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
+        if self.video is not None:
+            self.filmed = Card(tr("Filmed"), self.video)
+            self.shown.addWidget(self.filmed)
+            self.shown.setSizes([PICTURE_SHARE, VIDEO_SHARE])
+            self.filmed.setVisible(self.choices.video)
         self.timeline_card = Card(tr("Timeline"), self.timeline)
         self.timeline_card.set_remark(tr("Wheel zooms · drag moves · click plays"))
-        self.columns = _splitter(Qt.Orientation.Horizontal, self.seen, self.side)
+        self.columns = _splitter(Qt.Orientation.Horizontal, self.shown, self.side)
         self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
         upper = QWidget()
         self.upper = bits.column(upper, theme.SPACE_S)
@@ -178,6 +189,8 @@ class ReplayWindow(QWidget):
         controller.moved.connect(timeline.set_playhead)
         controller.moved.connect(self.events.follow)
         controller.picture_due.connect(self._draw_picture)
+        if self.video is not None:
+            controller.moved.connect(self.video.show_time)
         controller.playing_changed.connect(transport.set_playing)
         controller.speed_changed.connect(transport.set_speed)
         controller.back_changed.connect(transport.set_back)
@@ -232,6 +245,7 @@ class ReplayWindow(QWidget):
             "less_back": partial(do.change_back, False),
             "more_back": partial(do.change_back, True),
             "keys": self.sheet.toggle,
+            "video": self._toggle_video,
             "leave": self.leave,
             "close": self.close,
         }
@@ -292,6 +306,12 @@ class ReplayWindow(QWidget):
         else:
             self.setFocus()
 
+    def hide_screen(self) -> None:
+        """Show nothing of the participant's screen, nor the video, on which it may be seen."""
+        self.shown.hide()
+        if self.video is not None:
+            self.video.close_videos()
+
     # --- what is pressed ----------------------------------------------------------------------
 
     def _draw_picture(self, t_ns: int) -> None:
@@ -300,6 +320,14 @@ class ReplayWindow(QWidget):
         if self.session.history.problems != self._history_problems:
             self._history_problems = self.session.history.problems
             self._show_notices()
+
+    def _toggle_video(self) -> None:
+        if self.video is None:
+            self.transport.tell(tr("This session has no video."))
+        elif self.shown.isHidden():
+            self.transport.tell(tr("The video is hidden with the participant’s screen."))
+        else:
+            self.filmed.setVisible(self.filmed.isHidden())
 
     def _tell_of_sound(self, problem: str) -> None:
         self._sound_problem = without_sound(problem) if problem else ""
@@ -352,6 +380,8 @@ class ReplayWindow(QWidget):
             self.show()
         self.columns.restoreState(_unpacked(self.choices.columns))
         self.rows.restoreState(_unpacked(self.choices.rows))
+        if self.video is not None:
+            self.shown.restoreState(_unpacked(self.choices.shown))
         self.setFocus()
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         self.controller.seek(left if at_ns is None else at_ns)
@@ -371,6 +401,8 @@ class ReplayWindow(QWidget):
         self.transport.set_low(low)
         for card in (self.seen, self.timeline_card, self.side.text):
             card.set_low(low)
+        if self.video is not None:
+            self.filmed.set_low(low)
         edge = theme.SPACE_S if low else theme.SPACE_M
         self._body.setContentsMargins(edge, edge, edge, edge)
         self.rows.setHandleWidth(edge)
@@ -398,6 +430,8 @@ class ReplayWindow(QWidget):
         self.transport.rest()
         self.controller.close()
         self.picture.close_picture()
+        if self.video is not None:
+            self.video.close_videos()
         self.session.history.close()
         super().closeEvent(event)
         self.closed.emit()
@@ -409,6 +443,8 @@ class ReplayWindow(QWidget):
             columns=_packed(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self._dark,
+            video=self.choices.video if self.video is None else not self.filmed.isHidden(),
+            shown=self.choices.shown if self.video is None else _packed(self.shown.saveState()),
             places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
         )
         try:

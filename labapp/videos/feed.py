@@ -1,0 +1,126 @@
+"""Pictures of a session's videos by session time, decoded by a thread of their own.
+
+Whoever shows them asks for the newest time and is told a picture once it is there: nobody waits for
+a video, and what was asked for before and is not wanted any more is left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from labapp.annotations.video_files import PlacedVideo
+from labapp.errors import LabappError
+from labapp.videos.decoding import NEAR_S, OpenedVideo, OpenVideo, Picture, opened
+
+CLOSE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """What a video shows.
+
+    Attributes
+    ----------
+    begins_ns, ends_ns : int
+        Session time from which and up to which the picture is the right one.
+    picture : Picture or None
+        None where it cannot be had.
+    problem : LabappError or None
+        Why it cannot.
+    """
+
+    begins_ns: int
+    ends_ns: int
+    picture: Picture | None
+    problem: LabappError | None = None
+
+
+Told = Callable[[ShownPicture], None]
+"""Told by the thread that decodes."""
+
+
+class VideoFeed:
+    """A video that is shown.
+
+    Parameters
+    ----------
+    placed : PlacedVideo
+        The video, and where it lies.
+    open_video : callable
+        Opens its file.
+    told : callable
+        Told each picture, by a thread that is not the caller's.
+    """
+
+    def __init__(self, placed: PlacedVideo, open_video: OpenVideo, told: Told) -> None:
+        self.placed = placed
+        self._open_video, self._told = open_video, told
+        self._wake = threading.Condition()
+        self._wanted: tuple[float, tuple[int, int]] | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def want(self, t_ns: int, room: tuple[int, int]) -> None:
+        """Ask for the picture at a session time, to fit into so many pixels; what was asked for
+        before is forgotten."""
+        with self._wake:
+            if self._closed:
+                return
+            self._wanted = self.placed.alignment.video_s(t_ns), room
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="video", daemon=True)
+                self._thread.start()
+            self._wake.notify()
+
+    def close(self) -> None:
+        """Let the file go. Harmless when closed before."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join(CLOSE_S)
+
+    def _run(self) -> None:
+        with ExitStack() as held:
+            try:
+                video = held.enter_context(opened(self._open_video, self.placed.video.file))
+            except LabappError as error:
+                if not self._closed:
+                    self._told(ShownPicture(*self.placed.stretch_ns, None, error))
+                return
+            self._serve(video)
+
+    def _serve(self, video: OpenedVideo) -> None:
+        last: tuple[Picture, tuple[int, int]] | None = None
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._closed or self._wanted is not None)
+                if self._closed or self._wanted is None:
+                    return
+                (t_s, room), self._wanted = self._wanted, None
+            if last is not None and room == last[1] and last[0].begins_s <= t_s < last[0].ends_s:
+                continue  # it is there
+            try:
+                picture = video.picture_at(t_s, room, partial(self._is_past, t_s))
+            except LabappError as error:
+                at_ns = self.placed.alignment.session_ns(t_s)
+                self._tell(ShownPicture(at_ns, at_ns + 1, None, error))
+                continue
+            if picture is not None:
+                last = picture, room
+                session_ns = self.placed.alignment.session_ns
+                stretch = session_ns(picture.begins_s), session_ns(picture.ends_s)
+                self._tell(ShownPicture(*stretch, picture))
+
+    def _is_past(self, t_s: float) -> bool:
+        """Whether another time is wanted by now, to which this one is not on the way."""
+        wanted = self._wanted
+        return self._closed or (wanted is not None and not t_s <= wanted[0] < t_s + NEAR_S)
+
+    def _tell(self, shown: ShownPicture) -> None:
+        if not self._closed:
+            self._told(shown)
