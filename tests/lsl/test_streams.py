@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -59,6 +61,9 @@ class Receiver:
     def rows(self) -> list[dict[str, Any]]:
         assert self._process.wait(60) == 0
         return [json.loads(line) for line in self._out.read_bytes().splitlines()[1:]]
+
+    def hang(self) -> None:
+        os.kill(self._process.pid, signal.SIGSTOP)
 
     def kill(self) -> None:
         self._process.kill()
@@ -232,6 +237,22 @@ def test_a_whole_simulated_session_through_the_windows(labapp: Labapp, tmp_path:
     expected = [e.seq for e in marked(events)]
     assert got == expected[len(expected) - len(got) :]
     assert len(got) > len(expected) / 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be halted here")
+def test_a_recorder_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+    session = live(tmp_path)
+    with receiving(tmp_path) as receiver:
+        receiver.wait_found()
+        session.begin()
+        receiver.hang()
+        play(session)
+        begun = time.monotonic()
+        session.close("completed")
+        assert time.monotonic() - begun < streams.JOIN_S
+    events = read_verified_events(session.folder.path)
+    assert events[-2].kind == "session.completed"
+    assert "alarm.raised" not in {e.kind for e in events}
 
 
 class Failing:
