@@ -187,7 +187,7 @@ def test_german_says_everything_in_german() -> None:
 FOREIGN = re.compile(
     # How models, devices, tools, files and their kinds, people and birds are called, keys, units,
     # and an English study's words.
-    r"/\S+|ELAN|Praat|\(\.\w+\)|labapp|quickstart|Rings that every dial changes|"
+    r"/\S+|ELAN|Praat|BORIS|\(\.\w+\)|labapp|quickstart|Rings that every dial changes|"
     r"How.was.this.stage\?|USB headset|"
     r"ALSA|eDP-1|HDMI-1 \(DELL U2720Q\)|P\d\d|\w+/(gt|ae|vae|ss)\d*"
     r"|[kMG]B|kHz|CPU|ms|dial\d|unplugged|SEQ|Tiny|[A-Z]\w+'s \w+"

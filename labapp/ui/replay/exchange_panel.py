@@ -27,6 +27,7 @@ TITLES = {
     "vtt": N_("WebVTT captions"),
     "srt": N_("SubRip captions"),
     "audacity": N_("Audacity’s labels"),
+    "qdpx": N_("a project of NVivo, MAXQDA, ATLAS.ti or QualCoder"),
     "csv": N_("a table"),
 }
 """Of formats that are called otherwise in other languages."""
