@@ -17,7 +17,7 @@ from labapp.errors import LabappError
 from labapp.replay.retrieval import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme
 from labapp.ui.language import N_, counted, tr, translate_message
-from labapp.ui.moderator import bits
+from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.combo import Combo
 from labapp.ui.replay.coding_rows import clock
 from labapp.ui.replay.header import without_sound
@@ -98,7 +98,7 @@ class StretchModel(RowModel[CodedStretch]):
             clock(stretch.t0_ns),
             code_name(self.codebook, stretch.code, stretch.value),
             stretch.text,
-            stretch.outcome,
+            outcome_name(stretch.outcome),
             ", ".join(stretch.raters),
         )
 
@@ -204,7 +204,7 @@ class RetrievalView(QWidget):
             named.append((tr("Not coded"), UNCODED))
         _fill(self.code, tr("All codes"), named)
         _fill(self.condition, tr("All conditions"), [(text, text) for text in conditions])
-        _fill(self.outcome, tr("All outcomes"), [(text, text) for text in outcomes])
+        _fill(self.outcome, tr("All outcomes"), [(outcome_name(text), text) for text in outcomes])
         self._filter()
         if retrieved.problems:
             bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
@@ -313,6 +313,11 @@ def code_name(codebook: Codebook | None, code_id: str, value: int | None = None)
     code = None if codebook is None else codebook.code(code_id)
     name = code_id if code is None else code.name
     return name if value is None else f"{name} {value}"
+
+
+def outcome_name(outcome: str) -> str:
+    """How a question ended; as a task calls it where that is not known here."""
+    return tr(wording.OUTCOMES.get(outcome, outcome)) if outcome else ""
 
 
 def _fill(combo: Combo, all_: str, choices: Sequence[tuple[str, str]]) -> None:
