@@ -17,7 +17,7 @@ from labapp.annotations.handed_out import PACK, HandedOut, handed_out
 from labapp.annotations.identity import identity_of
 from labapp.annotations.ledger import LARGEST, read, write_lines
 from labapp.annotations.lines import Line, checked, merged, parse
-from labapp.annotations.marks import OPENED, MarksFold
+from labapp.annotations.marks import OPENED, PUT, MarksFold
 from labapp.annotations.model import Mark
 from labapp.annotations.pack_session import MARGIN_NS
 from labapp.annotations.places import (
@@ -28,6 +28,7 @@ from labapp.annotations.places import (
     UNITS,
     rater_file,
 )
+from labapp.annotations.redacting import without_remarks
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
 from labapp.errors import AnnotationError
 from labapp.journal.tree import FolderTree, Tree, ZipTree
@@ -54,6 +55,8 @@ class Received:
         See `labapp.annotations.model.Status`.
     ignored : int
         Changes of texts and units in the pack: these are the study's, and are not taken in.
+    redacted : int
+        Marks whose remark is not taken in: since the pack was made, something there was redacted.
     """
 
     session: str
@@ -63,6 +66,7 @@ class Received:
     beyond: int
     status: str
     ignored: int = 0
+    redacted: int = 0
 
 
 def receive(study: Path, path: Path) -> list[Received]:
@@ -236,6 +240,9 @@ def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyon
         line._replace(body={**line.body, **identity}) if line.kind == OPENED else line
         for line in lines
     ]
+    annotations = session.annotations
+    times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in annotations.segmentation.units}
+    own, redacted = without_remarks(own, "memo", PUT, annotations.redactions, times)
     path = rater_file(session.path, rater)
     before = read(path).lines
     after = merged(before, own)
@@ -259,4 +266,5 @@ def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyon
         len(after) - len(before),
         beyond,
         fold.statuses.get(round_, "draft"),
+        redacted=redacted,
     )

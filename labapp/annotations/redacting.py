@@ -8,7 +8,7 @@ silent there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,35 +165,51 @@ def _compact_texts(session: Path, by: str, redaction: str) -> int:
 
 def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, times: Times) -> int:
     """Empty a remark in all lines of what was ever in the stretch; how many things had one."""
-    lines = read(path).lines
-    within = {
-        str(line.body["id"])
-        for line in lines
-        if line.kind == kind and _is_within(line.body, redaction, times)
-    }
-    remarked = {
-        str(line.body["id"])
-        for line in lines
-        if line.kind == kind and str(line.body["id"]) in within and line.body.get(key)
-    }
-    if not remarked:
-        return 0
+    kept, emptied = without_remarks(read(path).lines, key, kind, (redaction,), times)
+    if emptied:
+        tombstone: Mapping[str, Any] = {"by": by, "redaction": redaction.id, key: emptied}
+        rewrite(path, kept, (TOMBSTONE, tombstone))
+    return emptied
+
+
+def without_remarks(
+    lines: Sequence[Line], key: str, kind: str, redactions: Sequence[Redaction], times: Times
+) -> tuple[list[Line], int]:
+    """Lines in which a remark on anything that was ever in a redacted stretch is empty.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        Of a file of marks or of settlements.
+    key, kind : str
+        Where the remark stands, and in which lines.
+    redactions : sequence of Redaction
+        Of the session.
+    times : mapping of str to (int, int)
+        Session time of its units.
+
+    Returns
+    -------
+    tuple of list of Line and int
+        The lines, and how many things had a remark.
+    """
+    put = [line for line in lines if line.kind == kind]
+    within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}
+    remarked = {str(line.body["id"]) for line in put if line.body.get(key)} & within
     kept = [
         line._replace(body={**line.body, key: ""})
         if line.kind == kind and str(line.body["id"]) in remarked
         else line
         for line in lines
     ]
-    tombstone: Mapping[str, Any] = {"by": by, "redaction": redaction.id, key: len(remarked)}
-    rewrite(path, kept, (TOMBSTONE, tombstone))
-    return len(remarked)
+    return kept, len(remarked)
 
 
-def _is_within(body: Mapping[str, Any], redaction: Redaction, times: Times) -> bool:
-    """Whether a mark lies in the stretch, as it was given or as its unit lies now."""
+def _is_within(body: Mapping[str, Any], redactions: Sequence[Redaction], times: Times) -> bool:
+    """Whether a mark lies in a stretch, as it was given or as its unit lies now."""
     own = (int(body["t0_ns"]), int(body["t1_ns"]))
     stretches = {own, times.get(str(body.get("unit")), own)}
-    return any(is_redacted(*stretch, (redaction,)) for stretch in stretches)
+    return any(is_redacted(*stretch, redactions) for stretch in stretches)
 
 
 def _count(number: int, noun: str) -> str:

@@ -262,6 +262,11 @@ def code_receive(
                 f"{entry.session}: not taken in are {entry.ignored} changes of units or text, "
                 "which are the study's: make them there."
             )
+        if entry.redacted:
+            say_line(
+                f"{entry.session}: not taken in are the remarks on {entry.redacted} marks, where "
+                "something was redacted since the pack was made."
+            )
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -153,6 +153,31 @@ def test_marks_come_back_and_are_merged_once(session: Path, tmp_path: Path, book
         assert len(marks.marks) == 1, "and opens for work here"
 
 
+def test_a_pack_from_before_a_redaction_brings_no_remark_back(
+    session: Path, tmp_path: Path, book: Codebook
+) -> None:
+    pack = coded(session, tmp_path, book)
+    with open_marks(pack.folder / session.name, "ben", book) as marks:
+        marks.give("insight", t0_ns=26 * NS, memo="a moment")
+        marks.give("explore", unit="u2", memo=f"{SECRET} again")
+        marks.give("explore", unit="u2", memo=f"{SECRET} once more")
+    receive(session.parent, pack.folder)
+    redact(session, 28 * NS, 30 * NS, "anna")
+    file = rater_file(session, "ben")
+    redacted = file.read_bytes()
+    assert SECRET.encode() not in redacted
+    (received,) = receive(session.parent, pack.folder)
+    assert (received.lines, received.redacted) == (0, 3)
+    assert file.read_bytes() == redacted, "what is known already is not taken in twice"
+    file.unlink()
+    receive(session.parent, pack.folder)
+    assert SECRET.encode() not in file.read_bytes()
+    assert {m.memo for m in annotations_of(open_record(session)).raters["ben"].marks} == {
+        "",
+        "a moment",
+    }
+
+
 def test_changed_text_is_not_taken_in_and_told(
     session: Path, tmp_path: Path, book: Codebook
 ) -> None:

@@ -13,8 +13,10 @@ from labapp.annotations.model import Text, Word
 from labapp.annotations.redacting import redact
 from labapp.annotations.store import annotations_of, open_marks, open_texts
 from labapp.errors import ExchangeError
+from labapp.exchange.coming_in import bring_in, plan_import
 from labapp.exchange.formats import FORMATS
 from labapp.exchange.going_out import Exported, export_coding
+from labapp.exchange.incoming import read
 from labapp.journal.opening import open_record
 from labapp.session.withdrawal import withdraw
 from tests.helpers.every_byte import contents, sounds, spelled
@@ -75,6 +77,21 @@ def test_nothing_redacted_is_written_or_to_be_heard(
         assert all(QUIET / 2 < peak <= QUIET for peak in loudest)
         if base == "joined" and name != "csv":
             assert loudest
+
+
+@pytest.mark.parametrize("rater", ["anna", "ben"])
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.read is not None])
+def test_a_file_from_before_a_redaction_brings_nothing_back(
+    name: str, rater: str, session: Path, tmp_path: Path
+) -> None:
+    (file,) = export(session, name, tmp_path / "out", "session").files
+    redact(session, 8 * SECOND, 13 * SECOND, "owner")
+    record = open_record(session)
+    plan = plan_import(record, rater, read(file), time="session")
+    if not plan.empty:
+        bring_in(plan, session, record)
+    for place, text in contents(session.parent):
+        assert not any(code in text for code in spelled(SECRET)), place
 
 
 @every_format
