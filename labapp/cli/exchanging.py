@@ -40,6 +40,13 @@ def code_export(
     no_sound: Annotated[
         bool, typer.Option("--no-sound", help="Link no sound: times are session times.")
     ] = False,
+    transcript_codings: Annotated[
+        bool,
+        typer.Option(
+            "--transcript-codings",
+            help="qdpx: codes of units on the transcript, instead of on words beside.",
+        ),
+    ] = False,
     codebook: Book = "",
     data: Data = None,
     json_: Json = False,
@@ -51,7 +58,7 @@ def code_export(
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
     """
-    from labapp.exchange.formats import format_named
+    from labapp.exchange.formats import ON_TRANSCRIPT, format_named
     from labapp.exchange.gathering import Base
     from labapp.exchange.going_out import export_coding
     from labapp.journal.opening import open_record
@@ -61,6 +68,12 @@ def code_export(
             "--no-sound goes with neither --joined nor --with-sound.", todo="Leave one of them out."
         )
     form = format_named(to)
+    if transcript_codings:
+        if form.name != ON_TRANSCRIPT.name:
+            raise UsageError(
+                "--transcript-codings goes with --to qdpx alone.", todo="Leave it out."
+            )
+        form = ON_TRANSCRIPT
     base: Base = "joined" if joined else "session" if no_sound else "files"
     record = open_record(session_path(session, data))
     exported = export_coding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from labapp.annotations.codebook import Codebook
@@ -20,7 +21,7 @@ _EVERY = (
     Format(
         "qdpx",
         ".qdpx",
-        "NVivo, MAXQDA, ATLAS.ti, QualCoder (REFI-QDA)",
+        "REFI-QDA (NVivo, MAXQDA)",
         qdpx.write,
         qdpx_in.read,
         True,
@@ -33,6 +34,8 @@ _EVERY = (
     Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
+ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=qdpx.write_on_transcript)
+"""A project with the codes of units on the transcript."""
 
 
 CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], tuple[str, ...]]] = {

@@ -46,7 +46,15 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     """Write sheets as a project; see `labapp.exchange.model.Write`."""
-    writer = _Writer(sheets)
+    return _write(_Writer(sheets), path)
+
+
+def write_on_transcript(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
+    """The same with the codes of units on the transcript, and no words beside."""
+    return _write(_Writer(sheets, on_transcript=True), path)
+
+
+def _write(writer: _Writer, path: Path) -> tuple[str, ...]:
     project = writer.content()
     with new_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         _put(archive, PROJECT, project)
@@ -152,8 +160,9 @@ class _Writer:
         What has no place.
     """
 
-    def __init__(self, sheets: Sequence[Sheet]) -> None:
-        self._sheets, self._first = sheets, sheets[0]
+    def __init__(self, sheets: Sequence[Sheet], *, on_transcript: bool = False) -> None:
+        """on_transcript: whether codes of units are there, and not on words beside."""
+        self._sheets, self._first, self._on_transcript = sheets, sheets[0], on_transcript
         self._user = guid("rater", self._first.rater)
         self._by = {"creatingUser": self._user, "creationDateTime": _date(self._first.begun_utc)}
         self._codes = CodesOut(
@@ -256,7 +265,7 @@ class _Writer:
                 },
             )
             self._coding(selection, annotation, guid("coding", session, mark))
-        if any(plain(utterance.text) for utterance in sheet.utterances):
+        if not self._on_transcript and any(plain(u.text) for u in sheet.utterances):
             self._words(sources, sheet, words, f"{name} words")
 
     def _transcript(self, source: ET.Element, sheet: Sheet, words: _Words, name: str) -> None:
@@ -271,6 +280,16 @@ class _Writer:
                 fields = {"guid": guid(f"unit {end}", sheet.session, unit)}
                 fields |= {"timeStamp": str(at_ms), "position": str(position)}
                 ET.SubElement(transcript, "SyncPoint", fields)
+        if self._on_transcript:
+            units = {utterance.id: utterance for utterance in sheet.utterances}
+            for annotation in sheet.annotations:
+                if annotation.id and annotation.unit in units and plain(annotation.text):
+                    fields = {"guid": guid("quote", sheet.session, annotation.id), **self._by}
+                    for key, end in (("fromSyncPoint", "begin"), ("toSyncPoint", "end")):
+                        fields[key] = guid(f"unit {end}", sheet.session, annotation.unit or "")
+                    selection = ET.SubElement(transcript, "TranscriptSelection", fields)
+                    own = guid("quote's coding", sheet.session, annotation.id)
+                    self._coding(selection, annotation, own)
 
     def _words(self, sources: ET.Element, sheet: Sheet, words: _Words, name: str) -> None:
         own = guid("words", sheet.session, sheet.stamp.sound)

@@ -32,6 +32,8 @@ _OTHER = {
     "PDFSource": "a PDF",
     "TextSource": "a text",
 }
+LARGEST_PROJECT = 64 * files.MIB
+"""Bytes of a project's own file: ten thousand codes on units of theirs have ten million."""
 _LEFT = ("Cases", "Variables", "Links", "Sets", "Graphs")
 _ATLAS = "atlas"
 
@@ -74,7 +76,7 @@ class _Archive:
         if len(known) != 1:
             why = f"it has {len(known)} files .qde" if known else f"there is no {PROJECT} in it"
             raise unreadable(self._name, why)
-        return self._content(known[0])
+        return self._content(known[0], LARGEST_PROJECT)
 
     def text(self, path: str) -> str | None:
         """A text within the project, by what the project calls it; None where there is none."""
@@ -86,9 +88,9 @@ class _Archive:
             return None
         return decoded(self._content(entry), f"{self._name}, {entry}")
 
-    def _content(self, entry: str) -> bytes:
+    def _content(self, entry: str, largest: int = LARGEST) -> bytes:
         with archives.member(self._opened, entry) as stream:
-            content = files.within(stream, self._left)
+            content = files.within(stream, min(largest, self._left))
         self._left -= len(content)
         return content
 

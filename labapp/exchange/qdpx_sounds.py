@@ -234,14 +234,20 @@ class SoundIn:
                 self.lost.append(f"{name}: {others} times in the text that are of no unit")
         else:
             self._spoken += _between(points.values(), text, name)
+        quoted: set[str] = set()
         for coded in self._coded(
             transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
         ):
             begin, end = (points.get(known_guid(point)) for point in (coded.begin, coded.end))
+            mark = self._quotes.get(coded.selection)
             if begin is None or end is None or end[0] < begin[0]:
                 self.lost.append(f"{name}: {coded.code[1]}: it has no times")
+            elif mark is not None and mark not in quoted:
+                quoted.add(mark)
+                self._on_quote(mark, coded, Utterance(None, begin[0], end[0]))
             elif not self._there(coded.code, begin[0], end[0]):
                 self._add(None, coded, begin[0], end[0])
+        self._unquoted(quoted, name)
 
     def _by_note(self, source: ET.Element, noted: Noted | None) -> None:
         """The units that went out where the other tool kept no times of them, if their words are

@@ -9,6 +9,8 @@ from xml.parsers import expat
 from labapp.exchange.files import unreadable
 
 DEEPEST = 100
+MOST = 2_000_000
+"""Elements in a file."""
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -22,12 +24,15 @@ class _Builder:
 
     def __init__(self) -> None:
         self.tree = ET.TreeBuilder()
-        self.depth = 0
+        self.depth = self.count = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError(f"it is nested more than {DEEPEST} deep")
+        self.count += 1
+        if self.count > MOST:
+            raise ValueError(f"it has more than {MOST} elements")
         self.tree.start(tag, attributes)
 
     def end(self, tag: str) -> None:
@@ -64,7 +69,7 @@ def parsed(content: bytes, name: str, root: str) -> ET.Element:
     try:
         parser.Parse(content, True)
         tree = builder.tree.close()
-    except (expat.ExpatError, ValueError, AssertionError) as error:
+    except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
         raise unreadable(name, f"it is no sound XML ({error})") from error
     if tree.tag != root:
         raise unreadable(name, f"it begins with <{str(tree.tag)[:80]}>, not with <{root}>")

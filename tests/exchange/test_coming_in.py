@@ -368,6 +368,7 @@ def test_a_file_of_another_session_is_refused(session: Path, tmp_path: Path) -> 
             b'<!DOCTYPE x [<!ENTITY a "aaaa">]><ANNOTATION_DOCUMENT>&a;</ANNOTATION_DOCUMENT>',
         ),
         ("a.eaf", b"<a>" * 5000),
+        ("a.eaf", b'<?xml version="1.0" encoding="UTB-8"?><ANNOTATION_DOCUMENT/>'),
         ("a.TextGrid", b"\xff\xfe\x00"),
         (
             "a.TextGrid",
