@@ -22,6 +22,7 @@ from labapp.analysis.coding_counts import (
 from labapp.analysis.notes_section import natural
 from labapp.analysis.speech_columns import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables
+from labapp.analysis.talk_section import talk_section
 from labapp.annotations.simulated import SIMULATED
 from labapp.report.formats import clock, count, decimal
 from labapp.report.language import Verbatim
@@ -42,6 +43,7 @@ def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
     marks = counted_marks(tables.coded)
     yield heading(3, "What participants said")
     yield paragraph(_told(tables, marks))
+    yield from talk_section(tables)
     if marks.empty:
         return
     counts = code_counts(tables)

@@ -93,3 +93,14 @@ def test_the_whole_section_is_there_in_german(sessions: Path, tmp_path: Path) ->
     ):
         assert (out / "figures" / f"{name}.svg").is_file()
     assert (out / "code_counts.csv").is_file()
+
+
+def test_how_much_was_said_stands_overall_and_by_condition(tables: Tables) -> None:
+    html = page(tables)
+    assert "Words a minute" in html
+    spoken = tables.utterances
+    both = [spoken, spoken[spoken["model"] == "circles/gt"]]
+    for units in both:
+        lengths = units["offset_working_s"] - units["onset_working_s"]
+        median = lengths.groupby(units["participant"]).sum().median() / 60
+        assert f"{median:.1f}<" in html
