@@ -10,7 +10,9 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -37,6 +39,8 @@ LARGEST = 64 * files.MIB
 """Bytes of a file. A mark has some three hundred."""
 _CLOSE_S = 10.0
 _AGAIN_S = 0.01
+Rewritten = tuple[Iterable[Line], tuple[str, Mapping[str, Any]]]
+"""What is left of a file's lines, and kind and body of the line that says what was taken out."""
 
 
 def read(path: Path) -> Lines:
@@ -58,40 +62,67 @@ def content_of(path: Path) -> bytes:
         raise _unreadable(path, error) from error
 
 
-def rewrite(path: Path, lines: Iterable[Line], tombstone: tuple[str, Mapping[str, Any]]) -> None:
-    """Replace a file by some of its lines, at once, and say in a last line that this was done.
+@dataclass(frozen=True)
+class HeldFile:
+    """A file of lines that nobody else writes to, to be replaced whole; see `held`.
 
-    Parameters
+    Attributes
     ----------
     path : Path
-        The file; nobody may have it open.
-    lines : iterable of Line
-        What is left of it, in order.
-    tombstone : tuple of str and mapping
-        Kind and body of the line that says what was taken out and why.
+        The file.
+    lines : tuple of Line
+        What is in it.
+    """
+
+    path: Path
+    lines: tuple[Line, ...]
+
+    def replace(self, lines: Iterable[Line]) -> None:
+        """Write other lines in the place of these, at once. Raises AnnotationError; the file is as
+        it was then."""
+        _replace(self.path, as_bytes(lines))
+
+
+@contextmanager
+def held(path: Path) -> Iterator[HeldFile]:
+    """A file of lines that is read and then replaced: nobody can write to it in between.
 
     Raises
     ------
     AnnotationsBusy
         It is open in another window.
     AnnotationError
-        It cannot be written; it is as it was.
+        It cannot be read, or a line of it is damaged.
     """
-    kind, body = tombstone
-    left = list(lines)
-    utc = next_utc(left[-1].utc if left else "")
-    content = as_bytes([*left, Line(0, utc, kind, 1, body)])
-    with _locked(path):
-        _replace(path, content)
-
-
-def write_lines(path: Path, lines: Iterable[Line]) -> None:
-    """Write a file of lines whole, in the place of what is there. Raises AnnotationError, and
-    AnnotationsBusy where another window holds it."""
-    content = as_bytes(lines)
     _make_folder(path)
     with _locked(path):
-        _replace(path, content)
+        yield HeldFile(path, read(path).lines)
+
+
+def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
+    """Replace a file by some of its lines, at once, and say in a last line that this was done.
+
+    Parameters
+    ----------
+    path : Path
+        The file; nobody may have it open.
+    change : callable
+        Of its lines gives what is left of them, in order, and kind and body of the line that says
+        what was taken out and why; None where nothing is to be taken out.
+
+    Raises
+    ------
+    AnnotationsBusy
+        It is open in another window.
+    AnnotationError
+        It cannot be read or written; it is as it was.
+    """
+    with held(path) as file:
+        if (rewritten := change(file.lines)) is None:
+            return
+        left, (kind, body) = list(rewritten[0]), rewritten[1]
+        utc = next_utc(left[-1].utc if left else "")
+        file.replace([*left, Line(0, utc, kind, 1, body)])
 
 
 class Ledger:

@@ -5,8 +5,9 @@ Nothing is ever overwritten: lines that are there stay, and what both have count
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,10 +16,10 @@ from labapp.annotations.assignments import assignments_of_study
 from labapp.annotations.editing import fold_lines
 from labapp.annotations.handed_out import PACK, HandedOut, handed_out
 from labapp.annotations.identity import identity_of
-from labapp.annotations.ledger import LARGEST, read, write_lines
+from labapp.annotations.ledger import LARGEST, HeldFile, held
 from labapp.annotations.lines import Line, checked, merged, parse
 from labapp.annotations.marks import OPENED, PUT, MarksFold
-from labapp.annotations.model import Mark
+from labapp.annotations.model import Assignment, Mark
 from labapp.annotations.pack_session import MARGIN_NS
 from labapp.annotations.places import (
     ANNOTATIONS,
@@ -26,6 +27,7 @@ from labapp.annotations.places import (
     RATERS,
     TRANSCRIPT,
     UNITS,
+    check_rater,
     rater_file,
 )
 from labapp.annotations.redacting import without_remarks
@@ -57,6 +59,8 @@ class Received:
         Changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int
         Marks whose remark is not taken in: since the pack was made, something there was redacted.
+    remark : str
+        What was cut off at the end of the file on its way, in words; empty where nothing was.
     """
 
     session: str
@@ -67,6 +71,19 @@ class Received:
     status: str
     ignored: int = 0
     redacted: int = 0
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """A rater's file that came back, and is of this study."""
+
+    session: AnnotatedSession
+    rater: str
+    lines: Sequence[Line]
+    marks: Collection[Mark]
+    ignored: int
+    remark: str
 
 
 def receive(study: Path, path: Path) -> list[Received]:
@@ -91,11 +108,11 @@ def receive(study: Path, path: Path) -> list[Received]:
     packs = [entry for entry in handed_out(study) if entry.kind == PACK]
     sessions = study_sessions(study)
     usable = {session.name: session for session in sessions.usable}
-    ready = []
+    ready: list[_Returned] = []
     for place, content, beside in _rater_files(path):
-        lines = checked(parse(content), place).lines
+        returned = checked(parse(content), place)
         fold = MarksFold()
-        fold_lines(fold, lines, place)
+        fold_lines(fold, returned.lines, place)
         if not fold.opened:
             continue
         pack, name = _pack_of(place, fold.opened, packs)
@@ -106,26 +123,17 @@ def receive(study: Path, path: Path) -> list[Received]:
                 safe="Nothing was taken in.",
                 todo="Delete the marks and the pack if its participant withdrew.",
             )
-        session = usable[name]
+        session, rater = usable[name], check_rater(str(fold.opened["rater"]), study)
         _refuse_changed(place, study, session, fold, pack)
-        ignored = _changes(beside, pack, name)
-        ready.append((session, str(fold.opened["rater"]), lines, fold, ignored))
+        ignored, marks = _changes(beside, pack, name), fold.marks.values()
+        ready.append(_Returned(session, rater, returned.lines, marks, ignored, returned.torn))
     if not ready:
         raise AnnotationError(
             f"{path} holds no marks.",
             todo="Give the pack's folder or an archive of it after coding, or the rater's file: "
             f"{ANNOTATIONS}/…/{RATERS}/….jsonl",
         )
-    assignments = assignments_of_study(study)
-    received = []
-    for session, rater, lines, fold, ignored in ready:
-        own = [a for a in assignments if (a.session, a.rater) == (session.name, rater)]
-        beyond = sum(
-            not any(a.t0_ns - MARGIN_NS <= mark.t0_ns < a.t1_ns + MARGIN_NS for a in own)
-            for mark in fold.marks.values()
-        )
-        received.append(replace(_take_in(session, rater, lines, beyond), ignored=ignored))
-    return received
+    return _take_in(ready, assignments_of_study(study))
 
 
 def _changes(beside: Mapping[str, bytes], pack: HandedOut, session: str) -> int:
@@ -209,7 +217,7 @@ def _refuse_changed(
             todo="The units were changed since the pack was made: have the rater code a new one.",
         )
     handed = set(pack.facts.get("codebooks") or ())
-    foreign = {_book(mark) for mark in fold.marks.values()} - handed
+    foreign = {mark.codebook for mark in fold.marks.values()} - handed
     if foreign:
         raise AnnotationError(
             f"{place} was coded by a codebook that was not in the pack ({sorted(foreign)[0]}…).",
@@ -218,7 +226,7 @@ def _refuse_changed(
         )
     known = {book.sha256: book for book in codebooks.codebooks_of(study)}
     stored = codebooks.versions_of(study)
-    for sha256 in {_book(mark) for mark in fold.marks.values()} - stored.keys():
+    for sha256 in {mark.codebook for mark in fold.marks.values()} - stored.keys():
         if sha256 not in known:
             raise AnnotationError(
                 f"{place} was coded by a version of the codebook that is not there any more.",
@@ -229,42 +237,87 @@ def _refuse_changed(
         codebooks.store_version(study, known[sha256])
 
 
-def _book(mark: Mark) -> str:
-    return mark.codebook
+def _take_in(ready: Sequence[_Returned], assignments: Sequence[Assignment]) -> list[Received]:
+    """Merge what came back into the raters' files: all of it, or nothing. Raises AnnotationError,
+    AnnotationsBusy."""
+    received = []
+    with ExitStack() as stack:
+        open_: dict[Path, HeldFile] = {}
+        after: dict[Path, tuple[Line, ...]] = {}
+        for each in ready:
+            path = rater_file(each.session.path, each.rater)
+            if path not in open_:
+                open_[path] = stack.enter_context(held(path))
+            before = after.get(path, open_[path].lines)
+            after[path], redacted = _merged(each, before, path)
+            received.append(_received(each, before, after[path], redacted, assignments))
+        for path, lines in after.items():
+            if len(lines) != len(open_[path].lines):
+                open_[path].replace(lines)
+    return received
 
 
-def _take_in(session: AnnotatedSession, rater: str, lines: Sequence[Line], beyond: int) -> Received:
-    """Merge the lines into the rater's file. Raises AnnotationError, AnnotationsBusy."""
-    identity = identity_of(session.record, session.path).to_json()
+def _merged(each: _Returned, before: Sequence[Line], path: Path) -> tuple[tuple[Line, ...], int]:
+    """The lines of a rater's file with those that came back, and how many marks of these lost their
+    remarks. Raises AnnotationError where they would change what is locked."""
+    identity = identity_of(each.session.record, each.session.path).to_json()
     own = [
         line._replace(body={**line.body, **identity}) if line.kind == OPENED else line
-        for line in lines
+        for line in each.lines
     ]
-    annotations = session.annotations
+    annotations = each.session.annotations
     times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in annotations.segmentation.units}
     own, redacted = without_remarks(own, "memo", PUT, annotations.redactions, times)
-    path = rater_file(session.path, rater)
-    before = read(path).lines
     after = merged(before, own)
-    known = MarksFold()
-    fold_lines(known, before, str(path))
-    round_ = next(str(line.body["round"]) for line in reversed(lines) if line.kind == OPENED)
-    if known.statuses.get(round_) == "locked" and len(after) != len(before):
+    known = _fold(before, path)
+    locked = {round_ for round_, status in known.statuses.items() if status == "locked"}
+    if _of_rounds(known, locked) != _of_rounds(_fold(after, path), locked):
         raise AnnotationError(
-            f"The marks of {rater} in {session.name} are locked: agreement was computed from them.",
-            safe="They are as they were.",
+            f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
+            "from them.",
+            safe="They are as they were, and nothing was taken in.",
             todo="What came later can be settled: labapp code adjudicate.",
         )
+    return after, redacted
+
+
+def _of_rounds(fold: MarksFold, rounds: Collection[str]) -> tuple[set[Mark], dict[str, str]]:
+    """The marks of rounds, and how far these are."""
+    marks = {mark for mark in fold.marks.values() if mark.round in rounds}
+    return marks, {round_: fold.statuses[round_] for round_ in rounds}
+
+
+def _fold(lines: Sequence[Line], path: Path) -> MarksFold:
     fold = MarksFold()
-    fold_lines(fold, after, str(path))
-    if len(after) != len(before):
-        write_lines(path, after)
+    fold_lines(fold, lines, str(path))
+    return fold
+
+
+def _received(
+    each: _Returned,
+    before: Sequence[Line],
+    after: Sequence[Line],
+    redacted: int,
+    assignments: Sequence[Assignment],
+) -> Received:
+    stretches = [
+        (a.t0_ns - MARGIN_NS, a.t1_ns + MARGIN_NS)
+        for a in assignments
+        if (a.session, a.rater) == (each.session.name, each.rater)
+    ]
+    beyond = sum(
+        not any(begin <= mark.t0_ns < end for begin, end in stretches) for mark in each.marks
+    )
+    round_ = next(str(line.body["round"]) for line in reversed(each.lines) if line.kind == OPENED)
+    fold = _fold(after, rater_file(each.session.path, each.rater))
     return Received(
-        session.name,
-        rater,
+        each.session.name,
+        each.rater,
         len(fold.marks),
         len(after) - len(before),
         beyond,
         fold.statuses.get(round_, "draft"),
-        redacted=redacted,
+        each.ignored,
+        redacted,
+        each.remark,
     )

@@ -19,10 +19,10 @@ from labapp.annotations import texts as texts_file
 from labapp.annotations.editing import IMPORTED, body_of, new_id
 from labapp.annotations.forgetting import refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
-from labapp.annotations.ledger import read, rewrite
+from labapp.annotations.ledger import Rewritten, rewrite
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
-from labapp.annotations.model import Redaction
+from labapp.annotations.model import Redaction, Unit
 from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, annotations_folder
 from labapp.annotations.redaction import is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
@@ -134,11 +134,23 @@ def redact(
 
 def _compact_texts(session: Path, by: str, redaction: str) -> int:
     """Write the transcript anew with what holds now; how many texts lost words."""
-    path = annotations_folder(session) / TRANSCRIPT
     units = annotations_of(open_record(session)).segmentation.units
+    changed = 0
+
+    def compacted(lines: Sequence[Line]) -> Rewritten:
+        nonlocal changed
+        left, changed = _compacted(lines, {unit.id: unit for unit in units})
+        return left, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed})
+
+    rewrite(annotations_folder(session) / TRANSCRIPT, compacted)
+    return changed
+
+
+def _compacted(lines: Sequence[Line], units: Mapping[str, Unit]) -> tuple[list[Line], int]:
+    """The lines of a transcript that hold, without redacted words; how many texts lost words."""
     fold = TextsFold()
     last: dict[tuple[str, str], Line] = {}
-    for line in read(path).lines:
+    for line in lines:
         fold.apply(line)
         if line.kind == texts_file.PUT:
             last[(line.kind, str(line.body["unit"]))] = line
@@ -146,8 +158,8 @@ def _compact_texts(session: Path, by: str, redaction: str) -> int:
             last[(line.kind, str(line.body["id"]))] = line
         elif line.kind in (texts_file.OPENED, texts_file.RECOGNISED, TOMBSTONE, IMPORTED):
             last[(line.kind, str(line.seq))] = line
-    shown = shown_texts(fold.texts, {u.id: u for u in units}, fold.ordered_redactions())
-    kept: list[Line] = []
+    shown = shown_texts(fold.texts, units, fold.ordered_redactions())
+    left: list[Line] = []
     changed = 0
     for line in sorted(last.values(), key=lambda line: line.seq):
         if line.kind == texts_file.PUT:
@@ -158,18 +170,22 @@ def _compact_texts(session: Path, by: str, redaction: str) -> int:
             line = line._replace(body=body_of(shown[unit]))
         elif line.kind == texts_file.REDACTED and line.body["id"] not in fold.redactions:
             continue
-        kept.append(line)
-    rewrite(path, kept, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed}))
-    return changed
+        left.append(line)
+    return left, changed
 
 
 def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, times: Times) -> int:
     """Empty a remark in all lines of what was ever in the stretch; how many things had one."""
-    kept, emptied = without_remarks(read(path).lines, key, kind, (redaction,), times)
-    if emptied:
-        tombstone: Mapping[str, Any] = {"by": by, "redaction": redaction.id, key: emptied}
-        rewrite(path, kept, (TOMBSTONE, tombstone))
-    return emptied
+    count = 0
+
+    def emptied(lines: Sequence[Line]) -> Rewritten | None:
+        nonlocal count
+        left, count = without_remarks(lines, key, kind, (redaction,), times)
+        tombstone = {"by": by, "redaction": redaction.id, key: count}
+        return (left, (TOMBSTONE, tombstone)) if count else None
+
+    rewrite(path, emptied)
+    return count
 
 
 def without_remarks(

@@ -267,6 +267,8 @@ def code_receive(
                 f"{entry.session}: not taken in are the remarks on {entry.redacted} marks, where "
                 "something was redacted since the pack was made."
             )
+        if entry.remark:
+            say_line(f"{entry.session}: {entry.remark} Have the file sent again.")
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -12,7 +12,7 @@ import pytest
 
 from labapp import durable
 from labapp.annotations import ledger
-from labapp.annotations.ledger import Ledger, read, rewrite, write_lines
+from labapp.annotations.ledger import Ledger, held, read, rewrite
 from labapp.errors import AnnotationError, AnnotationsBusy
 
 
@@ -148,10 +148,10 @@ def test_a_file_that_grew_too_large_is_not_added_to(
 
 def test_rewriting_leaves_a_tombstone(path: Path) -> None:
     with Ledger(path) as file:
-        lines = file.append_all([("a", {"text": "secret"}), ("b", {})])
+        file.append_all([("a", {"text": "secret"}), ("b", {})])
         with pytest.raises(AnnotationsBusy):
-            rewrite(path, lines[1:], ("rewritten", {}))
-    rewrite(path, lines[1:], ("rewritten", {"reason": "redaction"}))
+            rewrite(path, lambda lines: (lines[1:], ("rewritten", {})))
+    rewrite(path, lambda lines: (lines[1:], ("rewritten", {"reason": "redaction"})))
     left = read(path).lines
     assert [(line.seq, line.kind) for line in left] == [(1, "b"), (2, "rewritten")]
     assert b"secret" not in path.read_bytes()
@@ -161,5 +161,6 @@ def test_writing_a_whole_file(path: Path) -> None:
     with Ledger(path) as file:
         lines = file.append_all([("a", {}), ("b", {})])
     other = path.with_name("ben.jsonl")
-    write_lines(other, lines)
+    with held(other) as file_:
+        file_.replace(lines)
     assert other.read_bytes() == path.read_bytes()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from labapp.annotations.codebook import Codebook, parse
 from labapp.annotations.codebook_diff import outdated_marks
-from labapp.annotations.ledger import read, write_lines
+from labapp.annotations.ledger import held, read
 from labapp.annotations.lines import merged
 from labapp.annotations.marks import MarksFile, MarksFold
 from labapp.annotations.model import Mark, Round, Segmentation, Unit
@@ -238,7 +238,8 @@ def test_two_copies_of_a_file_become_the_same_one_in_any_order(tmp_path: Path) -
     results = []
     for lines in (merged(first, second), merged(second, first)):
         path = tmp_path / "merged.jsonl"
-        write_lines(path, lines)
+        with held(path) as file_:
+            file_.replace(lines)
         with opened(path) as file:
             results.append(file.marks)
     assert results[0] == results[1] == tuple(sorted((there, here), key=lambda m: m.t0_ns))
