@@ -261,8 +261,12 @@ def _called(stamp: Stamp) -> str:
 
 def _is_of(source: ET.Element, stamp: Stamp) -> bool:
     """Whether a sound is the one that a stamp is of, by its id or its name."""
-    own = guid("sound", stamp.session, stamp.sound)
-    return known_guid(source.get("guid")) == own or source.get("name") == f"{_called(stamp)}.wav"
+    if known_guid(source.get("guid")) == guid("sound", stamp.session, stamp.sound):
+        return True
+    transcript = source.find(tag("Transcript"))
+    if not source.get("name") and transcript is not None:
+        return transcript.get("name") == f"{_called(stamp)} transcript.txt"
+    return source.get("name") == f"{_called(stamp)}.wav"
 
 
 def _is_words(source: ET.Element, stamp: Stamp) -> bool:

@@ -129,8 +129,7 @@ class SoundIn:
         for transcript in transcripts:
             self._read_transcript(transcript)
         if words is not None:
-            self._by_note(words, noted)
-            self._read_words(words)
+            self._read_words(words, noted)
         if whole := len(self._source.findall(tag("Coding"))):
             self.lost.append(f"{whole} codes of {self._name} as a whole: they have no time")
         stamp = self._stamp
@@ -145,7 +144,7 @@ class SoundIn:
 
     def _media(self) -> str:
         """The name of the sound file; some tools leave its end out."""
-        name = self._source.get("name") or ""
+        name = self._source.get("name") or _of_transcript(self._source)
         if PurePosixPath(name).suffix:
             return name
         place = self._source.get("path") or self._source.get("currentPath") or ""
@@ -249,18 +248,6 @@ class SoundIn:
                 self._add(None, coded, begin[0], end[0])
         self._unquoted(quoted, name)
 
-    def _by_note(self, source: ET.Element, noted: Noted | None) -> None:
-        """The units that went out where the other tool kept no times of them, if their words are
-        as they were."""
-        stamp, text = self._stamp, self._text_of(source)
-        if self._transcript or noted is None or stamp is None or text is None:
-            return
-        if checksum(text) != noted.sha256 or len(noted.units) != len(stamp.units):
-            return
-        for unit, (first, last, begin, end) in zip(stamp.units, noted.units, strict=True):
-            self._spoken.append(self._said(unit, (begin * MS, first), (end * MS, last), text))
-        self._transcript = text
-
     def _said(self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str) -> _Spoken:
         """A unit by its ends: times, and places in the text."""
         (t0_ns, first), (t1_ns, last) = begin, end
@@ -284,27 +271,50 @@ class SoundIn:
 
     # --- the words beside -------------------------------------------------------------------------
 
-    def _read_words(self, source: ET.Element) -> None:
+    def _standing(self, text: str, noted: Noted | None) -> list[_Spoken] | None:
+        """Where the words of units stand in the text beside; None where nothing says it."""
+        stamp = self._stamp
+        plain = text.replace("\r\n", "\n")
+        if stamp is None or noted is None or checksum(plain) != noted.sha256:
+            return list(self._spoken) if self._spoken and text == self._transcript else None
+        if len(noted.units) != len(stamp.units):
+            return None
+        breaks = [at for at, letter in enumerate(plain) if letter == "\n"] if plain != text else []
+        now = {spoken.utterance.id: spoken.utterance for spoken in self._spoken}
+        standing = []
+        for unit, (first, last, begin, end) in zip(stamp.units, noted.units, strict=True):
+            own = self._said(unit, (begin * MS, first), (end * MS, last), plain).utterance
+            if now and unit not in now:
+                continue
+            # Where lines end with two characters, both count.
+            first, last = (at + bisect_left(breaks, at) for at in (first, last))
+            standing.append(_Spoken(now.get(unit, own), first, last))
+        return standing or None
+
+    def _read_words(self, source: ET.Element, noted: Noted | None) -> None:
         """Codes on the words that went out: each is one of the units that it stands on."""
         name = source.get("name") or "the words"
         text = self._text_of(source)
         every = list(
             self._coded(source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition")
         )
-        if not self._spoken or text != self._transcript:
+        standing = self._standing(text or "", noted)
+        if standing is None:
             if text is not None and self._spoken:
                 self.lost.append(f"{name}: its words, which are not those of the transcript")
             if fresh := sum(coded.selection not in self._quotes for coded in every):
                 self.lost.append(f"{name}: {fresh} codes, of which nothing says when they are")
             return
+        if not self._spoken:  # the other tool kept no times, and the words are as they were
+            self._spoken = standing
         parts = 0
         quoted: set[str] = set()
-        self._spoken.sort(key=lambda spoken: spoken.begin)
-        begins = [spoken.begin for spoken in self._spoken]
-        longest = max(spoken.end - spoken.begin for spoken in self._spoken)
+        standing.sort(key=lambda spoken: spoken.begin)
+        begins = [spoken.begin for spoken in standing]
+        longest = max(spoken.end - spoken.begin for spoken in standing)
         for coded in every:
             begin, end = _number(coded.begin) or 0, _number(coded.end) or 0
-            near = self._spoken[bisect_left(begins, begin - longest) : bisect_left(begins, end)]
+            near = standing[bisect_left(begins, begin - longest) : bisect_left(begins, end)]
             units = [spoken for spoken in near if begin < spoken.end]
             mark = self._quotes.get(coded.selection)
             if not units:
@@ -358,6 +368,12 @@ class SoundIn:
 
 
 _ENDS = ("begin", "end")
+
+
+def _of_transcript(source: ET.Element) -> str:
+    """What a sound is called where only its transcript is, as ATLAS.ti does."""
+    transcript = source.find(tag("Transcript"))
+    return "" if transcript is None else transcript.get("name") or ""
 
 
 def _between(points: Iterable[tuple[int, int]], text: str, place: str) -> Iterator[_Spoken]:

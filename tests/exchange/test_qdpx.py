@@ -158,6 +158,50 @@ def test_a_tool_that_gives_everything_new_ids_changes_the_same(
     ), kinds
 
 
+def test_lines_may_end_with_two_characters(session: Path, project: Path) -> None:
+    """As Windows has them: both count."""
+    files = parts(project)
+    root = etree.fromstring(files["project.qde"])
+    kinds = ("Transcript", "TextSource")
+    texts = {
+        element: f"sources/{element.get('plainTextPath').removeprefix('internal://')}"
+        for kind in kinds
+        for element in root.iter(SPACE + kind)
+    }
+
+    def ended(root: etree._Element) -> None:
+        worked_on(root)
+        for kind in kinds:
+            for element in root.iter(SPACE + kind):
+                name = f"sources/{element.get('plainTextPath').removeprefix('internal://')}"
+                text = files[name].decode()
+                for child in element.iter():
+                    for key in ("position", "startPosition", "endPosition"):
+                        if at := child.get(key):
+                            child.set(key, str(int(at) + text[: int(at)].count("\n")))
+
+    def nameless(root: etree._Element) -> None:
+        ended(root)
+        renewed(root)
+
+    windows = {name: files[name].replace(b"\n", b"\r\n") for name in texts.values()}
+    assert steps(plan(session, changed(project, ended, **windows))) == TOLD
+    made = plan(session, changed(project, nameless, **windows))
+    assert ("mark added", "strategy random") in steps(made)
+    assert len(made.lost) == 1
+
+
+def test_a_sound_without_a_name_is_known_by_its_transcript(session: Path, project: Path) -> None:
+    def nameless(root: etree._Element) -> None:
+        for source in root.iter(f"{SPACE}AudioSource"):
+            source.set("name", "")
+            source.set("guid", GUID.format(len(source)))
+
+    made = plan(session, changed(project, nameless))
+    assert made.empty
+    assert made.unchanged == 8
+
+
 def test_words_that_were_changed_where_no_times_are_kept_are_told(
     session: Path, project: Path
 ) -> None:
@@ -186,6 +230,11 @@ def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -
     file = changed(project, said, **{name: text.replace("taller", "higher").encode()})
     made = plan(session, file)
     assert {what for what, _ in steps(made)} == {"text written", "unit proposed"}
+    assert not made.lost
+    words = next(root.iter(f"{SPACE}TextSource"))
+    name = f"sources/{words.get('plainTextPath').removeprefix('internal://')}"
+    made = plan(session, changed(project, lambda _: None, **{name: b"other words"}))
+    assert made.empty
     assert "its words, which are not those of the transcript" in made.lost[0]
 
 
