@@ -32,8 +32,13 @@ SOUND_RATE = 8000
 """Frames a second of the sound that is read: speech has what matters below 4 kHz."""
 MOST_PIXELS = 8192 * 4608
 LONGEST_S = 24 * 3600.0
+NEAR_S = 1.0
+EXACT_S, EXACT_PICTURES = 0.5, 20
+"""So near the time that is wanted every picture is decoded, in s or in pictures."""
 GAP_S = 0.05
 """The sound goes on elsewhere where its times jump by more than this."""
+JUMP_S = 1800.0
+"""A time that is further off than this was damaged: it is passed over."""
 UNCHANGED = "Nothing was written."
 _HEAD = 256
 _PACKET, _STAMPED = 188, 192
@@ -129,6 +134,8 @@ class OpenedVideo:
         That the name of such a file has.
     width, height : int
         As it is seen, in pixels.
+    near_s : float
+        So far ahead it is gone on to, and not sought.
     """
 
     def __init__(self, container: InputContainer, ending: str, name: str) -> None:
@@ -146,6 +153,8 @@ class OpenedVideo:
         codec.options = {"max_pixels": str(MOST_PIXELS)}
         self._stream.thread_type = "AUTO"
         self._origin_s = (container.start_time or 0) / 1_000_000
+        self._exact_s = max(EXACT_S, EXACT_PICTURES / float(self._stream.average_rate or 25))
+        self.near_s = NEAR_S
         self._frames: Iterator[VideoFrame] | None = None
         self._shown: VideoFrame | None = None
         self._coming: VideoFrame | None = None
@@ -195,7 +204,8 @@ class OpenedVideo:
         with self._told():
             if not self._is_near(t_s):
                 self._seek(t_s)
-            while self._coming is not None and self._time(self._coming) <= t_s:
+            while self._coming is not None and (coming := self._time(self._coming)) <= t_s:
+                self._skip(t_s - coming > self._exact_s)
                 self._advance()
                 if stop():
                     return None
@@ -207,12 +217,16 @@ class OpenedVideo:
         """Whether going on from the picture that is shown is quicker than seeking."""
         if self._shown is None or self._coming is None:
             return self._shown is not None and self._time(self._shown) <= t_s
-        return self._time(self._shown) <= t_s < self._time(self._coming) + NEAR_S
+        return self._time(self._shown) <= t_s < self._time(self._coming) + self.near_s
+
+    def _skip(self, far: bool) -> None:
+        """Decode only what other pictures are made from, as long as the time is far."""
+        self._stream.codec_context.skip_frame = "NONREF" if far else "DEFAULT"
 
     def _seek(self, t_s: float) -> None:
         stream = self._stream
         self._shown = self._coming = self._frames = None
-        back = 0.0
+        self._skip(False)
         # A file whose index is wrong lands behind the time: then a little further back.
         for back in (0.0, 2.0, 10.0, LONGEST_S):
             target = max(0.0, t_s - back) + self._origin_s
@@ -223,6 +237,9 @@ class OpenedVideo:
                 break
             if target <= self._origin_s:
                 break
+        if self._coming is not None:
+            # So far pictures are from one that can be gone to: going on is quicker than seeking.
+            self.near_s = max(self.near_s, t_s - self._time(self._coming))
         self._advance()
 
     def _first(self) -> VideoFrame | None:
@@ -241,12 +258,13 @@ class OpenedVideo:
 
     def _decoded(self) -> Iterator[VideoFrame]:
         """Pictures with a time; what of them is damaged is left out."""
+        invalid = _invalid()
         for packet in self._container.demux(self._stream):
             try:
                 for frame in packet.decode():
                     if frame.pts is not None:
                         yield frame
-            except _invalid():
+            except invalid:
                 continue
 
     def _time(self, frame: VideoFrame) -> float:
@@ -287,15 +305,21 @@ class OpenedVideo:
         self._container.seek(0)
         self._shown = self._coming = self._frames = None
         resampler: Any = None
+        before: tuple[str, str, int] | None = None
         begins = written = expected = 0.0
+        invalid = _invalid()
         for packet in self._container.demux(stream):
             try:
                 frames = packet.decode()
-            except _invalid():
+            except invalid:
                 continue
             for frame in frames:
                 at = expected if frame.time is None else float(frame.time) - self._origin_s
-                if resampler is None or abs(at - expected) > GAP_S:
+                if abs(at - expected) > JUMP_S:
+                    at = expected
+                form = frame.format.name, frame.layout.name, frame.sample_rate
+                if form != before or abs(at - expected) > GAP_S:
+                    before = form
                     resampler = AudioResampler(format="s16", layout="mono", rate=SOUND_RATE)
                     begins, written = max(at, expected), 0.0
                     if at < expected - GAP_S:  # the same time twice
@@ -319,26 +343,21 @@ class OpenedVideo:
             for packet in self._container.demux(self._stream):
                 if packet.pts is None:
                     continue
-                after = packet.pts + (packet.duration or 0)
-                ends = max(ends, float(after * packet.time_base) - self._origin_s)
+                after = float((packet.pts + (packet.duration or 0)) * packet.time_base)
+                if after - self._origin_s <= ends + JUMP_S:
+                    ends = max(ends, after - self._origin_s)
         if ends > LONGEST_S:
             raise _no_video(self._name, "it is longer than a day")
         return ends
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        import av
-
         try:
             yield
         except LabappError:
             raise
-        except (av.FFmpegError, OSError, ValueError, OverflowError, MemoryError) as error:
+        except _damages() as error:
             raise _no_video(self._name, f"FFmpeg says: {_why(error)}") from error
-
-
-NEAR_S = 1.0
-"""So far ahead it is gone on to, and not sought."""
 
 
 @contextmanager
@@ -371,7 +390,7 @@ def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
                 yield OpenedVideo(container, ending, name)
     except LabappError:
         raise
-    except (av.FFmpegError, OSError, ValueError, OverflowError, MemoryError) as error:
+    except _damages() as error:
         raise _no_video(name, _why(error)) from error
 
 
@@ -385,6 +404,14 @@ def _invalid() -> tuple[type[Exception], ...]:
     from av.error import InvalidDataError
 
     return (InvalidDataError,)
+
+
+def _damages() -> tuple[type[Exception], ...]:
+    """What is raised for a file that is damaged as a whole; PyAV looks for streams that a damaged
+    packet names, and computes with times that it states."""
+    from av import FFmpegError
+
+    return (FFmpegError, OSError, ValueError, LookupError, ArithmeticError, MemoryError)
 
 
 def _other(head: bytes) -> str:

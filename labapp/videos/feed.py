@@ -14,7 +14,7 @@ from functools import partial
 
 from labapp.annotations.video_files import PlacedVideo
 from labapp.errors import LabappError
-from labapp.videos.decoding import NEAR_S, OpenedVideo, OpenVideo, Picture, opened
+from labapp.videos.decoding import OpenedVideo, OpenVideo, Picture, opened
 
 CLOSE_S = 5.0
 
@@ -105,7 +105,7 @@ class VideoFeed:
             if last is not None and room == last[1] and last[0].begins_s <= t_s < last[0].ends_s:
                 continue  # it is there
             try:
-                picture = video.picture_at(t_s, room, partial(self._is_past, t_s))
+                picture = video.picture_at(t_s, room, partial(self._is_past, t_s, video))
             except LabappError as error:
                 at_ns = self.placed.alignment.session_ns(t_s)
                 self._tell(ShownPicture(at_ns, at_ns + 1, None, error))
@@ -116,10 +116,10 @@ class VideoFeed:
                 stretch = session_ns(picture.begins_s), session_ns(picture.ends_s)
                 self._tell(ShownPicture(*stretch, picture))
 
-    def _is_past(self, t_s: float) -> bool:
+    def _is_past(self, t_s: float, video: OpenedVideo) -> bool:
         """Whether another time is wanted by now, to which this one is not on the way."""
         wanted = self._wanted
-        return self._closed or (wanted is not None and not t_s <= wanted[0] < t_s + NEAR_S)
+        return self._closed or (wanted is not None and not t_s <= wanted[0] < t_s + video.near_s)
 
     def _tell(self, shown: ShownPicture) -> None:
         if not self._closed:

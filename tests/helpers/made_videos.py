@@ -70,11 +70,13 @@ def write_video(
     codec: str = "mpeg4",
     sound_codec: str = "aac",
     grain: int = 0,
+    between: int = 0,
 ) -> Path:
     """A video whose pictures tell their numbers by their grey, see `number_in`.
 
     every: so many pictures from one that can be gone to, to the next; grain: how much noise is over
-    them, 0 to 255, which makes them as hard to decode as those of a camera.
+    them, 0 to 255, which makes them as hard to decode as those of a camera; between: pictures in a
+    row that are made from those around them.
     """
     random = np.random.default_rng(1)
     noises = [
@@ -87,6 +89,8 @@ def write_video(
         video.gop_size = every
         if codec == "libx264":
             video.options = {"preset": "veryfast"}
+        if between:
+            video.codec_context.max_b_frames = between
         sound = None
         if samples is not None:
             sound = container.add_stream(sound_codec, rate=rate)

@@ -82,6 +82,21 @@ def test_any_time_in_any_order_shows_the_picture_of_that_time(film: Path) -> Non
         assert shown(video, -1.0) == 0
 
 
+def test_pictures_far_behind_one_that_can_be_gone_to_are_exact(tmp_path: Path) -> None:
+    path = write_video(
+        tmp_path / "film.mp4", None, 24.0, per_second=25, every=400, between=2, size=(160, 120)
+    )
+    random = np.random.default_rng(4)
+    with video_at(path) as video:
+        for t_s in random.uniform(0.2, 23.9, 30):
+            picture = video.picture_at(float(t_s), ROOM)
+            assert picture is not None
+            assert number_in(picture.pixels, 160) == int(picture.begins_s * 25 + 0.5)
+            assert picture.begins_s <= t_s < picture.ends_s
+            assert picture.ends_s - picture.begins_s == pytest.approx(0.04, abs=0.001)
+        assert video.near_s > 5
+
+
 def test_a_picture_fits_its_room_and_is_not_made_larger(film: Path) -> None:
     with video_at(film) as video:
         small = video.picture_at(1.0, (32, 32))
@@ -137,12 +152,16 @@ def test_a_video_that_is_cut_off_ends_where_it_ends(tmp_path: Path, film: Path) 
 
 def test_damaged_bytes_never_end_the_program(tmp_path: Path, film: Path) -> None:
     random = np.random.default_rng(11)
-    whole = np.frombuffer(film.read_bytes(), np.uint8)
-    for number in range(25):
-        changed = whole.copy()
-        places = random.integers(0, changed.size, 40)
+    samples = heard_by(speech_like(4.0), 0.0, 4.0, rate=44_100)
+    stream = write_video(
+        tmp_path / "film.ts", samples, 4.0, rate=44_100, codec="mpeg2video", sound_codec="mp2",
+        per_second=25,
+    )  # fmt: skip
+    for number in range(60):
+        changed = np.frombuffer((film, stream)[number % 2].read_bytes(), np.uint8).copy()
+        places = random.integers(0, changed.size if number % 4 < 2 else 2000, 40)
         changed[places] = random.integers(0, 256, 40)
-        path = tmp_path / f"{number}.mp4"
+        path = tmp_path / f"{number}.x"
         path.write_bytes(changed.tobytes())
         try:
             with video_at(path) as video:
