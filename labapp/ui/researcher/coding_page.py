@@ -31,6 +31,8 @@ from labapp.ui.widgets.flow import FlowLayout
 from labapp.ui.widgets.row_table import RowModel, RowTable
 
 ROW_PX = 34
+LEAST_OPENED_PX = 140
+"""Of what is opened below the sessions; where there is less room than it needs, it scrolls."""
 FIELD_WIDTH = 200
 COLUMNS = (
     N_("Session"),
@@ -226,15 +228,24 @@ class CodingPage(QWidget):
         column = bits.column(sessions, theme.SPACE_S)
         column.addWidget(self.table, 1)
         column.addWidget(self.drawing)
-        column.addWidget(self.speech)
-        column.addWidget(self.panel)
+        opened = QWidget()
+        below = bits.column(opened, theme.SPACE_S)
+        below.addWidget(self.speech)
+        below.addWidget(self.panel)
+        below.addStretch(1)
+        self.opened = bits.Scrolling(opened)
+        self.opened.setMinimumHeight(LEAST_OPENED_PX)
+        self.opened.hide()
+        column.addWidget(self.opened, 3)
+        self.foot = QWidget()
         foot = FlowLayout(theme.SPACE_S, theme.SPACE_S)
+        self.foot.setLayout(foot)
         for button in (
             *(self.open, self.segment, self.freeze, self.transcribe),
             *(self.assign, self.pack, self.receive, self.agreement, self.exchange),
         ):
             foot.addWidget(button)
-        column.addLayout(foot)
+        column.addWidget(self.foot)
         self.pages.addWidget(sessions)
         self.pages.addWidget(self.units)
         bits.turn_pages(self.tabs, self._turn)
@@ -351,6 +362,7 @@ class CodingPage(QWidget):
         if shown != self._shown:
             self._shown = shown
             self.panel.hide()  # it is about the session and rater that were chosen before
+            self._look_opened()
         self.transcribe.setEnabled(bool(self.model.rows))
         self.speech.set_sessions(
             row.session if row is not None and not row.problem else "",
@@ -393,26 +405,38 @@ class CodingPage(QWidget):
     def _begin_exchange(self) -> None:
         self.drawing.hide()
         self.speech.hide()
+        self.panel.show()
+        self._look_opened()
         self.exchange_opened.emit()
 
     def _end_exchange(self) -> None:
         self.panel.hide()
+        self._look_opened()
         self.exchange.setFocus()
+
+    def _look_opened(self) -> None:
+        """What is opened takes the place of the buttons, and most of that of the sessions."""
+        opened = not (self.speech.isHidden() and self.panel.isHidden())
+        self.opened.setVisible(opened)
+        self.foot.setVisible(not opened)
 
     def _begin_speech(self) -> None:
         self.drawing.hide()
         self.panel.hide()
         self.speech.show()
+        self._look_opened()
         self.transcribe_opened.emit()
         self.speech.model.setFocus()
 
     def _end_speech(self) -> None:
         self.speech.hide()
+        self._look_opened()
         self.transcribe.setFocus()
 
     def _begin_draw(self) -> None:
         self.speech.hide()
         self.panel.hide()
+        self._look_opened()
         self.drawing.show()
         self.raters.setFocus()
 

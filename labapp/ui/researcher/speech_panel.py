@@ -102,7 +102,6 @@ class SpeechPanel(QWidget):
     def _build(self) -> None:
         column = bits.column(self, theme.SPACE_XS)
         column.addWidget(bits.hairline())
-        column.addWidget(self.state)
         self.bar.setFixedHeight(theme.SPACE_S)
         self.choices, self.work = QWidget(), QWidget()
         how = FlowLayout(theme.SPACE_S, theme.SPACE_XS)
@@ -126,6 +125,7 @@ class SpeechPanel(QWidget):
         at_work.addWidget(self.hide_)
         column.addWidget(self.choices)
         column.addWidget(self.work)
+        column.addWidget(self.state)
 
     # --- what is shown ----------------------------------------------------------------------------
 
