@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from labapp.agreement.continuum import Span, instants, labels_at
+from labapp.agreement.kappa import CohenKappa
+from labapp.agreement.measure import coefficient
+from labapp.agreement.ratings import ratings_of
 from labapp.annotations.codebook import Code as BookCode
 from labapp.annotations.codebook import Codebook, Tier
 from labapp.exchange.boris import POINT
@@ -18,7 +24,7 @@ from labapp.exchange.formats import FORMATS
 from labapp.exchange.going_out import export_coding
 from labapp.exchange.model import Annotation, Sheet
 from labapp.journal.opening import open_record
-from tests.helpers.exchanged import SECOND, exchanged_session, sheet_with, sheets
+from tests.helpers.exchanged import MS, SECOND, exchanged_session, sheet_with, sheets
 
 
 def written(sheet: Sheet, folder: Path) -> dict[str, Any]:
@@ -116,3 +122,35 @@ def test_each_sound_file_is_an_observation_with_its_length(tmp_path: Path) -> No
     )
     (live,) = json.loads(without.files[0].read_text())["observations"].values()
     assert live["type"] == "LIVE"
+
+
+@pytest.mark.parametrize(("step", "kappa"), [(1000, 0.636), (100, 0.860)])
+def test_what_goes_out_has_the_kappa_that_boris_computes_of_it(
+    step: int, kappa: float, tmp_path: Path
+) -> None:
+    """BORIS 8.27.4 gives these two of the same project."""
+    rest = [(5000, 7420), (7420, 9000)]
+    book = Codebook("b", 1, "", (Tier("t"),), tuple(BookCode(c, "t", c) for c in ("a", "b", "c")))
+    coded = []
+    for rater, explore in (("anna", (1200, 3850)), ("ben", (1600, 4250))):
+        rows = zip(("a", "b", "c"), (explore, *rest), strict=True)
+        given = tuple(
+            Annotation(f"{rater}{code}", "t", code, begin * MS, end * MS)
+            for code, (begin, end) in rows
+        )
+        coded.append(replace(sheet_with((), given, book=book), rater=rater))
+    path = tmp_path / "both.boris"
+    FORMATS["boris"].write(coded, path)
+    project = json.loads(path.read_text())
+    assert len(project["observations"]) == 2
+    labels: dict[frozenset[str], int] = {}
+    columns = []
+    for name in project["observations"]:
+        one = {**project, "observations": {name: project["observations"][name]}}
+        spans = [
+            Span(round(1000 * begin), round(1000 * end), code)  # type: ignore[arg-type, call-overload]
+            for code, _, begin, end, _ in stretches(one)
+        ]
+        columns.append(labels_at(spans, instants(1200, 9000, step), labels))
+    ratings = ratings_of(np.stack(columns, axis=1).tolist())
+    assert coefficient(CohenKappa(), ratings).value == pytest.approx(kappa, abs=5e-4)

@@ -199,6 +199,29 @@ def test_files_are_asked_for_by_the_windows_own_dialogs(
     done(work, qtbot)
 
 
+def test_a_project_goes_out_with_its_sound_inside_and_comes_in(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path
+) -> None:
+    panel = work.panel
+
+    def sounds() -> list[str]:
+        return [panel.sound.itemText(place) for place in range(panel.sound.count())]
+
+    before = sounds()
+    panel.format.setCurrentIndex(panel.format.findData("qdpx"))
+    panel.format.activated.emit(panel.format.currentIndex())
+    assert sounds() == ["Sound inside", "Sound as one file", "Without sound"]
+    panel.format.setCurrentIndex(panel.format.findData("eaf"))
+    panel.format.activated.emit(panel.format.currentIndex())
+    assert sounds() == before
+    out = tmp_path / "out.qdpx"
+    panel.export_requested.emit(ExportWanted("qdpx", "linked", out))
+    assert ("file", "", str(out)) in done(work, qtbot)
+    panel.import_requested.emit(ImportWanted(out))
+    done(work, qtbot)
+    assert panel.foot.isHidden()  # nothing would be changed
+
+
 def test_a_session_is_exchanged_from_the_page_too(
     session: Path, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -38,6 +38,8 @@ SOUNDS = {
     "none": N_("Without sound"),
 }
 """What becomes of the sound, by the names in `ExportWanted`."""
+INSIDE = {"linked": N_("Sound inside"), "joined": SOUNDS["joined"], "none": SOUNDS["none"]}
+"""The same of files that hold the sound."""
 LINE_COLUMNS = (N_("What"), N_("When"), N_("About"))
 ROW_PX = 26
 LINES_PX = 96
@@ -267,7 +269,11 @@ class ExchangePanel(QFrame):
         return shown
 
     def _look(self) -> None:
-        self.sound.setEnabled(self.format.currentData() != "csv")
+        sounds = INSIDE if self.chosen.holds_sound else SOUNDS
+        wanted = self.sound.currentData()
+        choices = [(tr(text), name) for name, text in sounds.items()]
+        self.sound.set_choices(choices, wanted if wanted in sounds else "linked")
+        self.sound.setEnabled(self.chosen.name != "csv")
 
     def _pick(self, place: int) -> None:
         at_ns = self.model.rows[place].at_ns
