@@ -30,14 +30,14 @@ class Intraclass:
     def sums(self, ratings: Ratings) -> Sums:
         """In order: units, squared totals of units, squared values, and totals of raters; of the
         distances to the middle of all values."""
-        numbers, complete = _complete(ratings)
-        numbers = shrunk(numbers)
+        complete = ratings.complete()
+        numbers = shrunk(complete.numbers)
         centred = numbers - numbers.mean() if numbers.size else numbers
         totals = centred.sum(axis=1)
         rows = np.column_stack(
             [np.ones(len(centred)), totals**2, (centred**2).sum(axis=1), centred]
         )
-        return by_cluster(rows, ratings.clusters[complete], ratings.n_clusters)
+        return by_cluster(rows, complete.clusters, complete.n_clusters)
 
     def value(self, sums: Sums) -> NDArray[np.float64]:
         n, squared, all_squares, raters = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
@@ -59,15 +59,9 @@ class Intraclass:
         return np.asarray(np.where(unknown, np.nan, value))
 
     def why_none(self, ratings: Ratings) -> str:
-        numbers, _ = _complete(ratings)
+        numbers = ratings.complete().numbers
         if len(numbers) < 2:
             return f"it needs two units that every rater gave a value, and there are {len(numbers)}"
         if len(np.unique(numbers)) == 1:
             return f"all gave {numbers.flat[0]:g} only, so that nothing varies"
         return ""
-
-
-def _complete(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    numbers = ratings.numbers
-    complete = np.asarray(np.isfinite(numbers).all(axis=1), np.bool_)
-    return numbers[complete], complete

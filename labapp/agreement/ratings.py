@@ -71,9 +71,15 @@ class Ratings:
 
     def comparable(self) -> Ratings:
         """The units alone that two raters or more coded, their clusters numbered anew."""
-        several = np.sum(self.codes != MISSING, axis=1) > 1
-        _, clusters = np.unique(self.clusters[several], return_inverse=True)
-        return Ratings(self.codes[several], self.categories, clusters.astype(np.int64))
+        return self._of_units(np.sum(self.codes != MISSING, axis=1) > 1)
+
+    def complete(self) -> Ratings:
+        """The units alone that every rater coded, their clusters numbered anew."""
+        return self._of_units((self.codes != MISSING).all(axis=1))
+
+    def _of_units(self, units: NDArray[np.bool_]) -> Ratings:
+        _, clusters = np.unique(self.clusters[units], return_inverse=True)
+        return Ratings(self.codes[units], self.categories, clusters.astype(np.int64))
 
     def of_raters(self, columns: Sequence[int]) -> Ratings:
         """The same units by some of the raters."""

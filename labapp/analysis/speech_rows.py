@@ -47,12 +47,15 @@ class SessionSpeech:
         Whether the participant agreed that what was said is written down.
     code_names : mapping of (str, str) to str
         By the SHA-256 of a version of a codebook and the id of a code what that calls it.
+    codebook_ids : mapping of str to str
+        The ids of the codebooks by the SHA-256 of their versions.
     """
 
     annotations: SessionAnnotations
     assignments: tuple[Assignment, ...] = ()
     transcript: bool = True
     code_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    codebook_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -215,7 +218,7 @@ def speech_rows(
 def final_coding(speech: SessionSpeech) -> tuple[Mark, ...]:
     """The marks that count: those of people (see `final_marks`); where none coded the session, the
     codes that a simulated participant's words were made from."""
-    marks = final_marks(speech.annotations, speech.assignments)
+    marks = final_marks(speech.annotations, speech.assignments, speech.codebook_ids)
     if marks or not (planted := speech.annotations.raters.get(SIMULATED)):
         return marks
     people = [rater for rater in speech.annotations.raters.values() if not rater.machine]

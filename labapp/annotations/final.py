@@ -6,14 +6,20 @@ Marks given in training never count, and neither do those that a program gave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
 from labapp.errors import AnnotationError
 
+NO_IDS: Mapping[str, str] = MappingProxyType({})
+"""Where no two codebooks can be meant."""
+
 
 def final_marks(
-    annotations: SessionAnnotations, assignments: Sequence[Assignment] = ()
+    annotations: SessionAnnotations,
+    assignments: Sequence[Assignment] = (),
+    codebook_ids: Mapping[str, str] = NO_IDS,
 ) -> tuple[Mark, ...]:
     """The marks that count in a session.
 
@@ -28,6 +34,9 @@ def final_marks(
         Of one session.
     assignments : sequence of Assignment
         Who codes what; those of other sessions are passed over.
+    codebook_ids : mapping of str to str
+        The ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are two tiers,
+        also where they are called the same.
 
     Returns
     -------
@@ -48,7 +57,7 @@ def final_marks(
     ]
     chosen: list[Mark] = []
     reconciled: list[Mark] = []
-    for tier, by_rater in _by_tier(annotations).items():
+    for (_, tier), by_rater in _by_tier(annotations, codebook_ids).items():
         independent = {
             rater: [mark for mark in marks if mark.round == "independent"]
             for rater, marks in by_rater.items()
@@ -58,9 +67,11 @@ def final_marks(
             chosen += [mark for mark in marks if _counts(mark, rater, primaries)]
         for marks in by_rater.values():
             reconciled += [mark for mark in marks if mark.round == "reconciled"]
-    chosen = _reconcile(chosen, reconciled)
+    chosen = _reconcile(chosen, reconciled, codebook_ids)
     for settlement in annotations.settlements:
-        chosen = _settle(chosen, settlement)
+        chosen = _settle(
+            chosen, settlement, _of_settled_tier(settlement, annotations, codebook_ids)
+        )
     return tuple(sorted(chosen, key=_order))
 
 
@@ -75,28 +86,21 @@ def coding_raters(annotations: SessionAnnotations) -> tuple[str, ...]:
     )
 
 
-def primary_at(session: str, t_ns: int, assignments: Iterable[Assignment]) -> str | None:
-    """The primary rater at a session time; None where nobody is assigned."""
-    return next(
-        (
-            entry.rater
-            for entry in assignments
-            if entry.session == session
-            and entry.role == "primary"
-            and entry.round != "training"
-            and entry.covers(t_ns)
-        ),
-        None,
-    )
+def tier_of(mark: Mark, codebook_ids: Mapping[str, str]) -> tuple[str, str]:
+    """The tier of a mark: the id of its codebook and the tier's name."""
+    return codebook_ids.get(mark.codebook, ""), mark.tier
 
 
-def _by_tier(annotations: SessionAnnotations) -> Mapping[str, dict[str, list[Mark]]]:
+def _by_tier(
+    annotations: SessionAnnotations, codebook_ids: Mapping[str, str]
+) -> Mapping[tuple[str, str], dict[str, list[Mark]]]:
     """The marks of people outside training, by tier and rater."""
-    tiers: dict[str, dict[str, list[Mark]]] = {}
+    tiers: dict[tuple[str, str], dict[str, list[Mark]]] = {}
     for rater in coding_raters(annotations):
         for mark in annotations.raters[rater].marks:
             if mark.round != "training":
-                tiers.setdefault(mark.tier, {}).setdefault(rater, []).append(mark)
+                of_tier = tiers.setdefault(tier_of(mark, codebook_ids), {})
+                of_tier.setdefault(rater, []).append(mark)
     return tiers
 
 
@@ -139,23 +143,40 @@ def _refuse_rivals(
             )
 
 
-def _reconcile(chosen: Sequence[Mark], reconciled: Sequence[Mark]) -> list[Mark]:
+def _reconcile(
+    chosen: Sequence[Mark], reconciled: Sequence[Mark], codebook_ids: Mapping[str, str]
+) -> list[Mark]:
     """Let what was coded together stand for what each had coded alone."""
-    units = {(mark.tier, mark.unit) for mark in reconciled if mark.unit is not None}
+    units = {(tier_of(mark, codebook_ids), mark.unit) for mark in reconciled}
     spans = [mark for mark in reconciled if mark.unit is None]
-    left = [
-        mark
-        for mark in chosen
-        if (mark.tier, mark.unit) not in units
-        and not (mark.unit is None and any(overlap(mark, span) for span in spans))
-    ]
-    return [*left, *reconciled]
+
+    def replaced(mark: Mark) -> bool:
+        tier = tier_of(mark, codebook_ids)
+        if mark.unit is not None:
+            return (tier, mark.unit) in units
+        return any(tier_of(span, codebook_ids) == tier and overlap(mark, span) for span in spans)
+
+    return [*(mark for mark in chosen if not replaced(mark)), *reconciled]
 
 
-def _settle(chosen: Sequence[Mark], settlement: Settlement) -> list[Mark]:
+def _of_settled_tier(
+    settlement: Settlement, annotations: SessionAnnotations, codebook_ids: Mapping[str, str]
+) -> Callable[[Mark], bool]:
+    """Whether a mark is of the tier that was settled."""
+    given = (mark for rater in annotations.raters.values() for mark in rater.marks)
+    about = [mark for mark in given if mark.id in settlement.of] + list(settlement.marks)
+    books = {codebook_ids.get(mark.codebook, "") for mark in about}
+    return lambda mark: (
+        mark.tier == settlement.tier and (not books or codebook_ids.get(mark.codebook, "") in books)
+    )
+
+
+def _settle(
+    chosen: Sequence[Mark], settlement: Settlement, is_of_tier: Callable[[Mark], bool]
+) -> list[Mark]:
     def decided(mark: Mark) -> bool:
         if settlement.unit is not None:
-            return (mark.tier, mark.unit) == (settlement.tier, settlement.unit)
+            return mark.unit == settlement.unit and is_of_tier(mark)
         return mark.id in settlement.of
 
     return [*(mark for mark in chosen if not decided(mark)), *settlement.marks]

@@ -13,7 +13,7 @@ from typing import Any
 
 from labapp.annotations.assigning import Draw, draw_assignments
 from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
-from labapp.annotations.codebook import Codebook
+from labapp.annotations.codebook import Codebook, versions_of
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.marks import STATUS
 from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations
@@ -256,10 +256,11 @@ def uncoded_units(
 def study_disagreements(study: Path) -> list[Disagreement]:
     """Where raters differ, over all sessions of a study. Raises AnnotationError."""
     assignments = assignments_of_study(study)
+    ids = {sha256: book.id for sha256, book in versions_of(study).items()}
     return [
         difference
         for session in study_sessions(study).usable
-        for difference in disagreements(session.annotations, assignments)
+        for difference in disagreements(session.annotations, assignments, ids)
     ]
 
 
@@ -320,19 +321,28 @@ def adjudicated(
     Raises
     ------
     AnnotationError
-        The codebook that they coded by has no such code on that tier.
+        The codebook that they coded by has no such code on that tier, or one code of it alone holds
+        at a time.
     """
     given = [mark for marks in difference.marks.values() for mark in marks]
-    book = codebooks.get(given[0].codebook) if given else None
+    known = [book for mark in given if (book := codebooks.get(mark.codebook))]
+    book = max(known, key=lambda book: book.version, default=None)
+    tier = book.tier(difference.tier) if book else None
+    if tier is not None and tier.exclusive and len(codes) > 1:
+        raise AnnotationError(
+            f"On the tier {tier.name!r} one code holds at a time, and these are {len(codes)}.",
+            safe="Nothing was settled.",
+            todo="Say which of them holds.",
+        )
     result = []
     for code_id in codes:
         code = book.code(code_id) if book else None
-        if book is None or code is None or code.tier != difference.tier:
-            known = [] if book is None else [c.id for c in book.given(difference.tier)]
+        if book is None or code is None or code.tier != difference.tier or code.retired:
+            allowed = [] if book is None else [c.id for c in book.given(difference.tier)]
             raise AnnotationError(
                 f"There is no code {code_id!r} on the tier {difference.tier!r}.",
                 safe="Nothing was settled.",
-                todo=f"Give one of: {', '.join(known)}." if known else "",
+                todo=f"Give one of: {', '.join(allowed)}." if allowed else "",
             )
         end = difference.t0_ns if code.kind == "point" else difference.t1_ns
         t1_ns = difference.t1_ns if difference.unit is not None else end

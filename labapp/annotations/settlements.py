@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.annotations.editing import EditedFile, Entry, body_of, new_id, record_from, text_in
-from labapp.annotations.final import coding_raters, overlap
+from labapp.annotations.final import NO_IDS, coding_raters, overlap, tier_of
 from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
@@ -55,7 +55,9 @@ class Disagreement:
 
 
 def disagreements(
-    annotations: SessionAnnotations, assignments: Sequence[Assignment] = ()
+    annotations: SessionAnnotations,
+    assignments: Sequence[Assignment] = (),
+    codebook_ids: Mapping[str, str] = NO_IDS,
 ) -> list[Disagreement]:
     """Where raters differ, in order of time.
 
@@ -69,6 +71,8 @@ def disagreements(
         Of one session.
     assignments : sequence of Assignment
         Who codes what; those of other sessions are passed over.
+    codebook_ids : mapping of str to str
+        As in `labapp.annotations.final.final_marks`.
     """
     raters = coding_raters(annotations)
     own = [a for a in assignments if a.session == annotations.session and a.round == "independent"]
@@ -76,27 +80,39 @@ def disagreements(
         rater: [m for m in annotations.raters[rater].marks if m.round == "independent"]
         for rater in raters
     }
-    tiers = sorted({mark.tier for marks in independent.values() for mark in marks})
+    tiers = sorted(
+        {tier_of(mark, codebook_ids) for marks in independent.values() for mark in marks}
+    )
     result: list[Disagreement] = []
-    for tier in tiers:
+    for book, tier in tiers:
         of_tier = {
-            rater: [m for m in marks if m.tier == tier] for rater, marks in independent.items()
+            rater: [m for m in marks if tier_of(m, codebook_ids) == (book, tier)]
+            for rater, marks in independent.items()
         }
         coders = [rater for rater, marks in of_tier.items() if marks]
         result += _units_that_differ(annotations, tier, of_tier, coders, own)
         result += _spans_that_differ(annotations, tier, of_tier, coders, own)
-    settled = {(s.tier, s.unit, s.t0_ns, s.t1_ns): s for s in annotations.settlements}
-    by_unit = {(s.tier, s.unit): s for s in annotations.settlements if s.unit is not None}
-    result = [
-        replace(
-            d,
-            settlement=by_unit.get((d.tier, d.unit))
-            if d.unit is not None
-            else settled.get((d.tier, None, d.t0_ns, d.t1_ns)),
-        )
-        for d in result
-    ]
+    result = [replace(d, settlement=_settlement_of(d, annotations.settlements)) for d in result]
     return sorted(result, key=lambda d: (d.t0_ns, d.t1_ns, d.tier))
+
+
+def _settlement_of(
+    disagreement: Disagreement, settlements: Iterable[Settlement]
+) -> Settlement | None:
+    """What was settled about it; of spans where the same stretch differed."""
+    times = (disagreement.t0_ns, disagreement.t1_ns)
+    for settlement in settlements:
+        same = disagreement.unit is not None or times == (settlement.t0_ns, settlement.t1_ns)
+        if same and _is_about(settlement, disagreement):
+            return settlement
+    return None
+
+
+def _is_about(settlement: Settlement, disagreement: Disagreement) -> bool:
+    """Whether it decides about marks of these."""
+    of = {mark.id for given in disagreement.marks.values() for mark in given}
+    same = (settlement.tier, settlement.unit) == (disagreement.tier, disagreement.unit)
+    return same and not of.isdisjoint(settlement.of)
 
 
 def _units_that_differ(
@@ -253,8 +269,8 @@ class SettlementsFile(EditedFile):
             raise AnnotationError(
                 Message("settled_without_reason"), todo=Message("settled_without_reason_todo")
             )
-        before = disagreement.settlement
-        name = new_id() if before is None else before.id
+        before = self._before(disagreement)
+        name = before[0].id if before else new_id()
         holding = tuple(
             replace(mark, id=f"{name}-{number}", rater=self.by, round="reconciled", memo="", utc="")
             for number, mark in enumerate(marks)
@@ -270,11 +286,14 @@ class SettlementsFile(EditedFile):
             self.by,
             reason,
         )
-        inverse: Entry = (REMOVED, {"id": name})
-        if before is not None:
-            inverse = (PUT, _body(before))
-        (line,) = self._do([(PUT, _body(settlement))], [inverse])
-        return replace(settlement, utc=line.utc)
+        entries: list[Entry] = [(REMOVED, {"id": other.id}) for other in before[1:]]
+        inverse: list[Entry] = [(PUT, _body(other)) for other in before]
+        lines = self._do([*entries, (PUT, _body(settlement))], inverse or [(REMOVED, {"id": name})])
+        return replace(settlement, utc=lines[-1].utc)
+
+    def _before(self, disagreement: Disagreement) -> list[Settlement]:
+        """What is settled of a disagreement by now: somebody may have been quicker."""
+        return [s for s in self.settlements if _is_about(s, disagreement)]
 
     def remove(self, settlement_id: str) -> None:
         """Take back what was settled. Raises AnnotationError where there is nothing of that id."""

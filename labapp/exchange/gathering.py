@@ -104,7 +104,8 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
     annotations = annotations_of(record)
     lost: list[str] = []
     if rater == FINAL:
-        marks: tuple[Mark, ...] = final_marks(annotations, assignments_of(record))
+        ids = {sha256: book.id for sha256, book in codebooks_in(record).items()}
+        marks: tuple[Mark, ...] = final_marks(annotations, assignments_of(record), ids)
     elif rater in annotations.raters:
         given_by = annotations.raters[rater]
         round_, every = given_by.round, given_by.marks
@@ -119,9 +120,9 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
             todo=f"There are: {known}.",
         )
     versions = codebooks_in(record)
-    ids = {versions[mark.codebook].id for mark in marks if mark.codebook in versions}
-    if codebook or ids:
-        wanted = _wanted(ids, codebook, rater, record)
+    used = {versions[mark.codebook].id for mark in marks if mark.codebook in versions}
+    if codebook or used:
+        wanted = _wanted(used, codebook, rater, record)
         chosen = [m for m in marks if m.codebook in versions and versions[m.codebook].id == wanted]
         if others := len(marks) - len(chosen):
             lost.append(f"{others} marks by another codebook than {wanted}")

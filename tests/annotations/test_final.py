@@ -127,6 +127,27 @@ def test_marks_of_the_reconciled_round_stand_for_those_given_alone() -> None:
     assert final == (together, own[1], span, spans[1])
 
 
+def test_a_tier_of_another_codebook_is_another_tier_though_it_is_called_the_same() -> None:
+    """One version after another of a codebook is the same one; two codebooks are two."""
+    books = {"a1": "aims", "a2": "aims", "f1": "feelings"}
+    aim, other = (
+        replace(mark("anna", n, "goal"), codebook=sha) for n, sha in ((1, "a1"), (2, "a2"))
+    )
+    feeling = replace(mark("ben", 1, "glad"), codebook="f1")
+    both = annotations(aim, other, feeling)
+    assert set(final_marks(both, codebook_ids=books)) == {aim, other, feeling}
+    whole = [replace(WHOLE, rater=rater) for rater in ("anna",)]
+    together = replace(mark("cleo", 1, "glad", round="reconciled"), codebook="f1")
+    final = final_marks(annotations(aim, other, together), whole, books)
+    assert set(final) == {aim, other, together}
+    settled = replace(together, id="s")
+    settlement = Settlement("1", "strategy", S, 2 * S, "u1", (feeling.id,), (settled,), "cleo", "!")
+    nothing = replace(settlement, marks=())
+    for each, holds in ((settlement, {settled}), (nothing, set())):
+        one = annotations(aim, replace(feeling, rater="anna"), settlements=(each,))
+        assert set(final_marks(one, whole, books)) == {aim, *holds}
+
+
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.sampled_from("xyz"))))
 def test_of_each_unit_and_code_there_is_at_most_one_final_mark_a_rater(
     rows: list[tuple[str, int, str]],

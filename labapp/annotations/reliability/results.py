@@ -228,7 +228,8 @@ def _values(tier: TierCoding, code: str, table: UnitTable) -> Iterator[Figure]:
         Intraclass(),
     ]
     for measure in measures:
-        figure = _figure(tier, code, table.raters, ratings, measure)
+        entering = ratings.complete() if isinstance(measure, Intraclass) else ratings
+        figure = _figure(tier, code, table.raters, entering, measure)
         yield replace(figure, prevalence=None, basis="values")
 
 

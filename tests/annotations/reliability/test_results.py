@@ -404,3 +404,21 @@ def test_ten_sessions_have_an_interval() -> None:
     assert result.interval.low is not None
     assert result.interval.low < result.value
     assert result.interval.clusters == 10
+
+
+def test_an_intraclass_correlation_counts_the_units_of_all_raters_alone() -> None:
+    """Cleo coded two sessions of twelve: the interval may not be that of twelve."""
+    sessions = []
+    for number in range(12):
+        names = ("anna", "ben", "cleo") if number < 2 else ("anna", "ben")
+        given = {
+            name: [f"sure={1 + (at + number * shift) % 5}" for at in range(12)]
+            for shift, name in enumerate(names)
+        }
+        raters = [rater(name, unit_marks(name, values)) for name, values in given.items()]
+        sessions.append(session(raters, name=f"sub-P{number:02}_ses-1_20260102T030405Z"))
+    tier = next(t for t in gather(sessions, {BOOK.sha256: BOOK}).tiers if t.tier.name == "sure")
+    figures = {f.result.measure: f for f in results_of(tier, step=1000).figures if f.code == "sure"}
+    icc = figures["ICC(2,1)"]
+    assert (icc.result.n_comparable, icc.n_sessions) == (24, 2)
+    assert icc.result.interval.low is None
