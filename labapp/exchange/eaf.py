@@ -29,6 +29,10 @@ _MARK, _UNIT, _MEMO = "m", "u", "n"
 _SCHEMA = "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _LANGUAGE = "und"
+_LANGUAGE_DEF = "http://cdb.iso.org/lg/CDB-00130975-001"
+_LANGUAGE_LABEL = "undetermined (und)"
+"""As ELAN has the language of its own vocabularies. A file that says other things of the same id is
+not opened by ELAN 6.9."""
 _CODES = " (codes)"
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,80}")
 
@@ -176,7 +180,11 @@ class _Writer:
             TIME_ALIGNABLE="false",
         )
         ET.SubElement(
-            self.root, "LANGUAGE", LANG_ID=_LANGUAGE, LANG_DEF=_LANGUAGE, LANG_LABEL="any language"
+            self.root,
+            "LANGUAGE",
+            LANG_ID=_LANGUAGE,
+            LANG_DEF=_LANGUAGE_DEF,
+            LANG_LABEL=_LANGUAGE_LABEL,
         )
         ET.SubElement(
             self.root,

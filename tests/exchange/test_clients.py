@@ -37,6 +37,13 @@ EXAMPLES = settings(
 )
 
 
+ELANS_LANGUAGE = {
+    "LANG_ID": "und",
+    "LANG_DEF": "http://cdb.iso.org/lg/CDB-00130975-001",
+    "LANG_LABEL": "undetermined (und)",
+}
+
+
 def written(sheet: Sheet, name: str, folder: Path) -> Path:
     """A sheet as a new file."""
     path = folder / f"sheet{FORMATS[name].suffix}"
@@ -72,6 +79,9 @@ def test_elan_files_are_in_order(sheet: Sheet, tmp_path: Path) -> None:
         "CONTROLLED_VOCABULARY",
     )  # fmt: skip
     assert order == [tag for tag in known if tag in order]
+    # ELAN opens no file that says other things of the language that its vocabularies are in.
+    assert [dict(language.attrib) for language in root.iterfind("LANGUAGE")] == [ELANS_LANGUAGE]
+    assert {e.get("LANG_REF") for e in root.iter() if "LANG_REF" in e.attrib} <= {"und"}
     slots = [int(slot.get("TIME_VALUE")) for slot in root.iterfind("TIME_ORDER/TIME_SLOT")]
     assert slots == sorted(slots)
     at = {s.get("TIME_SLOT_ID"): int(s.get("TIME_VALUE")) for s in root.iter("TIME_SLOT")}
