@@ -343,15 +343,17 @@ class SoundIn:
             return
         given = self._given[number]
         tier, code, value = coded.code
-        if (given.tier, given.code, given.value) == coded.code:
+        other = replace(given, tier=tier, code=code, value=value, memo=coded.memo)
+        if digest_of_mark(other) == digest_of_mark(given):
             return
         assert self._stamp is not None
         were = dict(zip(self._stamp.marks, self._stamp.marks_were, strict=False))
         if digest_of_mark(given) == were.get(mark):
-            self._given[number] = replace(given, tier=tier, code=code, value=value)
-        else:
+            self._given[number] = other
+        elif digest_of_mark(replace(other, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)) != were.get(mark):
             self.lost.append(
-                f"{label_of(given)} at {unit.t0_ns / 1e9:.3f} s, which is another code on the words"
+                f"{label_of(given)} at {unit.t0_ns / 1e9:.3f} s, which was changed on the words, "
+                "too"
             )
 
     def _unquoted(self, quoted: set[str], name: str) -> None:

@@ -304,6 +304,31 @@ def test_of_a_project_of_several_sessions_only_this_one_counts(
     assert made.lost == ("what is of the session sub-P02_ses-1_20260102T030405Z",)
 
 
+def test_a_code_may_be_changed_on_the_sound_or_on_the_words(session: Path, project: Path) -> None:
+    def recode(root: etree._Element, kind: str, name: str, memo: str = "") -> None:
+        for coded in root.iter(SPACE + kind):
+            for reference in coded.iter(f"{SPACE}CodeRef"):
+                if reference.get("targetGUID") == code_named(root, "Exploring"):
+                    reference.set("targetGUID", code_named(root, name))
+                    coded.find(f"{SPACE}Description").text = memo or "why"
+
+    remarked = [("mark changed", "strategy explore “why”")]
+    names = [("mark recoded", "strategy names “why”")]
+    for kind in ("AudioSelection", "PlainTextSelection"):
+        made = plan(session, changed(project, lambda r, k=kind: recode(r, k, "Exploring")))
+        assert (steps(made), made.lost) == (remarked, ())
+        made = plan(session, changed(project, lambda r, k=kind: recode(r, k, "Names a dial")))
+        assert (steps(made), made.lost) == (names, ())
+
+    def both(root: etree._Element) -> None:
+        recode(root, "AudioSelection", "Names a dial")
+        recode(root, "PlainTextSelection", "Tries at random")
+
+    made = plan(session, changed(project, both))
+    assert steps(made) == names
+    assert "which was changed on the words, too" in made.lost[0]
+
+
 def test_a_sound_that_was_taken_out_takes_no_marks_along(session: Path, project: Path) -> None:
     def without(root: etree._Element) -> None:
         for source in list(root.iter(f"{SPACE}AudioSource"))[1:]:
