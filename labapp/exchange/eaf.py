@@ -262,7 +262,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             f"its times are {header.get('TIME_UNITS')}, not milliseconds",
             "Save it with times in milliseconds.",
         )
-    stamp, media = _head(root)
+    stamp, media, origin_ns = _head(root, name)
     lost: list[str] = []
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
@@ -288,7 +288,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             if row.t0_ms is None or row.t1_ms is None or row.t1_ms < row.t0_ms:
                 lost.append(f"tier {tier.name!r}: {row.value!r} has no times")
                 continue
-            begin, end = row.t0_ms * MS, row.t1_ms * MS
+            begin, end = row.t0_ms * MS + origin_ns, row.t1_ms * MS + origin_ns
             if speaker is not None:
                 utterances.append(
                     Utterance(
@@ -324,14 +324,33 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     return (Arrival(tuple(utterances), tuple(annotations), media, stamp, tuple(lost)),)
 
 
-def _head(root: ET.Element) -> tuple[Stamp | None, str]:
+def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
+    """The stamp, the name of the sound, and at which of its nanoseconds the file's time begins:
+    where other media were laid beside it in ELAN, that need not be its first."""
     stamp = None
     for element in root.iterfind("HEADER/PROPERTY"):
         if element.get("NAME") == STAMP and element.text:
             stamp = Stamp.from_json(element.text)
-    media = root.find("HEADER/MEDIA_DESCRIPTOR")
-    url = "" if media is None else media.get("MEDIA_URL") or media.get("RELATIVE_MEDIA_URL") or ""
-    return stamp, Path(unquote(urlsplit(url).path)).name
+    linked = [(_media_name(one), one) for one in root.iterfind("HEADER/MEDIA_DESCRIPTOR")]
+    own = Path(stamp.sound).name if stamp is not None else ""
+    heard = [one for one in linked if one[1].get("MIME_TYPE", "").startswith("audio/")]
+    same = [one for one in linked if own and (one[0] == own or one[0].endswith(f"_{own}"))]
+    if not linked:
+        return stamp, "", 0
+    media, descriptor = (same or heard or linked)[0]
+    if stamp is not None and not same:
+        return stamp, media, 0  # its times are as they went out, whatever is played beside them
+    origin = descriptor.get("TIME_ORIGIN", "0")
+    try:
+        origin_ms = _whole(origin.removeprefix("-"))
+    except ValueError as error:
+        raise files.unreadable(name, f"the beginning of {media} in it is {origin!r}") from error
+    return stamp, media, (-origin_ms if origin.startswith("-") else origin_ms) * MS
+
+
+def _media_name(descriptor: ET.Element) -> str:
+    url = descriptor.get("MEDIA_URL") or descriptor.get("RELATIVE_MEDIA_URL") or ""
+    return Path(unquote(urlsplit(url).path)).name
 
 
 def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:

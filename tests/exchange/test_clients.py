@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from lxml import etree
 from praatio import textgrid
 
+from labapp.errors import ExchangeError
 from labapp.exchange.coming_in import bring_in, plan_import
 from labapp.exchange.files import ms
 from labapp.exchange.formats import FORMATS
@@ -208,3 +209,31 @@ def test_what_pympi_changes_comes_back_and_nothing_else(tmp_path: Path) -> None:
     again = plan_import(record, "anna", read(changed))
     assert again.empty
     assert not again.steps
+
+
+def test_another_media_in_elan_moves_nothing(tmp_path: Path) -> None:
+    """Where the sound begins later than what was laid beside it, times are still the sound's."""
+    session = exchanged_session(tmp_path)
+    record = open_record(session)
+    first = export_coding(record, "anna", FORMATS["eaf"], tmp_path / "out").files[0]
+    tree = etree.parse(str(first))
+    (sound,) = tree.iter("MEDIA_DESCRIPTOR")
+    video = etree.Element(
+        "MEDIA_DESCRIPTOR", MEDIA_URL="file:///v/camera.mp4", MIME_TYPE="video/mp4"
+    )
+    video.set("TIME_ORIGIN", "700")
+    sound.addprevious(video)
+    changed = tmp_path / "changed.eaf"
+    tree.write(str(changed), encoding="UTF-8")
+    assert not plan_import(record, "anna", read(changed)).steps
+    # The sound is played from 0.9 s on: everything is 0.9 s earlier in the file than in the sound.
+    sound.set("TIME_ORIGIN", "900")
+    for slot in tree.iter("TIME_SLOT"):
+        slot.set("TIME_VALUE", str(int(slot.get("TIME_VALUE")) - 900))
+    tree.write(str(changed), encoding="UTF-8")
+    plan = plan_import(record, "anna", read(changed))
+    assert [(step.what, step.about) for step in plan.steps] == []
+    sound.set("TIME_ORIGIN", "soon")
+    tree.write(str(changed), encoding="UTF-8")
+    with pytest.raises(ExchangeError, match=r"segment-01\.wav in it is 'soon'"):
+        read(changed)
