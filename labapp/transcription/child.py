@@ -28,6 +28,12 @@ RATE = 16_000
 HEADER = struct.Struct("<II")
 _SHORTEST = 1.1
 """Seconds that whisper.cpp wants at least."""
+_REST_S = 0.35
+"""Seconds behind what was heard in which Whisper is not asked again: a pause, and the sound that is
+heard with every stretch. It makes thanks of them, above all where it expects words."""
+_MOST_TOKENS, _MOST_TOKENS_S = 16, 12
+"""Whisper writes no more than this for a sound, and for each second of it: nobody speaks so fast,
+but what repeats itself does."""
 _FORBIDDEN = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 
 RawWord = tuple[float, float, str, float]
@@ -68,6 +74,7 @@ def open_whisper(path: Path, threads: int) -> OpenEngine:
     def hear(samples: NDArray[np.int16], language: str, words: str) -> list[RawWord]:
         # No other temperature and no threshold: the same sound gives the same words, and what may
         # be invented is marked, not left out.
+        seconds = samples.size / RATE
         segments, _ = model.transcribe(
             samples.astype(np.float32) / np.float32(32768),
             language=language,
@@ -79,12 +86,14 @@ def open_whisper(path: Path, threads: int) -> OpenEngine:
             compression_ratio_threshold=None,
             log_prob_threshold=None,
             no_speech_threshold=None,
+            max_new_tokens=_MOST_TOKENS + int(_MOST_TOKENS_S * seconds),
         )
-        return [
-            (word.start, word.end, word.word, word.probability)
-            for segment in segments
-            for word in segment.words or ()
-        ]
+        heard: list[RawWord] = []
+        for number, segment in enumerate(segments):
+            if number and segment.start > seconds - _REST_S:
+                break
+            heard += [(w.start, w.end, w.word, w.probability) for w in segment.words or ()]
+        return heard
 
     languages = list(model.supported_languages)
     versions = f"faster-whisper {faster_whisper.__version__}, ctranslate2 {ctranslate2.__version__}"

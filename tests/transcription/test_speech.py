@@ -94,6 +94,22 @@ def test_what_was_said_is_written_where_it_was_said(
         assert all(0 <= (w.probability or 0) <= 1 for w in text.words)
 
 
+def test_words_that_are_expected_are_heard_and_no_others_invented(
+    session: Path, spoken: Spoken, path: Path, tmp_path: Path
+) -> None:
+    if model_at(path).engine.name == "vosk":
+        pytest.skip("a Vosk model has its own words")
+    words = tmp_path / "words.txt"
+    words.write_text("taller\ncolour\nbackground\nthinner\ndial\ntarget picture\n", "utf-8")
+    asked = [*command(session, path), "--words", str(words)]
+    subprocess.run(asked, check=True, timeout=110, capture_output=True)
+    texts = [text for text in texts_of(session) if not text.doubts]
+    assert word_errors(spoken.words, plain(" ".join(text.text for text in texts))) <= 0.15
+    said = " ".join(text.text for text in texts)
+    assert "colour" in said
+    assert "thinner" in said
+
+
 def test_zeros_give_no_word(recogniser: Recogniser, tmp_path: Path) -> None:
     sentences = (SENTENCES[0], SENTENCES[7], SENTENCES[10])
     begins, ends, _ = thinking_aloud(tmp_path / "whole", sentences).said[1]
