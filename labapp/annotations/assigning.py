@@ -158,7 +158,7 @@ def _refuse(raters: Sequence[str], both: float) -> None:
             f"{both:g} is no share of the stretches.",
             todo="Give --both a number from 0 to 1, such as 0.2 for a fifth.",
         )
-    if not raters or len(set(raters)) != len(raters):
+    if not raters or len({rater.casefold() for rater in raters}) != len(raters):
         raise UsageError(
             "Each rater is named once, and there is at least one.", todo="--raters anna,ben"
         )

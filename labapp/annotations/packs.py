@@ -32,7 +32,7 @@ from labapp.annotations.model import Assignment, Round, SessionAnnotations, Unit
 from labapp.annotations.pack_session import stretches_with_margin, write_pack_session
 from labapp.annotations.places import ANNOTATIONS, TRANSCRIPT, UNITS, check_rater
 from labapp.annotations.store import annotations_of
-from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
+from labapp.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
 from labapp.errors import AnnotationError
 from labapp.journal.opening import open_record
 from labapp.reading import archives, files
@@ -184,19 +184,10 @@ def make_pack(
         raise AnnotationError(
             f"{study.name} has no codebook.", todo=f"Put one into {study / 'codebook.yaml'}."
         )
-    sessions = study_sessions(study)
-    left_out = [entry for entry in sessions.left_out if any(a.session == entry[0] for a in own)]
-    assigned = [
-        (session, [a for a in own if a.session == session.name])
-        for session in sessions.usable
-        if any(a.session == session.name for a in own)
-    ]
+    assigned, left_out = _to_hand_out(study_sessions(study), own)
     if not assigned:
         why = "; ".join(f"{session}: {what}" for session, what in left_out)
-        raise AnnotationError(
-            f"Nothing that {rater} is assigned to can be handed out"
-            + (f" ({why})." if why else ": the sessions are not there any more.")
-        )
+        raise AnnotationError(f"Nothing that {rater} is assigned to can be handed out ({why}).")
     name = uuid.uuid4().hex[:16]
     hidden = out.with_name(f".{out.name}-{name}")
     try:
@@ -209,10 +200,7 @@ def make_pack(
             rows.append(row)
         for book in books:
             _write(top / f"codebook-{book.id}.yaml", book.content)
-        bodies = [
-            {**body, "stretches": body["stretches"]}
-            for body in assignments_file.session_bodies(own)
-        ]
+        bodies = assignments_file.session_bodies(own)
         _write_lines(
             top / ANNOTATIONS / ASSIGNMENTS,
             [(ASSIGNED, body) for body in bodies if body["session"] in heads],
@@ -252,6 +240,27 @@ def make_pack(
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
     return PackReport(out, rater, tuple(rows), tuple(left_out))
+
+
+def _to_hand_out(
+    sessions: StudySessions, own: Sequence[Assignment]
+) -> tuple[list[tuple[AnnotatedSession, list[Assignment]]], list[tuple[str, str]]]:
+    """The sessions that a rater is assigned to with what of each, and those that cannot be in a
+    pack with why."""
+    usable = {session.name: session for session in sessions.usable}
+    unusable = dict(sessions.left_out)
+    mine: dict[str, list[Assignment]] = {}
+    for assignment in own:
+        mine.setdefault(assignment.session, []).append(assignment)
+    assigned, left_out = [], []
+    for name in sorted(mine, key=[*usable, *sorted(mine)].index):
+        if name not in usable:
+            left_out.append((name, unusable.get(name, "it is not there any more")))
+        elif not usable[name].annotations.segmentation.frozen:
+            left_out.append((name, "its units are not frozen"))
+        else:
+            assigned.append((usable[name], mine[name]))
+    return assigned, left_out
 
 
 def _add_session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from labapp.errors import AnnotationError
@@ -55,7 +56,9 @@ def rater_names(study: Path) -> dict[str, str]:
     return {path.stem.casefold(): path.stem for path in paths}
 
 
-def check_rater(name: str, study: Path | None = None, *, nobody: str = "") -> str:
+def check_rater(
+    name: str, study: Path | None = None, others: Iterable[str] = (), *, nobody: str = ""
+) -> str:
     """A name that a rater can have.
 
     Parameters
@@ -64,6 +67,8 @@ def check_rater(name: str, study: Path | None = None, *, nobody: str = "") -> st
         As it was given.
     study : Path, optional
         The study's folder: another rater of it may not have the same name in other letters.
+    others : iterable of str
+        Raters of it who need not have a file yet, such as those who are assigned to something.
     nobody : str
         The name of a program that it may be, such as the detector's.
 
@@ -87,7 +92,8 @@ def check_rater(name: str, study: Path | None = None, *, nobody: str = "") -> st
     if why := reserved(name):
         raise AnnotationError(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
     if study is not None:
-        known = rater_names(study).get(name.casefold(), name)
+        names = {other.casefold(): other for other in others} | rater_names(study)
+        known = names.get(name.casefold(), name)
         if known != name:
             raise AnnotationError(
                 f"There is a rater {known!r} in this study, and some systems cannot tell "

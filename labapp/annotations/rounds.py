@@ -1,12 +1,13 @@
 """Rounds of coding: who codes what is drawn, independent coding is locked before anybody talks
 about it, and what differs is settled afterwards.
 
-Agreement that is reported comes from locked, independent coding alone; see `reportable`.
+Agreement that is reported comes from locked, independent coding alone; see `reliability`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,18 @@ from typing import Any
 from labapp.annotations.assigning import Draw, draw_assignments
 from labapp.annotations.assignments import assignments_of_study, codable, save_draw, undrawn
 from labapp.annotations.codebook import Codebook, versions_of
+from labapp.annotations.editing import fold_lines
 from labapp.annotations.ledger import Ledger
-from labapp.annotations.marks import STATUS
-from labapp.annotations.model import Assignment, Mark, RaterMarks, Round, SessionAnnotations
-from labapp.annotations.places import check_rater, rater_file
+from labapp.annotations.marks import STATUS, MarksFold
+from labapp.annotations.model import (
+    Assignment,
+    Mark,
+    RaterMarks,
+    Round,
+    SessionAnnotations,
+    Status,
+)
+from labapp.annotations.places import KEPT, check_rater, rater_file
 from labapp.annotations.settlements import Disagreement, disagreements
 from labapp.annotations.store import codebooks_in, open_settlements
 from labapp.annotations.study_sessions import AnnotatedSession, study_sessions
@@ -120,10 +129,10 @@ def assign_study(
     AnnotationError
         A name cannot be a rater's, or the draw cannot be written down.
     """
-    for rater in raters:
-        check_rater(rater, study)
     sessions = study_sessions(study)
     before = assignments_of_study(study)
+    for rater in raters:
+        check_rater(rater, study, {assignment.rater for assignment in before})
     left_out = list(sessions.left_out)
     ready = []
     for session in sessions.usable:
@@ -148,13 +157,6 @@ def assign_study(
     return AssigningReport(draw, before, tuple(left_out))
 
 
-def reportable(rater: RaterMarks) -> tuple[Mark, ...]:
-    """The marks of a rater that agreement may be reported from: given alone, and locked since."""
-    if rater.machine or rater.status_of(INDEPENDENT) != "locked":
-        return ()
-    return tuple(mark for mark in rater.marks if mark.round == "independent")
-
-
 @dataclass(frozen=True, slots=True)
 class Locked:
     """A rater's coding of a session that was locked.
@@ -177,7 +179,23 @@ class Locked:
     uncoded: int
 
 
-def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
+@dataclass(frozen=True, slots=True)
+class LockReport:
+    """What was locked.
+
+    Attributes
+    ----------
+    locked : tuple of Locked
+        By session and rater.
+    left_out : tuple of (str, str)
+        Sessions that cannot be used, and why.
+    """
+
+    locked: tuple[Locked, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def lock(study: Path, raters: Sequence[str] = ()) -> LockReport:
     """Lock independent coding, so that nothing of it changes any more.
 
     Parameters
@@ -189,15 +207,24 @@ def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
 
     Raises
     ------
+    UsageError
+        A rater has no marks here. Nothing is locked then.
     AnnotationError
         A coding is a draft still, or there is none. Nothing is locked then.
     AnnotationsBusy
-        A window has a file open.
+        A window has a file open. Nothing is locked then.
     """
     assignments = assignments_of_study(study)
+    sessions = study_sessions(study)
+    known = {name for session in sessions.usable for name in session.annotations.raters}
+    if unknown := sorted(set(raters) - known):
+        raise UsageError(
+            f"{unknown[0]} has no marks in {study.name}.",
+            todo=f"Raters here: {', '.join(sorted(known - KEPT.keys())) or 'none'}.",
+        )
     due: list[tuple[AnnotatedSession, RaterMarks]] = []
     drafts: list[str] = []
-    for session in study_sessions(study).usable:
+    for session in sessions.usable:
         for name, rater in sorted(session.annotations.raters.items()):
             given = any(mark.round == INDEPENDENT for mark in rater.marks)
             if rater.machine or (raters and name not in raters):
@@ -209,27 +236,51 @@ def lock(study: Path, raters: Sequence[str] = ()) -> list[Locked]:
                 drafts.append(f"{name} in {session.name}")
             elif status == "done":
                 due.append((session, rater))
-    if drafts:
-        raise AnnotationError(
-            f"Not done yet: {', '.join(drafts)}.",
-            safe="Nothing was locked.",
-            todo="Whoever codes says *Done* in the window when all is coded; then lock it.",
-        )
+    _refuse_drafts(drafts)
     if not due:
         raise AnnotationError(
             "There is no independent coding that could be locked.",
             safe="What was locked before stays locked.",
             todo="`labapp code status` shows how far everybody is.",
         )
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(Ledger(rater_file(session.path, rater.rater)))
+            for session, rater in due
+        ]
+        # Whoever had a file open until now may have gone on with it.
+        _refuse_drafts(
+            f"{rater.rater} in {session.name}"
+            for (session, rater), file in zip(due, files, strict=True)
+            if _status(file) == "draft"
+        )
+        for file in files:
+            if _status(file) == "done":
+                file.append(STATUS, {"status": "locked", "round": INDEPENDENT})
+            file.flush()
     locked = []
     for session, rater in due:
-        with Ledger(rater_file(session.path, rater.rater)) as file:
-            file.append(STATUS, {"status": "locked", "round": INDEPENDENT})
-            file.flush()
         books = codebooks_in(session.record)
         uncoded = uncoded_units(session.annotations, rater, assignments, books)
-        locked.append(Locked(session.name, rater.rater, len(rater.marks), uncoded))
-    return locked
+        marks = sum(mark.round == INDEPENDENT for mark in rater.marks)
+        locked.append(Locked(session.name, rater.rater, marks, uncoded))
+    return LockReport(tuple(locked), sessions.left_out)
+
+
+def _refuse_drafts(drafts: Iterable[str]) -> None:
+    if names := ", ".join(drafts):
+        raise AnnotationError(
+            f"Not done yet: {names}.",
+            safe="Nothing was locked.",
+            todo="Whoever codes says *Done* in the window when all is coded; then lock it.",
+        )
+
+
+def _status(file: Ledger) -> Status:
+    """How far the independent round is, by what the file holds now."""
+    fold = MarksFold()
+    fold_lines(fold, file.lines, str(file.path))
+    return fold.statuses.get(INDEPENDENT, "draft")
 
 
 def uncoded_units(
@@ -238,10 +289,11 @@ def uncoded_units(
     assignments: Sequence[Assignment],
     codebooks: Mapping[str, Codebook],
 ) -> int:
-    """How many of a rater's units have no code on a tier that is not optional: of those assigned,
-    or of all the participant's where nothing is."""
+    """How many of a rater's units have no independent code on a tier that is not optional: of
+    those assigned, or of all the participant's where nothing is."""
     book = codebooks.get(rater.codebook)
-    own = [a for a in assignments if (a.session, a.rater) == (annotations.session, rater.rater)]
+    whose = (annotations.session, rater.rater, INDEPENDENT)
+    own = [a for a in assignments if (a.session, a.rater, a.round) == whose]
     units = [
         unit.id
         for unit in annotations.segmentation.units
@@ -249,19 +301,37 @@ def uncoded_units(
         and (not own or any(entry.covers(unit.t0_ns) for entry in own))
     ]
     tiers = [t.name for t in book.tiers if t.on == "units" and not t.optional] if book else []
-    given = {(mark.tier, mark.unit) for mark in rater.marks}
+    given = {(mark.tier, mark.unit) for mark in rater.marks if mark.round == INDEPENDENT}
     return sum(any((tier, unit) not in given for tier in tiers) for unit in units)
 
 
-def study_disagreements(study: Path) -> list[Disagreement]:
+@dataclass(frozen=True, slots=True)
+class StudyDisagreements:
+    """Where raters differ.
+
+    Attributes
+    ----------
+    differences : tuple of Disagreement
+        Over all sessions.
+    left_out : tuple of (str, str)
+        Sessions that cannot be used, and why.
+    """
+
+    differences: tuple[Disagreement, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def study_disagreements(study: Path) -> StudyDisagreements:
     """Where raters differ, over all sessions of a study. Raises AnnotationError."""
     assignments = assignments_of_study(study)
     ids = {sha256: book.id for sha256, book in versions_of(study).items()}
-    return [
+    sessions = study_sessions(study)
+    differences = (
         difference
-        for session in study_sessions(study).usable
+        for session in sessions.usable
         for difference in disagreements(session.annotations, assignments, ids)
-    ]
+    )
+    return StudyDisagreements(tuple(differences), sessions.left_out)
 
 
 def settle(

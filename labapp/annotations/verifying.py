@@ -178,6 +178,7 @@ def _verify_session(
         elif path.parent == PurePosixPath(RATERS) and path.suffix == LINES:
             fold = marks[place] = MarksFold()
             _check(tree, name, place, fold, record, sound, report)
+            report.problems += _changed_when_locked(tree, name, place)
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
         elif name == SETTLEMENTS:
@@ -234,6 +235,29 @@ def _check(
         return
     if fold.opened and (why := difference(fold.opened, record, sound)):
         report.problems.append(f"{place}: {why}")
+
+
+def _changed_when_locked(tree: Tree, name: str, place: str) -> Iterator[str]:
+    """Rounds of which something was changed after they were locked."""
+    fold, changed = MarksFold(), dict[str, set[str]]()
+    for line in parse(tree.read(name, LARGEST)).lines:
+        mark_id = str(line.body.get("id", ""))
+        before = fold.marks.get(mark_id)
+        locked = {round_ for round_, status in fold.statuses.items() if status == "locked"}
+        try:
+            fold.apply(line)
+        except ValueError:
+            return  # it is told as what cannot be read
+        now = fold.marks.get(mark_id)
+        for mark in (before, now):
+            if mark is not None and mark.round in locked and before != now:
+                changed.setdefault(mark.round, set()).add(mark.id)
+        if any(fold.statuses[round_] != "locked" for round_ in locked):
+            yield f"{place}, line {line.seq}: what was locked was unlocked"
+    for round_, marks in sorted(changed.items()):
+        yield (
+            f"{place}: {len(marks)} marks of the round {round_} were changed after it was locked"
+        )
 
 
 def _loose_marks(place: str, fold: MarksFold, versions: Mapping[str, Codebook]) -> Iterator[str]:

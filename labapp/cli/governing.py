@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from labapp.cli.options import Data, Json, session_path, study_folder
 from labapp.console import say, say_json, say_line
 from labapp.errors import UsageError
+
+if TYPE_CHECKING:
+    from labapp.annotations.settlements import Disagreement
 
 Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
 
@@ -66,11 +69,12 @@ def code_lock(
 
     from labapp.annotations.rounds import lock
 
-    locked = lock(study_folder(study, data), rater or ())
+    report = lock(study_folder(study, data), rater or ())
+    _say_left_out(report.left_out)
     if json_:
-        say_json([asdict(entry) for entry in locked])
+        say_json([asdict(entry) for entry in report.locked])
         return
-    for entry in locked:
+    for entry in report.locked:
         units = "unit" if entry.uncoded == 1 else "units"
         left = f"; {entry.uncoded} {units} without a code" if entry.uncoded else ""
         say_line(f"{entry.session}: {entry.marks} marks of {entry.rater} are locked{left}")
@@ -100,7 +104,9 @@ def code_adjudicate(
     from labapp.annotations.rounds import study_disagreements
 
     folder = study_folder(study, data)
-    differences = study_disagreements(folder)
+    report = study_disagreements(folder)
+    differences = report.differences
+    _say_left_out(report.left_out)
     if settle is not None:
         _settle(folder, differences, settle, by, take, code or [], nothing, reason)
         say(f"{settle} is settled.")
@@ -142,9 +148,15 @@ def code_adjudicate(
         say("Raters differ nowhere, or nothing was coded twice.")
 
 
+def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:
+    """Beside what is printed, so that JSON stays what it is."""
+    for name, why in left_out:
+        say_line(f"Left out: {name}: {why}", err=True)
+
+
 def _settle(
     folder: Path,
-    differences: list,  # type: ignore[type-arg]
+    differences: Sequence[Disagreement],
     number: int,
     by: str | None,
     take: str | None,

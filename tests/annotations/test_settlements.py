@@ -45,7 +45,7 @@ def session(tmp_path: Path, book: Codebook) -> Path:
 
 def test_what_was_settled_meanwhile_is_replaced_and_not_added_to(session: Path) -> None:
     study = session.parent
-    first, _ = study_disagreements(study)
+    first, _ = study_disagreements(study).differences
     settle(study, first, "cleo", first.marks["anna"], "as anna says")
     settle(study, first, "dora", first.marks["ben"], "no: as ben says")
     (settlement,) = annotations_of(open_record(session)).settlements
@@ -56,7 +56,7 @@ def test_what_was_settled_meanwhile_is_replaced_and_not_added_to(session: Path) 
 
 
 def test_what_holds_is_what_the_codebook_allows(session: Path, book: Codebook) -> None:
-    first, _ = study_disagreements(session.parent)
+    first, _ = study_disagreements(session.parent).differences
     versions = {book.sha256: book}
     with pytest.raises(AnnotationError, match="one code"):
         adjudicated(first, ["explore", "goal"], versions)

@@ -13,7 +13,6 @@ from labapp.annotations import codebook as codebooks
 from labapp.annotations.assignments import assignments_of
 from labapp.annotations.final import final_marks
 from labapp.annotations.model import Unit
-from labapp.annotations.rounds import reportable
 from labapp.annotations.store import annotations_of, open_marks, open_units
 from labapp.cli.main import app
 from labapp.clock import NS
@@ -85,8 +84,6 @@ def test_from_a_draw_to_the_final_coding(session: Path) -> None:
         ("u1", "explore"),
         ("u2", "explore"),
     ]
-    assert len(reportable(annotations.raters[first])) == 4
-    assert not reportable(annotations.raters["moderator"])
 
 
 def test_a_study_without_units_says_what_to_do(tmp_path: Path) -> None:
