@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.cli.options import Data, Json, SessionName, progress_bar, session_or_study, session_path
-from labapp.console import say_json, say_line
-from labapp.errors import UsageError
+from labapp.console import say, say_json, say_line
+from labapp.errors import LabappError, UsageError
 from labapp.parallel.long_work import stoppable
 
 if TYPE_CHECKING:
@@ -112,11 +112,19 @@ def videos_list(
     from labapp.annotations.video_files import video_tree, videos_of
     from labapp.journal.opening import open_record, places
 
-    rows = []
-    for path in (path for name in sessions for path in places(session_or_study(name, data))):
-        record = open_record(path)
-        tree = video_tree(record)
-        for placed in videos_of(record):
+    rows, failed = [], 0
+    paths = [path for name in sessions for path in places(session_or_study(name, data))]
+    for path in paths:
+        try:
+            record = open_record(path)
+            tree, videos = video_tree(record), videos_of(record)
+        except LabappError as error:
+            if len(paths) == 1:
+                raise
+            say(f"{path.name} is left out: {error.what}", err=True)
+            failed += 1
+            continue
+        for placed in videos:
             there = tree.has(placed.video.file)
             rows.append({"session": path.name, **placed.to_json(), "there": there})
             if not json_:
@@ -125,6 +133,7 @@ def videos_list(
         say_json(rows)
     elif not rows:
         say_line("No videos.")
+    raise typer.Exit(1 if failed else 0)
 
 
 @videos_app.command("remove")

@@ -35,6 +35,10 @@ ON_LINE_S = 0.04
 LEAST_DRIFT_S = 120.0
 """Over less time a drift cannot be told from the noise of the places."""
 LEAST_STRETCHES = 3
+LEAST_CONFIDENCE = 0.6
+_LEAST_VOICE = 0.3
+_HEARD = 0.75
+"""Of a short stretch must have sound to be compared."""
 _APART_S = 1.0
 _CLEARER = 1.25
 _LEAST_R, _LEAST_COARSE_R = 0.15, 0.06
@@ -58,7 +62,7 @@ class SoundMatch:
     confidence : float
         Share of the stretches that lie on the line.
     stretches : int
-        How many were heard in both.
+        How many were compared: those in which somebody speaks in both.
     """
 
     offset_s: float
@@ -145,7 +149,10 @@ def align(video: Features, session: Features) -> SoundMatch | None:
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
         return None
     coarse = _coarse(video.coarser(COARSE), session.coarser(COARSE))
-    return None if coarse is None else _fine(video, session, *coarse)
+    if coarse is None:
+        return None
+    # Beginnings of sounds are exact in an echoing room; in much noise they are not to be told.
+    return _fine(video, session, *coarse, rises=True) or _fine(video, session, *coarse, rises=False)
 
 
 def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
@@ -177,23 +184,30 @@ def _coarse(video: Features, session: Features) -> tuple[float, float] | None:
     return level, slope
 
 
-def _fine(video: Features, session: Features, level: float, slope: float) -> SoundMatch | None:
+def _fine(
+    video: Features, session: Features, level: float, slope: float, *, rises: bool
+) -> SoundMatch | None:
+    """By short stretches near where the long ones lie. rises: compare how sounds begin, and not
+    all of their loudness."""
     total_s = video.size * HOP_S
     length_s = min(max(total_s / 4, SHORTEST_S), SHORT_S)
     step_s = max(length_s / 2, total_s / MOST_SHORT)
     length, search = round(length_s / HOP_S), round(SEARCH_S / HOP_S)
+    heard, recorded = (video.rises(), session.rises()) if rises else (video, session)
     times, offsets = [], []
+    compared = 0
     for begin_s in np.arange(0.0, max(total_s - length_s, 0.0) + HOP_S, step_s):
         first = round(float(begin_s) / HOP_S)
-        values, present = video.values[:, first : first + length], video.present[first:][:length]
         expected = first + round((level + slope * (begin_s + length_s / 2)) / HOP_S)
-        low, high = expected - search, expected + search + length
-        if high <= 0 or low >= session.size or present.mean() < _SHARE:
+        if min(_voice(video, first, length), _voice(session, expected, length)) < _LEAST_VOICE:
             continue
-        start = max(0, low)
-        near = Features(session.values[:, start:high], session.present[start:high])
-        places = _Correlation(near, length).with_stretch(values, present)
-        place, r, second = places.within(low - start, low - start + 2 * search + 1).best(
+        compared += 1
+        start, end = max(0, expected - search), expected + search + length
+        near = Features(recorded.values[:, start:end], recorded.present[start:end])
+        part = slice(first, first + length)
+        places = _Correlation(near, length).with_stretch(heard.values[:, part], heard.present[part])
+        low = expected - search - start
+        place, r, second = places.within(low, low + 2 * search + 1).best(
             round(2 * ON_LINE_S / HOP_S)
         )
         if r >= _LEAST_R and r >= _CLEARER * max(second, 0.0):
@@ -201,10 +215,19 @@ def _fine(video: Features, session: Features, level: float, slope: float) -> Sou
             offsets.append((start + place - first) * HOP_S)
     if len(times) < LEAST_STRETCHES:
         return None
-    return _line(np.array(times), np.array(offsets))
+    return _line(np.array(times), np.array(offsets), compared)
 
 
-def _line(t: NDArray[np.float64], o: NDArray[np.float64]) -> SoundMatch | None:
+def _voice(sound: Features, first: int, length: int) -> float:
+    """How much the loudness of a stretch changes, in units of what is usual in its recording; 0
+    where a good part of it has no sound."""
+    part = slice(max(0, first), max(0, first + length))
+    if sound.present[part].sum() < _HEARD * length:
+        return 0.0
+    return float((sound.values[:, part] ** 2).mean())
+
+
+def _line(t: NDArray[np.float64], o: NDArray[np.float64], compared: int) -> SoundMatch | None:
     level, slope = _steady_line(t, o)
     near = np.abs(level + slope * t - o) <= OUTLIER_S
     if near.sum() < LEAST_STRETCHES:
@@ -215,8 +238,8 @@ def _line(t: NDArray[np.float64], o: NDArray[np.float64]) -> SoundMatch | None:
     else:
         level, slope = float(np.median(o[near])), 0.0
     distance = np.abs(level + slope * (t - centre) - o)
-    confidence = float((distance <= ON_LINE_S).mean())
-    if confidence < _SHARE or abs(slope) > MOST_PPM * 1e-6:
+    confidence = float((distance <= ON_LINE_S).sum()) / compared
+    if confidence < LEAST_CONFIDENCE or abs(slope) > MOST_PPM * 1e-6:
         return None
     return SoundMatch(
         offset_s=level - slope * centre,
@@ -224,7 +247,7 @@ def _line(t: NDArray[np.float64], o: NDArray[np.float64]) -> SoundMatch | None:
         residual_ms=float(np.median(distance)) * 1e3,
         residual_max_ms=float(distance.max()) * 1e3,
         confidence=confidence,
-        stretches=int(t.size),
+        stretches=compared,
     )
 
 

@@ -31,6 +31,10 @@ AROUND_S = 1.0
 """Loudness is compared with the mean of so much time around it."""
 FLOOR = 20.0
 """Per cent of the time that are softer than what is listened to."""
+RISE = 2
+"""A rise is over so many values on either side."""
+PAUSE_S = 4.0
+"""Zeros for longer are no pause of somebody who speaks."""
 _BLOCK = 8192
 _QUIETEST = 1e-3
 _READ_S = 20
@@ -46,7 +50,7 @@ class Features:
     values : (BANDS, n) float32
         0 where there is no sound.
     present : (n,) bool
-        Where there is sound: neither lost nor exact zeros.
+        Where there is sound: neither lost, nor exact zeros for long.
     """
 
     values: NDArray[np.float32]
@@ -63,6 +67,18 @@ class Features:
         values = self.values[:, :size].reshape(BANDS, -1, by).mean(axis=2)
         present = self.present[:size].reshape(-1, by)
         return Features(values, np.asarray(np.all(present, axis=1), np.bool_))
+
+    def rises(self) -> Features:
+        """How much louder it becomes: the echoes of a room move the beginning of a sound less than
+        all of it."""
+        values = np.zeros_like(self.values)
+        step = RISE
+        if self.size > 2 * step:
+            rise = self.values[:, 2 * step :] - self.values[:, : -2 * step]
+            values[:, step:-step] = np.maximum(rise, 0.0)
+        values -= values[:, self.present].mean(axis=1, keepdims=True) if self.present.any() else 0.0
+        values *= self.present
+        return Features(values, self.present)
 
 
 class FeatureBuilder:
@@ -113,18 +129,32 @@ class FeatureBuilder:
         if not self._levels:
             return Features(np.zeros((BANDS, 0), np.float32), np.zeros(0, np.bool_))
         levels = np.concatenate(self._levels, axis=1)
-        present = np.concatenate(self._present)
+        sounding = np.concatenate(self._present)
+        present = _with_pauses(sounding)
         self._levels.clear()
         for band in levels:
-            band[:] = _contrast(band, present)
+            band[:] = _contrast(band, sounding, present)
         return Features(levels, present)
 
 
-def _contrast(levels: NDArray[np.float32], present: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _with_pauses(sounding: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where there is sound, short silences within it too: some microphones give zeros where nobody
+    speaks."""
+    present = sounding.copy()
+    places = np.flatnonzero(sounding)
+    apart = np.diff(places)
+    for at in np.flatnonzero((apart > 1) & (apart <= round(PAUSE_S / HOP_S))):
+        present[places[at] : places[at + 1]] = True
+    return present
+
+
+def _contrast(
+    levels: NDArray[np.float32], sounding: NDArray[np.bool_], present: NDArray[np.bool_]
+) -> NDArray[np.float32]:
     """How much louder than around it a band is, in units of its usual change."""
-    if not present.any():
+    if not sounding.any():
         return np.zeros_like(levels)
-    floor = float(np.percentile(levels[present], FLOOR))
+    floor = float(np.percentile(levels[sounding], FLOOR))
     above = np.where(present, np.maximum(levels - floor, 0.0), 0.0)
     half = round(AROUND_S / HOP_S / 2)
     mean = _sums(above, half) / np.maximum(_sums(present.astype(np.float64), half), 1.0)

@@ -69,6 +69,17 @@ def test_a_video_is_added_listed_aligned_and_removed(
     assert videos("list", session.name, "--data", "data", "--json")[1] == "[]\n"
 
 
+def test_a_damaged_session_does_not_hide_the_videos_of_others(
+    videos: Run, session: Path, film: Path
+) -> None:
+    videos("add", session.name, str(film), "--data", "data")
+    broken = session.parent / "sub-P02_ses-1_20260102T030405Z"
+    broken.mkdir()
+    status, out, err = videos("list", str(session.parent))
+    assert (status, "video-1" in out) == (1, True)
+    assert f"{broken.name} is left out" in err
+
+
 def test_what_cannot_be_is_refused(videos: Run, session: Path, film: Path) -> None:
     status, _, err = videos("add", session.name, "nothing.mp4", "--data", "data")
     assert (status, "nothing.mp4 cannot be read" in err) == (1, True)

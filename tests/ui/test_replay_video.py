@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.annotations.redacting import redact
 from labapp.annotations.video_files import list_file, videos_folder
+from labapp.bids.export import export
 from labapp.clock import NS
 from labapp.ui.replay import remembered
 from labapp.ui.replay.session import open_session
@@ -220,6 +221,23 @@ def test_a_damaged_list_is_told_and_the_session_is_shown(session: Path, opened: 
     window = opened(10.0)
     assert window.video is None
     assert "damaged" in window.notices.text.text() or "changed" in window.notices.text.text()
+
+
+def test_a_bundle_shows_its_video_and_an_archive_says_why_not(
+    session: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    before = threading.active_count()
+    window = ReplayWindow(open_session(export([session], tmp_path / "bundle")))
+    window.resize(1366, 768)
+    window.open(10 * NS)
+    qtbot.waitUntil(lambda: is_together(window), timeout=3000)
+    window.close()
+    window.deleteLater()
+    archived = open_session(export([session], tmp_path / "bundle.zip", zip=True))
+    assert archived.videos == ()
+    assert any("unpack the bundle" in notice for notice in archived.notices)
+    archived.close()
+    qtbot.waitUntil(lambda: threading.active_count() <= before, timeout=10_000)
 
 
 def test_two_videos_are_turned_to(

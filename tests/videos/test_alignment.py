@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import fftconvolve
 
 from labapp.videos.alignment import align
 from labapp.videos.sound_features import FeatureBuilder, Features
@@ -53,6 +54,22 @@ def test_offset_and_drift_are_found(
         assert place == pytest.approx(true, abs=0.02)
     assert match.residual_ms < 10
     assert match.confidence > 0.8
+
+
+@pytest.mark.parametrize(("tail", "noise"), [(0.045, 0.003), (0.09, 0.003), (0.045, 0.1)])
+def test_an_echoing_room_does_not_move_it(tail: float, noise: float) -> None:
+    random = np.random.default_rng(5)
+    times = np.arange(4000) / SPOKEN_RATE
+    response = tail * random.standard_normal(4000) * np.exp(-times / 0.12)
+    response[0] += 1.0
+    heard = fftconvolve(heard_by(WORLD, 30.0, 200.0, 40.0) / 32768.0, response)[: 200 * SPOKEN_RATE]
+    heard = 0.5 * heard / np.abs(heard).max() + random.standard_normal(heard.size) * noise
+    match = align(features((np.clip(heard, -1, 1) * 32767).astype(np.int16)), SESSION)
+    assert match is not None
+    for video_s in (0.0, 200.0):
+        true = 30.0 + video_s * (1 + 40e-6)
+        place = match.offset_s + video_s * (1 + match.drift_ppm * 1e-6)
+        assert place == pytest.approx(true, abs=0.02)
 
 
 def test_lost_sound_and_pauses_do_no_harm() -> None:

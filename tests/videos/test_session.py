@@ -198,6 +198,10 @@ def test_a_bundle_has_the_video_where_that_was_agreed(
     assert verify_annotations(session).problems == []
     again = export([bundle], tmp_path / "again")
     assert len(list(again.rglob("video-1.mp4"))) == 1
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    hidden = export([bundle], tmp_path / "hidden", deidentify=True, private=private)
+    assert not list(hidden.rglob("video*"))
 
 
 def test_no_video_leaves_with_a_face_that_is_to_be_hidden(

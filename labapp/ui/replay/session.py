@@ -160,16 +160,16 @@ def _opened(record: Record) -> OpenedSession:
     return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices, videos)
 
 
-def _videos(record: Record) -> tuple[list[tuple[PlacedVideo, OpenVideo]], str]:
+def _videos(record: Record) -> tuple[Sequence[tuple[PlacedVideo, OpenVideo]], str]:
     """The videos of a session with what opens them, and what is wrong with them, in words."""
     from labapp.annotations.video_files import video_tree, videos_of
 
     try:
         videos, tree = videos_of(record), video_tree(record)
     except LabappError as error:
-        return [], f"{error.what} {error.todo}"
+        return (), f"{error.what} {error.todo}"
     if videos and isinstance(tree, ZipTree):
-        return [], tr("The video is in an archive: unpack the bundle to see it.")
+        return (), tr("The video is in an archive: unpack the bundle to see it.")
     return [(placed, partial(tree.open, placed.video.file)) for placed in videos], ""
 
 
