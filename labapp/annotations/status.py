@@ -54,7 +54,7 @@ class SessionProgress:
     raters : tuple of RaterProgress
         People who coded it, by their names.
     second : bool
-        Whether more than one of them is done.
+        Whether more than one of them is done with coding that counts, training left out.
     adjudicated : int
         How many disagreements were settled.
     problem : str
@@ -82,6 +82,7 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
     units = annotations.segmentation.units
     ids = {unit.id for unit in units}
     texts = [text for text in annotations.texts.values() if text.unit in ids and text.text]
+    people = {name: rater for name, rater in annotations.raters.items() if not rater.machine}
     raters = tuple(
         RaterProgress(
             name,
@@ -89,8 +90,7 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
             len({mark.unit for mark in rater.marks} & ids),
             rater.status,
         )
-        for name, rater in sorted(annotations.raters.items())
-        if not rater.machine
+        for name, rater in sorted(people.items())
     )
     return SessionProgress(
         annotations.session,
@@ -100,7 +100,7 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
         len(texts),
         sum(text.reviewed for text in texts),
         raters,
-        sum(rater.status != "draft" for rater in raters) > 1,
+        sum(rater.status_of("independent") != "draft" for rater in people.values()) > 1,
         len(annotations.settlements),
     )
 

@@ -134,14 +134,15 @@ def _trials(record: Record) -> list[LaneItem]:
 
 
 def _text(annotations: SessionAnnotations, mark: Mark) -> str:
-    """The words of a unit, or of all units that a span touches."""
+    """The words of a unit, or of all units that a span or a moment has time of."""
     if mark.unit is not None:
         text = annotations.texts.get(mark.unit)
         return "" if text is None else text.text
+    end_ns = max(mark.t1_ns, mark.t0_ns + 1)
     touched = (
         unit
         for unit in annotations.segmentation.units
-        if unit.t0_ns <= mark.t1_ns and mark.t0_ns < unit.t1_ns
+        if unit.t0_ns < end_ns and mark.t0_ns < unit.t1_ns
     )
     texts = (annotations.texts.get(unit.id) for unit in touched)
     return " ".join(text.text for text in texts if text is not None)

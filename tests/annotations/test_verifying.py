@@ -190,3 +190,11 @@ def test_a_damaged_session_of_a_study_is_a_line_of_its_own(session: Path) -> Non
     (row,) = study_progress(session.parent)
     assert "was changed" in row.problem
     assert "was changed" in list(table([row]))[-1]
+
+
+def test_two_raters_in_training_are_no_second_coding(session: Path) -> None:
+    with store.open_marks(session, "ben", codebooks.read(BOOK), round="training") as marks:
+        marks.give("explore", unit="a")
+        marks.set_status("done")
+    (row,) = study_progress(session.parent)
+    assert not row.second
