@@ -18,6 +18,7 @@ from labapp.exchange.files import MS, ms, write_new
 from labapp.exchange.model import Annotation, Sheet
 from labapp.exchange.refi import line
 from labapp.exchange.tiers import lanes_of
+from labapp.messages import Message
 
 FORMAT = "7.0"
 """Of projects, as BORIS 8 and 9 write it."""
@@ -66,9 +67,9 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     write_new(path, json.dumps(project, indent=1, ensure_ascii=True).encode())
     lost = []
     if units := sum(len(sheet.utterances) for sheet in sheets):
-        lost.append(f"{units} units and their words")
+        lost.append(Message("lost_all_units", n=units))
     if cut:
-        lost.append(f"the ends of {cut} stretches whose codes are of moments")
+        lost.append(Message("lost_moment_ends", n=cut))
     return tuple(lost)
 
 

@@ -12,6 +12,7 @@ from labapp.exchange import files
 from labapp.exchange.files import MS, ms, unreadable
 from labapp.exchange.model import Arrival, Sheet, Stamp, Utterance
 from labapp.exchange.xml import plain
+from labapp.messages import Message
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
@@ -39,11 +40,11 @@ def _write(sheets: Sequence[Sheet], path: Path, text: Callable[[Sheet], str]) ->
     files.write_new(path, text(sheet).encode())
     lost = []
     if sheet.annotations:
-        lost.append(f"{len(sheet.annotations)} codes")
+        lost.append(Message("lost_marks", n=len(sheet.annotations)))
     if empty := len(sheet.utterances) - len(list(_spoken(sheet))):
-        lost.append(f"{empty} units without words")
+        lost.append(Message("lost_wordless", n=empty))
     if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(f"the times of single words ({words} units have them)")
+        lost.append(Message("lost_word_times", n=words))
     return tuple(lost)
 
 

@@ -20,6 +20,7 @@ from labapp.exchange import files, tiers
 from labapp.exchange.files import MS, ms
 from labapp.exchange.model import Annotation, Arrival, Sheet, Stamp, Utterance
 from labapp.exchange.xml import parsed, plain
+from labapp.messages import Message
 
 STAMP = "labapp"
 """The property that says what went out."""
@@ -43,7 +44,7 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     files.write_new(path, content_of(sheet, path.parent))
     lost = []
     if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(f"the times of single words ({words} units have them)")
+        lost.append(Message("lost_word_times", n=words))
     return tuple(lost)
 
 

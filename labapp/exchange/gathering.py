@@ -18,6 +18,7 @@ from labapp.errors import ExchangeError
 from labapp.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
 from labapp.journal.record import Record
 from labapp.journal.tree import FolderTree
+from labapp.messages import Message
 from labapp.replay.sound import SessionSound
 
 FINAL = "final"
@@ -111,7 +112,7 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
         round_, every = given_by.round, given_by.marks
         marks = tuple(mark for mark in every if given_by.machine or mark.round == round_)
         if others := len(every) - len(marks):
-            lost.append(f"{others} marks of other rounds than {round_}")
+            lost.append(Message("lost_rounds", n=others, round=round_))
     else:
         known = ", ".join([*sorted(annotations.raters), FINAL])
         raise ExchangeError(
@@ -125,7 +126,7 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
         wanted = _wanted(used, codebook, rater, record)
         chosen = [m for m in marks if m.codebook in versions and versions[m.codebook].id == wanted]
         if others := len(marks) - len(chosen):
-            lost.append(f"{others} marks by another codebook than {wanted}")
+            lost.append(Message("lost_codebooks", n=others, codebook=wanted))
         given = [versions[m.codebook] for m in chosen]
         book = max(given, key=lambda book: book.version)
         return Coding(annotations, tuple(chosen), book, tuple(lost))
@@ -227,7 +228,7 @@ def sheets_of(
     ):
         outside = sum(not any(c.t0_ns <= m.t0_ns < c.t1_ns for c in clocks) for m in placed)
         if outside:
-            lost.append(f"{outside} {what} where there is no sound (--no-sound takes them along)")
+            lost.append(Message(f"lost_{what}_outside", n=outside))
     return [replace(sheets[0], lost=(*lost, *sheets[0].lost)), *sheets[1:]]
 
 
@@ -267,7 +268,7 @@ def sheet_of(
     ends = [*(unit.t1_ns for unit in units), *(mark.t1_ns for mark in marks)]
     cut = sum(end > clock.t1_ns for end in ends) if clock.fit else 0
     if cut:
-        lost.append(f"the ends of {cut} marks and units behind the end of {clock.name}")
+        lost.append(Message("lost_ends", n=cut, file=clock.name))
     utterances = []
     for unit in units:
         text = texts.get(unit.id)

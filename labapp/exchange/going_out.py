@@ -25,6 +25,7 @@ from labapp.exchange.gathering import (
 )
 from labapp.exchange.model import Format
 from labapp.journal.record import Record
+from labapp.messages import Message
 from labapp.replay.clips import write_sound
 from labapp.replay.sound import SessionSound
 
@@ -110,11 +111,11 @@ def export_coding(
         if with_sound or base == "joined":
             _refuse_unshared(record)
         if record.audio and base != "session":
-            lost["the sound, which the participant did not agree to pass on"] = None
+            lost[Message("lost_sound")] = None
         base = "session"
     annotations = annotations_of(record)
     if annotations.segmentation.units and not record.may("transcript"):
-        lost["what was said, which the participant did not agree to have written down"] = None
+        lost[Message("lost_words")] = None
     sound = SessionSound(record, silences(annotations))
     stack = ExitStack()
     try:
@@ -150,7 +151,7 @@ def export_coding(
         _make_sound(record, sound, clocks[0], made)
         for group, path in zip(groups, places, strict=True):
             for why in form.write(group, path):
-                lost[f"{path.name}: {why}" if several else why] = None
+                lost[Message("lost_of", file=path.name, why=why) if several else why] = None
         units = sum(len(sheet.utterances) for sheet in sheets)
         marks = sum(len(sheet.annotations) for sheet in sheets)
         beside_it = [] if form.holds_sound else [*made.values()]

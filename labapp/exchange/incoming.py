@@ -16,6 +16,7 @@ from labapp.exchange.formats import format_of
 from labapp.exchange.gathering import FileClock
 from labapp.exchange.model import Annotation, Arrival, Format, Utterance
 from labapp.exchange.naming import id_of
+from labapp.messages import Message
 from labapp.reading import files
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
@@ -183,44 +184,41 @@ def clock_of(
     known = f"{SESSION_TIME}, {', '.join(by_name)}" if by_name else SESSION_TIME
     if time:
         if time == SESSION_TIME:
-            return session, "Times are session times."
+            return session, Message("times_session")
         if (clock := by_name.get(PurePosixPath(time).name)) is not None:
-            return clock, f"Times are those of {clock.name}."
+            return clock, Message("times_file", file=clock.name)
         raise UsageError(f"There is no sound file {time!r}.", todo=f"Say --time with: {known}.")
     if arrival.stamp is not None:
         if not arrival.stamp.sound:
-            return session, "Times are session times, as the file says."
+            return session, Message("times_session_said")
         clock = by_name.get(PurePosixPath(arrival.stamp.sound).name)
         if clock is not None:
-            return clock, f"Times are those of {clock.name}, as the file says."
+            return clock, Message("times_file_said", file=clock.name)
     if form.name == "csv":
-        return session, "Times are session times, as in every CSV."
+        return session, Message("times_session_csv")
     stem = PurePosixPath(name).stem
     for media in (arrival.media, f"{stem}.wav"):
         for own, clock in by_name.items():
             if media and (media == own or media.endswith(f"_{own}")):
-                return clock, f"Times are those of {clock.name}, by the name of {media}."
+                return clock, Message("times_file_named", file=clock.name, media=media)
     if arrival.media and sounds:
         raise UsageError(
-            f"{name} is on {arrival.media}, which is no sound file of this session.",
+            Message("time_of_other", name=name, media=arrival.media),
             safe="Nothing was changed.",
-            todo=f"Say whose time it has, --time with: {known}.",
+            todo=Message("time_say", known=known),
         )
     if arrival.length_ns is not None and abs(arrival.length_ns - session.t1_ns) < _SAME_NS:
-        return session, "Times are session times, for the file is as long as the session."
+        return session, Message("times_session_long")
     if not sounds:
-        return session, "Times are session times, for there is no sound."
+        return session, Message("times_session_silent")
     if len(sounds) > 1:
         raise UsageError(
-            f"Nothing in {name} says which of the session's {len(sounds)} sound files it is on.",
+            Message("time_of_none", name=name, n=len(sounds)),
             safe="Nothing was changed.",
-            todo=f"Say whose time it has, --time with: {known}.",
+            todo=Message("time_say", known=known),
         )
     only = sounds[0]
-    return only, (
-        f"Times are taken as those of {only.name}, the only sound. Say --time {SESSION_TIME} if "
-        "the file was made without sound."
-    )
+    return only, Message("times_file_only", file=only.name)
 
 
 # --- a codebook, where there is none --------------------------------------------------------------

@@ -30,6 +30,7 @@ from labapp.exchange.model import Annotation, Media, Sheet
 from labapp.exchange.refi import ORIGIN, CodesOut, guid, line
 from labapp.exchange.tiers import label_of
 from labapp.exchange.xml import plain
+from labapp.messages import Message
 from labapp.reading import files
 
 SPACE = "urn:QDA-XML:project:1.0"
@@ -203,7 +204,7 @@ class _Writer:
         self._case(cases, variables)
         self._note(ET.SubElement(root, "Notes"))
         if words := sum(bool(u.words) for sheet in self._sheets for u in sheet.utterances):
-            self.lost.append(f"the times of single words ({words} units have them)")
+            self.lost.append(Message("lost_word_times", n=words))
         content = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
         return bytes(content)
 

@@ -16,6 +16,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.exchange import files, tiers
 from labapp.exchange.files import unreadable
 from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+from labapp.messages import Message
 
 COLUMNS = ("tier", "code", "onset_s", "offset_s", "text", "memo")
 CODEBOOK_COLUMNS = ("tier", "code", "name", "key", "kind", "colour", "parent", "when", "not")
@@ -39,7 +40,7 @@ def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     rows.sort(key=lambda row: row[:2])
     files.write_new(path, _csv(COLUMNS, [row for _, _, row in rows]))
     if words := sum(bool(u.words) for u in sheet.utterances):
-        return (f"the times of single words ({words} units have them)",)
+        return (Message("lost_word_times", n=words),)
     return ()
 
 
@@ -109,7 +110,7 @@ def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     ]
     files.write_new(path, "".join(lines).encode())
     memos = sum(bool(a.memo) for a in sheet.annotations)
-    return (f"{memos} remarks on codes",) if memos else ()
+    return (Message("lost_memos", n=memos),) if memos else ()
 
 
 def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:

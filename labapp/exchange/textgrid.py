@@ -13,6 +13,7 @@ from pathlib import Path
 from labapp.exchange import files, tiers
 from labapp.exchange.files import unreadable
 from labapp.exchange.model import Annotation, Arrival, Sheet, Utterance
+from labapp.messages import Message
 
 _TOKEN = re.compile(
     r'"(?:[^"]|"")*"|<exists>|<absent>|(?<![^\s=\[])-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?'
@@ -28,11 +29,11 @@ def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     files.write_new(path, content_of(sheet).encode())
     lost = []
     if memos := sum(bool(annotation.memo) for annotation in sheet.annotations):
-        lost.append(f"{memos} remarks on codes")
+        lost.append(Message("lost_memos", n=memos))
     if words := sum(bool(utterance.words) for utterance in sheet.utterances):
-        lost.append(f"the times of single words ({words} units have them)")
+        lost.append(Message("lost_word_times", n=words))
     if empty := sum(not utterance.text for utterance in sheet.utterances):
-        lost.append(f"{empty} units without words: an empty interval is none")
+        lost.append(Message("lost_wordless_empty", n=empty))
     return tuple(lost)
 
 
