@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from labapp.exchange import files, tiers
 from labapp.exchange.files import MS, ms
@@ -97,7 +97,7 @@ class _Writer:
             ET.SubElement(
                 header,
                 "MEDIA_DESCRIPTOR",
-                MEDIA_URL=f"file://{quote(media.path.absolute().as_posix())}",
+                MEDIA_URL=f"file:///{media.path.absolute().as_posix().lstrip('/')}",
                 MIME_TYPE="audio/x-wav",
                 RELATIVE_MEDIA_URL=_relative(media.path, self.folder),
             )
@@ -223,12 +223,13 @@ def _date(utc: str) -> str:
 
 
 def _relative(path: Path, folder: Path) -> str:
-    """Where a sound lies from a folder, as ELAN writes it."""
+    """Where a sound lies from a folder. As ELAN writes it, and reads it: no letter of a path is
+    written otherwise than it is, spaces and umlauts neither."""
     try:
         way = Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
     except ValueError:  # another drive
         way = path.name
-    return quote(way if way.startswith("../") else f"./{way}")
+    return way if way.startswith("../") else f"./{way}"
 
 
 # --- the way back -------------------------------------------------------------------------------
@@ -351,7 +352,7 @@ def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
 
 def _media_name(descriptor: ET.Element) -> str:
     url = descriptor.get("MEDIA_URL") or descriptor.get("RELATIVE_MEDIA_URL") or ""
-    return Path(unquote(urlsplit(url).path)).name
+    return unquote(url.replace("\\", "/").rpartition("/")[2])
 
 
 def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:

@@ -237,3 +237,18 @@ def test_another_media_in_elan_moves_nothing(tmp_path: Path) -> None:
     tree.write(str(changed), encoding="UTF-8")
     with pytest.raises(ExchangeError, match=r"segment-01\.wav in it is 'soon'"):
         read(changed)
+
+
+def test_elan_finds_the_sound_wherever_it_lies(tmp_path: Path) -> None:
+    """ELAN takes what stands behind `file:` for a path as it is."""
+    session = exchanged_session(tmp_path / "Größe & Form #2 50%")
+    record = open_record(session)
+    files = export_coding(record, "anna", FORMATS["eaf"], tmp_path / "mit Ton", with_sound=True)
+    linked = export_coding(record, "anna", FORMATS["eaf"], session.parent / "ohne Ton").files
+    for file in (*files.files[:2], *linked):
+        (media,) = etree.parse(str(file)).iter("MEDIA_DESCRIPTOR")
+        scheme, _, path = media.get("MEDIA_URL").partition("://")
+        assert scheme == "file"
+        assert Path(path).is_file()
+        assert (file.parent / media.get("RELATIVE_MEDIA_URL")).samefile(path)
+        assert not plan_import(record, "anna", read(file)).steps
