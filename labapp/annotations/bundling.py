@@ -189,10 +189,10 @@ class _Bundled:
 
     def _units(self) -> list[Line]:
         left = _latest(self._lines(UNITS), {
-            units_file.OPENED: _single,
-            units_file.FROZEN: _single,
-            units_file.PUT: _id,
-            units_file.PROPOSED: _id,
+            units_file.OPENED: None,
+            units_file.FROZEN: None,
+            units_file.PUT: "id",
+            units_file.PROPOSED: "id",
         })  # fmt: skip
         lines = []
         for line in left:
@@ -222,10 +222,10 @@ class _Bundled:
             allowed=self.record.may("transcript"),
         )
         left = _latest(self._lines(TRANSCRIPT), {
-            texts_file.OPENED: _single,
-            texts_file.PUT: _unit,
-            texts_file.REDACTED: _id,
-            texts_file.RECOGNISED: _id,
+            texts_file.OPENED: None,
+            texts_file.PUT: "unit",
+            texts_file.REDACTED: "id",
+            texts_file.RECOGNISED: "id",
         })  # fmt: skip
         redactions = {redaction.id: redaction for redaction in self.redactions}
         lines = []
@@ -251,10 +251,10 @@ class _Bundled:
         for line in every:
             fold.apply(line)
         left = _latest(every, {
-            marks_file.OPENED: _single,
-            marks_file.STATUS: _round,
-            marks_file.PUT: _id,
-            marks_file.MEMO: _about,
+            marks_file.OPENED: None,
+            marks_file.STATUS: "round",
+            marks_file.PUT: "id",
+            marks_file.MEMO: "about",
         })  # fmt: skip
         lines = []
         for line in left:
@@ -288,7 +288,7 @@ class _Bundled:
         for line in every:
             fold.apply(line)
         lines = []
-        kinds = {settlements_file.OPENED: _single, settlements_file.PUT: _id}
+        kinds: dict[str, str | None] = {settlements_file.OPENED: None, settlements_file.PUT: "id"}
         for line in _latest(every, kinds):
             if line.kind == settlements_file.OPENED:
                 lines.append(line._replace(body=self._opened(line.body)))
@@ -344,31 +344,15 @@ class _Bundled:
         return new
 
 
-def _latest(lines: Iterable[Line], kinds: Mapping[str, Callable[[Line], str]]) -> list[Line]:
-    """Of each kind and key the last line, in the order of the file; other kinds are left out."""
-    last = {(line.kind, kinds[line.kind](line)): line for line in lines if line.kind in kinds}
+def _latest(lines: Iterable[Line], kinds: Mapping[str, str | None]) -> list[Line]:
+    """Of each kind, and of each value of the key named for it, the last line, in the order of the
+    file; other kinds are left out."""
+    last = {
+        (line.kind, None if (key := kinds[line.kind]) is None else str(line.body[key])): line
+        for line in lines
+        if line.kind in kinds
+    }
     return sorted(last.values(), key=lambda line: line.seq)
-
-
-def _single(line: Line) -> str:
-    del line
-    return ""
-
-
-def _id(line: Line) -> str:
-    return str(line.body["id"])
-
-
-def _round(line: Line) -> str:
-    return str(line.body["round"])
-
-
-def _about(line: Line) -> str:
-    return str(line.body["about"])
-
-
-def _unit(line: Line) -> str:
-    return str(line.body["unit"])
 
 
 def _folder(record: Record) -> Path:

@@ -167,16 +167,6 @@ class EditedFile:
         """Why changes do not reach the disk, in words; empty while they do."""
         return self._ledger.problem
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether something was done since the file was opened."""
-        return bool(self._undo)
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether something was taken back, and nothing done since."""
-        return bool(self._redo)
-
     def undo(self) -> bool:
         """Take back what was done last since the file was opened; False where nothing was. Raises
         AnnotationError."""

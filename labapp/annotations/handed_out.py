@@ -20,7 +20,6 @@ HANDED_OUT = "packs.jsonl"
 PACK = "pack"
 QUOTES = "quotes"
 CLIP = "clip"
-STILL = "still"
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,13 +212,13 @@ def without_remarks(
     put = [line for line in lines if line.kind == kind]
     within = {str(line.body["id"]) for line in put if _is_within(line.body, redactions, times)}
     remarked = {str(line.body["id"]) for line in put if line.body.get(key)} & within
-    kept = [
+    left = [
         line._replace(body={**line.body, key: ""})
         if line.kind == kind and str(line.body["id"]) in remarked
         else line
         for line in lines
     ]
-    return kept, len(remarked)
+    return left, len(remarked)
 
 
 def _is_within(body: Mapping[str, Any], redactions: Sequence[Redaction], times: Times) -> bool:

@@ -36,17 +36,17 @@ def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
     pause_s : float
         Speech of a file with a pause shorter than this, in s, is one stretch.
     """
-    found: list[tuple[int, int]] = []
+    heard: list[tuple[int, int]] = []
     for span in sound.spans:
         fit = sound.fit(span.file)
         samples = sound.samples(span.file)
         for begins, ends in joined(stretches(samples, fit.nominal_rate), pause_s):
             t0_ns = max(span.t0_ns, fit.frame_to_ns(begins * fit.nominal_rate))
             t1_ns = min(span.t1_ns, fit.frame_to_ns(ends * fit.nominal_rate))
-            t0_ns = max(t0_ns, found[-1][1] if found else 0)
+            t0_ns = max(t0_ns, heard[-1][1] if heard else 0)
             if t0_ns < t1_ns:
-                found.append((t0_ns, t1_ns))
-    return found
+                heard.append((t0_ns, t1_ns))
+    return heard
 
 
 def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -20,7 +20,6 @@ from labapp.annotations.model import (
     Round,
     Segmentation,
     SessionAnnotations,
-    Text,
 )
 from labapp.annotations.moderator import MODERATOR_KINDS, moderator_marks
 from labapp.annotations.places import (
@@ -241,15 +240,6 @@ def open_marks(
     fold = MarksFold()
     identity = identity_of(record, session)
     path = rater_file(session, rater)
-
-    def ours() -> None:
-        _refuse_foreign(str(path), fold.opened, record, identity.sound)
-        if fold.opened and fold.opened["rater"] != rater:
-            raise AnnotationError(
-                f"{path} says that its marks are those of {fold.opened['rater']}.",
-                todo="Give the file back its name.",
-            )
-
     file = MarksFile(
         path,
         rater,
@@ -259,7 +249,7 @@ def open_marks(
         segmentation=segmentation,
         foreign=(sha for sha, other in versions.items() if other.id != codebook.id),
         fold=fold,
-        checked=ours,
+        checked=_ours(path, fold, record, identity, rater),
     )
     opened = _opened(
         fold,
@@ -298,10 +288,7 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
     record = _finished(session, record)
     identity, fold = identity_of(record, session), UnitsFold()
     path = annotations_folder(session) / UNITS
-
-    def ours() -> None:
-        _refuse_foreign(str(path), fold.opened, record, identity.sound)
-
+    ours = _ours(path, fold, record, identity)
     file = UnitsFile(path, by, fold=fold, checked=ours)
     new = not fold.opened
     file = _noted(file, _opened(fold, identity, by=by))
@@ -318,12 +305,12 @@ def open_texts(
     session = session.absolute()
     check_rater(by, session.parent, nobody=RECOGNISER)
     record = _finished(session, record)
-    identity, fold = identity_of(record, session), TextsFold(_simulated_texts(record))
+    identity, fold = (
+        identity_of(record, session),
+        TextsFold(simulated_speech(told_events(record)).texts),
+    )
     path = annotations_folder(session) / TRANSCRIPT
-
-    def ours() -> None:
-        _refuse_foreign(str(path), fold.opened, record, identity.sound)
-
+    ours = _ours(path, fold, record, identity)
     may = record.may("transcript")
     file = TextsFile(path, by, fold=fold, checked=ours, allowed=may, patience_s=patience_s)
     return _noted(file, _opened(fold, identity, by=by))
@@ -337,12 +324,25 @@ def open_settlements(session: Path, by: str, *, record: Record | None = None) ->
     record = _finished(session, record)
     identity, fold = identity_of(record, session), SettlementsFold()
     path = annotations_folder(session) / SETTLEMENTS
-
-    def ours() -> None:
-        _refuse_foreign(str(path), fold.opened, record, identity.sound)
-
+    ours = _ours(path, fold, record, identity)
     file = SettlementsFile(path, by, fold=fold, checked=ours)
     return _noted(file, _opened(fold, identity, by=by))
+
+
+def _ours(
+    path: Path, fold: Fold, record: Record, identity: SessionIdentity, rater: str = ""
+) -> Callable[[], None]:
+    """What refuses a file, once it is folded, that is of another session or rater."""
+
+    def refuse() -> None:
+        _refuse_foreign(str(path), fold.opened, record, identity.sound)
+        if rater and fold.opened and fold.opened["rater"] != rater:
+            raise AnnotationError(
+                f"{path} says that its marks are those of {fold.opened['rater']}.",
+                todo="Give the file back its name.",
+            )
+
+    return refuse
 
 
 def _opened(fold: Fold, identity: SessionIdentity, **facts: Any) -> dict[str, Any]:
@@ -381,11 +381,6 @@ def _finished(session: Path, record: Record | None) -> Record:
             todo=Message("coding_withdrawn_todo"),
         )
     return record
-
-
-def _simulated_texts(record: Record) -> tuple[Text, ...]:
-    """What a simulated participant said."""
-    return simulated_speech(told_events(record)).texts
 
 
 def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:

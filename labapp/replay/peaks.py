@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labapp.audio.pyramid import BASE, Pyramid, forget, pyramid_of
+from labapp.audio.pyramid import BASE, Pyramid, pyramid_of
 from labapp.clock import NS
 
 if TYPE_CHECKING:
@@ -114,9 +114,3 @@ class Peaks:
         if at < ends:
             left.append((at, ends))
         return left
-
-
-def forget_peaks(sound: RecordedSound) -> None:
-    """Take the waveforms of a session out of the cache, as a withdrawal wants it."""
-    for span in sound.spans:
-        forget(sound.samples(span.file))

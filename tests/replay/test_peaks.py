@@ -17,7 +17,7 @@ from labapp.audio.pyramid import BASE, pyramid_of
 from labapp.audio.wav_samples import WavSamples
 from labapp.clock import NS
 from labapp.journal.opening import open_record
-from labapp.replay.peaks import Peaks, forget_peaks
+from labapp.replay.peaks import Peaks
 from labapp.replay.sound import SessionSound
 from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session
 
@@ -129,14 +129,6 @@ def test_a_cache_that_cannot_be_written(folder: Path, cache: Path) -> None:
     cache.parent.mkdir(parents=True)
     cache.write_text("in its place")
     assert peaks_of(folder)[1].between(0, 1200 * NS, 8)[1].any()
-
-
-def test_what_is_withdrawn_leaves_no_waveform(folder: Path, cache: Path) -> None:
-    sound, _ = peaks_of(folder)
-    assert list(cache.iterdir())
-    forget_peaks(sound)
-    assert not list(cache.iterdir())
-    forget_peaks(sound)
 
 
 @pytest.mark.parametrize("columns", [10, 333, 20_000])

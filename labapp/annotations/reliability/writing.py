@@ -11,8 +11,7 @@ from typing import Any
 from labapp import access
 from labapp.agreement.continuum import ATOM_NS
 from labapp.agreement.kappa import confusion
-from labapp.annotations.reliability.page import page
-from labapp.annotations.reliability.phrases import phase, what
+from labapp.annotations.reliability.page import page, phase, what
 from labapp.annotations.reliability.results import Figure, TierResults, codes_of
 from labapp.annotations.reliability.spans import differences
 from labapp.annotations.reliability.units import NO_CODE
