@@ -114,6 +114,7 @@ class ExchangeWork(QObject):
         if bench is None:
             return
         self._plan = self._wanted = None
+        self.panel.set_busy(self.busy)
         self.panel.set_name(f"{bench.session.name}_{bench.rater}")
         try:
             audio = open_record(bench.session).audio
