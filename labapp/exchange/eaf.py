@@ -13,7 +13,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from labapp.exchange import files, tiers
@@ -352,7 +352,7 @@ def _head(root: ET.Element, name: str) -> tuple[Stamp | None, str, int]:
 
 def _media_name(descriptor: ET.Element) -> str:
     url = descriptor.get("MEDIA_URL") or descriptor.get("RELATIVE_MEDIA_URL") or ""
-    return unquote(url.replace("\\", "/").rpartition("/")[2])
+    return unquote(PurePosixPath(url.replace("\\", "/")).name)
 
 
 def _tiers(root: ET.Element, name: str) -> Iterator[_Tier]:
