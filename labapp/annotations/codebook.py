@@ -8,6 +8,7 @@ marks were given by is kept.
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -240,7 +241,8 @@ def store_version(study: Path, codebook: Codebook) -> Path:
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".draft")
+        # Two windows may keep the same version at once.
+        draft = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}.draft")
         durable.write(draft, codebook.content)
         draft.replace(path)
         durable.sync_folder(path.parent)

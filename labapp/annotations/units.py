@@ -71,6 +71,7 @@ class UnitsFold:
             unit = record_from(Unit, line.body)
             in_order(unit.t0_ns, unit.t1_ns - 1)
             self.units[unit.id] = unit
+            self.gone.discard(unit.id)  # its removal was undone
         elif line.kind == REMOVED:
             name = text_in(line.body, "id")
             self.units.pop(name, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp import resources
+from labapp import durable, resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations.codebook import parse
 from labapp.annotations.codebook_diff import differences, outdated_marks
@@ -185,6 +185,21 @@ def test_every_version_is_kept_and_a_changed_one_is_found(tmp_path: Path) -> Non
     path.write_text(changed("name: Goal", "name: Aim"))
     with pytest.raises(AnnotationError, match="was changed"):
         codebooks.versions_of(tmp_path)
+
+
+def test_two_windows_keep_the_same_version_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book, write = parse(GOOD.encode(), PATH), durable.write
+
+    def meanwhile(path: Path, content: bytes) -> None:
+        write(path, content)
+        monkeypatch.undo()
+        codebooks.store_version(tmp_path, book)
+
+    monkeypatch.setattr(durable, "write", meanwhile)
+    path = codebooks.store_version(tmp_path, book)
+    assert [child.name for child in path.parent.iterdir()] == [f"{book.sha256}.yaml"]
 
 
 def test_a_missing_codebook_is_told(tmp_path: Path) -> None:

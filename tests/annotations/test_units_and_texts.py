@@ -179,6 +179,20 @@ def test_an_id_is_never_used_again(tmp_path: Path) -> None:
             file.put(Unit("a", 20, 30))
 
 
+def test_a_unit_whose_split_was_undone_can_be_changed_on(tmp_path: Path) -> None:
+    path = tmp_path / "units.jsonl"
+    with opened(path) as file:
+        file.put_all([Unit("u", 0, 10), Unit("v", 20, 30)])
+        file.split("u", 5)
+        file.undo()
+        file.move("u", t1_ns=8)
+        file.merge("u", "v")
+        file.undo()
+    with opened(path) as file:
+        file.put(Unit("u", 0, 9))
+        assert [(unit.id, unit.t1_ns) for unit in file.units] == [("u", 9), ("v", 30)]
+
+
 def test_text_is_written_reviewed_and_taken_back(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     with TextsFile(path, "anna", fold=TextsFold()) as file:
