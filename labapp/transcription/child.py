@@ -34,7 +34,13 @@ heard with every stretch. It makes thanks of them, above all where it expects wo
 _MOST_TOKENS, _MOST_TOKENS_S = 16, 12
 """Whisper writes no more than this for a sound, and for each second of it: nobody speaks so fast,
 but what repeats itself does."""
-_FORBIDDEN = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+_FORBIDDEN = {
+    f"socket.{way}"
+    for way in (
+        "bind", "connect", "getaddrinfo", "gethostbyaddr", "gethostbyname", "getnameinfo",
+        "sendmsg", "sendto",
+    )
+}  # fmt: skip
 
 RawWord = tuple[float, float, str, float]
 """Beginning and end in s from the first sample, the word, and how sure the engine is, 0 to 1. A

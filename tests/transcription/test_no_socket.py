@@ -76,6 +76,33 @@ def test_none_is_opened(session: Path, tmp_path: Path) -> None:
     assert {line.split()[1] for line in log} == {"watched"}
 
 
+def test_an_engine_that_would_reach_out_is_refused_every_way(tmp_path: Path) -> None:
+    code = """
+import socket, sys
+from labapp.transcription import child
+sys.addaudithook(child.refuse_connections)
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+here = ("127.0.0.1", 9)
+ways = {
+    "connect": lambda: socket.create_connection(here),
+    "send": lambda: udp.sendto(b"x", here),
+    "message": lambda: udp.sendmsg([b"x"], [], 0, here),
+    "serve": lambda: udp.bind(("127.0.0.1", 0)),
+    "name": lambda: socket.gethostbyname("localhost"),
+    "address": lambda: socket.gethostbyaddr("127.0.0.1"),
+    "info": lambda: socket.getnameinfo(here, 0),
+}
+for name, reach in ways.items():
+    try:
+        reach()
+    except PermissionError as error:
+        print(name, str(error).startswith("labapp fetches nothing"))
+"""
+    told, _ = watched(tmp_path, "-c", code)
+    ways = ("connect", "send", "message", "serve", "name", "address", "info")
+    assert told.splitlines() == [f"{name} True" for name in ways]
+
+
 @pytest.mark.speech
 @pytest.mark.skipif(not MODELS, reason="$LABAPP_TEST_SPEECH names no speech model")
 @pytest.mark.parametrize("path", MODELS or ["none"], ids=lambda path: Path(path).name)
