@@ -173,7 +173,12 @@ def _sort(
         if rater.marks:
             work.left_out[f"{rater.rater}: no person gave these marks"] += 1
         return
-    for sha, round_ in _kinds(rater, codebooks):
+    if (looked := _looked_into(rater, codebooks)) is not None:
+        work.left_out[
+            f"{rater.rater}: opened {looked.id}, version {looked.version}, and gave no code of it, "
+            "having coded by another codebook; not taken as coded by it"
+        ] += 1
+    for sha, round_ in _kinds(rater):
         own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
         if round_ == "reconciled":
             work.left_out[
@@ -221,14 +226,23 @@ def _sort(
             ]
 
 
-def _kinds(rater: RaterMarks, codebooks: Mapping[str, Codebook]) -> list[tuple[str, Round]]:
+def _kinds(rater: RaterMarks) -> list[tuple[str, Round]]:
     """By which versions and in which rounds a rater coded a session; a rater who opened it and gave
-    nothing by any version of a codebook has coded it, too."""
+    nothing at all in that round has coded it, too."""
     kinds = {(mark.codebook, mark.round) for mark in rater.marks}
-    opened = codebooks.get(rater.codebook)
-    if rater.codebook and not (opened and _versions(rater, rater.round, opened, codebooks)):
+    if rater.codebook and not any(round_ == rater.round for _, round_ in kinds):
         kinds.add((rater.codebook, rater.round))
     return sorted(kinds)
+
+
+def _looked_into(rater: RaterMarks, codebooks: Mapping[str, Codebook]) -> Codebook | None:
+    """The codebook that a rater opened last and gave nothing by, having coded by another one: it
+    cannot be told whether there was nothing to code."""
+    opened = codebooks.get(rater.codebook)
+    used = {mark.codebook for mark in rater.marks if mark.round == rater.round}
+    if not used or opened is None or _versions(rater, rater.round, opened, codebooks):
+        return None
+    return opened
 
 
 def _versions(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from labapp.agreement.continuum import Continuum, Span, unit_alpha
+from labapp.annotations.codebook import parse
 from labapp.annotations.model import Assignment
 from labapp.annotations.reliability.gathering import CodedSession, Gathered, gather
 from labapp.annotations.reliability.results import Figure, TierResults, results_of
 from tests.annotations.reliability.coded import (
     BOOK,
+    TEXT,
     Given,
     S,
     codebook,
@@ -422,3 +425,20 @@ def test_an_intraclass_correlation_counts_the_units_of_all_raters_alone() -> Non
     icc = figures["ICC(2,1)"]
     assert (icc.result.n_comparable, icc.n_sessions) == (24, 2)
     assert icc.result.interval.low is None
+
+
+def test_looking_into_another_codebook_is_no_coding_by_it() -> None:
+    """Anna coded by one codebook, and opened the other to look; Ben coded by both."""
+    other = parse(TEXT.replace("codebook: small", "codebook: other").encode(), Path("o.yaml"))
+    moods = ["glad"] * 6 + [""] * 6
+    anna = rater("anna", unit_marks("anna", ANNA), book=other)
+    ben = rater(
+        "ben",
+        [*unit_marks("ben", BEN), *(replace(m, id=f"{m.id}-2") for m in
+                                    unit_marks("ben", moods, other))],
+    )  # fmt: skip
+    both = gather([session([anna, ben])], {book.sha256: book for book in (BOOK, other)})
+    compared = {(t.codebook.id, t.tier.name): t.raters for t in both.tiers}
+    assert compared["small", "strategy"] == ("anna", "ben")
+    assert compared["other", "mood"] == ("ben",)
+    assert any("anna" in text and "opened other" in text for text in both.left_out)
