@@ -31,6 +31,7 @@ from labapp.exchange.model import Arrival, Sheet
 from labapp.exchange.plan import Plan, apply
 from labapp.exchange.units_in import UnitsIn
 from labapp.journal.record import Record
+from labapp.messages import Message
 from labapp.replay.sound import SessionSound
 
 
@@ -197,11 +198,9 @@ def _freeze(
     own = annotations.raters.get(rater)
     if own is not None and own.status_of(round_) == "locked":
         raise ExchangeError(
-            f"The marks of {rater} in the round {round_} are locked: agreement was computed from "
-            "them.",
+            Message("marks_locked", rater=rater, round=round_),
             safe="Nothing was changed.",
-            todo="Bring the file in as another rater, or settle what differs (labapp code "
-            "adjudicate).",
+            todo=Message("bring_in_as_other"),
         )
     if not book.needs_units or annotations.segmentation.frozen:
         return False
@@ -209,10 +208,11 @@ def _freeze(
         return True
     units = annotations.segmentation.units
     raise ExchangeError(
-        f"{record.name} has {'units that are not frozen' if units else 'no units yet'}, and codes "
-        f"of {book.id} are given to units.",
+        Message(
+            "units_open" if units else "units_none", session=str(record.name), codebook=book.id
+        ),
         safe="Nothing was changed.",
-        todo=f"Make and freeze them first: labapp code segment {record.name} --freeze",
+        todo=Message("freeze_first", session=str(record.name)),
     )
 
 

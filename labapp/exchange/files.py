@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from labapp.errors import ExchangeError
+from labapp.messages import Message
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is brought in; of one with sound in it, what is not sound."""
@@ -47,25 +48,27 @@ def refuse_existing(path: Path) -> None:
     """Raises ExchangeError where a file is there already."""
     if path.exists() or path.is_symlink():
         raise ExchangeError(
-            f"{path} exists already.", safe="It was not changed.", todo="Name another."
+            Message("file_there", path=str(path)),
+            safe=Message("not_changed"),
+            todo=Message("name_other"),
         )
 
 
 def unwritable(path: Path, error: OSError) -> ExchangeError:
     """What is told where a file cannot be written."""
     return ExchangeError(
-        f"{path} cannot be written ({error.strerror or error}).",
+        Message("file_unwritable", path=str(path), why=str(error.strerror or error)),
         safe="Nothing was changed.",
-        todo="Make room, or name another place.",
+        todo=Message("make_room_or_other"),
     )
 
 
 def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
     """What is told where a file is not what its name says."""
     return ExchangeError(
-        f"{name} cannot be read: {why}.",
-        safe="Nothing was brought in.",
-        todo=todo or "Save it anew in the other tool, and try again.",
+        Message("file_unreadable", name=name, why=why),
+        safe=Message("nothing_brought_in"),
+        todo=todo or Message("save_anew"),
     )
 
 

@@ -10,6 +10,7 @@ from labapp.annotations.codebook import Codebook
 from labapp.errors import UsageError
 from labapp.exchange import boris, captions, eaf, qdc, qdpx, qdpx_in, tables, textgrid
 from labapp.exchange.model import Format
+from labapp.messages import Message
 
 MS, US = 1_000_000, 1_000
 _EVERY = (
@@ -61,7 +62,7 @@ def format_of(path: Path) -> Format:
     form = ends.get(path.suffix.casefold())
     if form is None:
         raise UsageError(
-            f"{path} is of no kind that can be brought in.",
-            todo=f"Give a file whose name ends with {', '.join(ends)}.",
+            Message("file_of_no_kind", path=str(path)),
+            todo=Message("give_ending", ends=", ".join(ends)),
         )
     return form

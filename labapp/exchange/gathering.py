@@ -116,9 +116,9 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
     else:
         known = ", ".join([*sorted(annotations.raters), FINAL])
         raise ExchangeError(
-            f"{rater} gave no marks in {record.name}.",
-            safe="Nothing was written.",
-            todo=f"There are: {known}.",
+            Message("no_marks", rater=rater, session=str(record.name)),
+            safe=Message("nothing_written"),
+            todo=Message("there_are", known=known),
         )
     versions = codebooks_in(record)
     used = {versions[mark.codebook].id for mark in marks if mark.codebook in versions}
@@ -138,13 +138,13 @@ def _wanted(ids: set[str], codebook: str, rater: str, record: Record) -> str:
     if codebook and codebook not in ids:
         raise ExchangeError(
             f"{rater} gave no marks in {record.name} by a codebook {codebook!r}.",
-            safe="Nothing was written.",
+            safe=Message("nothing_written"),
             todo=f"There are marks by: {', '.join(sorted(ids)) or 'none'}.",
         )
     if not codebook and len(ids) > 1:
         raise ExchangeError(
             f"{rater} coded {record.name} by several codebooks: {', '.join(sorted(ids))}.",
-            safe="Nothing was written.",
+            safe=Message("nothing_written"),
             todo="Name one with --codebook; each goes into a file of its own.",
         )
     return codebook or min(ids)

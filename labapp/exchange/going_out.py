@@ -194,16 +194,16 @@ def _make_sound(
 def _refuse_withdrawn(record: Record) -> None:
     if record.withdrawn:
         raise ExchangeError(
-            f"The participant of {record.name} withdrew.",
-            safe="Nothing was written.",
-            todo="Export another session.",
+            Message("participant_withdrew", session=str(record.name)),
+            safe=Message("nothing_written"),
+            todo=Message("export_other"),
         )
 
 
 def _refuse_unshared(record: Record) -> None:
     if not record.may("share_audio"):
         raise ExchangeError(
-            f"The participant of {record.name} did not agree that their voice is passed on.",
-            safe="Nothing was written.",
-            todo="Export without sound (--no-sound); times are session time then.",
+            Message("voice_not_shared", session=str(record.name)),
+            safe=Message("nothing_written"),
+            todo=Message("export_silent"),
         )

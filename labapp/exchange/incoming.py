@@ -344,10 +344,9 @@ def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arr
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
     if other and not any(a.stamp is not None for a in own):
         raise ExchangeError(
-            f"{name} went out of the session {', '.join(sorted(other))}, not of {session}: its "
-            "times mean nothing here.",
+            Message("file_of_other", name=name, other=", ".join(sorted(other)), session=session),
             safe="Nothing was changed.",
-            todo="Name the session that it is of.",
+            todo=Message("name_its_session"),
         )
     if other:
         lost = tuple(f"what is of the session {left}" for left in sorted(other))

@@ -22,7 +22,7 @@ from labapp.reading import files
 from labapp.resources import speech_models
 
 EngineName = Literal["whisper", "whispercpp", "vosk"]
-UNCHANGED = "Nothing was written."
+UNCHANGED = Message("nothing_written")
 _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
@@ -179,9 +179,9 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     model = SpeechModel(path.expanduser().absolute(), ENGINES[name])
     if not model.engine.installed:
         raise TranscriptionError(
-            f"The engine for {path} is not installed: {model.engine.package}.",
+            Message("engine_missing", path=str(path), engine=model.engine.package),
             safe=UNCHANGED,
-            todo=f"Install it: {model.engine.install}",
+            todo=Message("engine_install", command=model.engine.install),
         )
     return model
 
@@ -272,7 +272,7 @@ def _engine_of(path: Path) -> EngineName:
         return _engine_of_folder(path)
     if not files.is_file(path):
         raise TranscriptionError(
-            f"There is no model at {path}.",
+            Message("model_none", path=str(path)),
             safe=UNCHANGED,
             todo="Give the path of a file or a folder on this computer: labapp fetches nothing. "
             + what_to_get(),
@@ -345,7 +345,7 @@ def _any_kind(path: Path) -> EngineName | None:
 
 def _no_model(path: Path, why: str) -> TranscriptionError:
     return TranscriptionError(
-        f"{path} is no model that an engine here can run: {why}.",
+        Message("model_useless", path=str(path), why=why),
         safe=UNCHANGED,
         todo=what_to_get(),
     )
