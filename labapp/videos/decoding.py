@@ -7,6 +7,7 @@ addresses that calls itself a video is followed, and nothing is ever fetched.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -33,8 +34,11 @@ SOUND_RATE = 8000
 MOST_PIXELS = 8192 * 4608
 LONGEST_S = 24 * 3600.0
 NEAR_S = 1.0
-EXACT_S, EXACT_PICTURES = 0.5, 20
-"""So near the time that is wanted every picture is decoded, in s or in pictures."""
+THREADS = 4
+"""At most, of the decoder: each takes in a picture before the first comes out."""
+EXACT_S, EXACT_PICTURES = 0.3, THREADS + 8
+"""So near the time that is wanted every picture is decoded, in s or in pictures: those that were
+taken in, and those that wait for later ones to be shown in order."""
 GAP_S = 0.05
 """The sound goes on elsewhere where its times jump by more than this."""
 JUMP_S = 1800.0
@@ -152,6 +156,7 @@ class OpenedVideo:
         # A later picture of it may say that it is larger.
         codec.options = {"max_pixels": str(MOST_PIXELS)}
         self._stream.thread_type = "AUTO"
+        codec.thread_count = min(THREADS, (os.cpu_count() or 1) + 1)
         self._origin_s = (container.start_time or 0) / 1_000_000
         self._exact_s = max(EXACT_S, EXACT_PICTURES / float(self._stream.average_rate or 25))
         self.near_s = NEAR_S
