@@ -6,7 +6,8 @@ Marks given in training never count, and neither do those that a program gave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
@@ -26,7 +27,8 @@ def final_marks(
     Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
     coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
     stands instead, and so do marks of the round `reconciled`: on a unit they replace all marks of
-    their tier, elsewhere those that they overlap.
+    their tier, elsewhere those that they overlap. Of a unit that was split or merged after it was
+    coded the mark counts for the time that has none on a unit in its place yet.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def final_marks(
         and entry.role == "primary"
         and entry.round != "training"
     ]
+    units = {unit.id for unit in annotations.segmentation.units}
     chosen: list[Mark] = []
     reconciled: list[Mark] = []
     for (_, tier), by_rater in _by_tier(annotations, codebook_ids).items():
@@ -64,7 +67,8 @@ def final_marks(
         }
         _refuse_rivals(annotations.session, tier, independent, primaries)
         for rater, marks in independent.items():
-            chosen += [mark for mark in marks if _counts(mark, rater, primaries)]
+            own = [mark for mark in marks if _counts(mark, rater, primaries)]
+            chosen += _each_time_once(own, units)
         for marks in by_rater.values():
             reconciled += [mark for mark in marks if mark.round == "reconciled"]
     chosen = _reconcile(chosen, reconciled, codebook_ids)
@@ -109,6 +113,25 @@ def _counts(mark: Mark, rater: str, primaries: Sequence[Assignment]) -> bool:
     rater coded the tier, see `_refuse_rivals`."""
     assigned = [entry.rater for entry in primaries if entry.covers(mark.t0_ns)]
     return rater in assigned or not assigned
+
+
+def _each_time_once(marks: Sequence[Mark], units: Collection[str]) -> Iterator[Mark]:
+    """A rater's marks of a tier, those on units that are gone cut to what was not coded anew."""
+    anew = sorted((m.t0_ns, m.t1_ns) for m in marks if m.unit in units)
+    for mark in marks:
+        if mark.unit is None or mark.unit in units:
+            yield mark
+            continue
+        begin, pieces = mark.t0_ns, []
+        for t0_ns, t1_ns in anew:
+            if begin < min(t0_ns, mark.t1_ns):
+                pieces.append((begin, min(t0_ns, mark.t1_ns)))
+            begin = max(begin, t1_ns)
+        if begin < mark.t1_ns:
+            pieces.append((begin, mark.t1_ns))
+        for number, (t0_ns, t1_ns) in enumerate(pieces):
+            name = f"{mark.id}-{number}" if number else mark.id
+            yield replace(mark, id=name, t0_ns=t0_ns, t1_ns=t1_ns)
 
 
 def _refuse_rivals(

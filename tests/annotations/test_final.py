@@ -14,8 +14,10 @@ from labapp.annotations.model import (
     Mark,
     RaterMarks,
     Round,
+    Segmentation,
     SessionAnnotations,
     Settlement,
+    Unit,
 )
 from labapp.errors import AnnotationError
 
@@ -146,6 +148,23 @@ def test_a_tier_of_another_codebook_is_another_tier_though_it_is_called_the_same
     for each, holds in ((settlement, {settled}), (nothing, set())):
         one = annotations(aim, replace(feeling, rater="anna"), settlements=(each,))
         assert set(final_marks(one, whole, books)) == {aim, *holds}
+
+
+def test_a_unit_that_was_split_counts_once_while_it_is_coded_anew() -> None:
+    """The mark on the unit of before counts where none is on a unit in its place yet."""
+    units = tuple(Unit(f"v{n}", n * S, (n + 1) * S) for n in range(6))
+    before = replace(mark("anna", 0, "explore"), unit="gone", t1_ns=6 * S)
+    anew = [replace(mark("anna", n, "goal"), unit=f"v{n}") for n in (1, 5)]
+    other = replace(mark("anna", 3, "glad"), unit="v3", tier="affect")
+    coded = replace(annotations(before, *anew, other), segmentation=Segmentation(units, True))
+    final = [m for m in final_marks(coded) if m.tier == "strategy"]
+    assert [(m.code, m.t0_ns // S, m.t1_ns // S) for m in final] == [
+        ("explore", 0, 1),
+        ("goal", 1, 2),
+        ("explore", 2, 5),
+        ("goal", 5, 6),
+    ]
+    assert len({m.id for m in final}) == 4
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.sampled_from("xyz"))))
