@@ -117,6 +117,9 @@ def _table(
     beside: Mapping[str, tuple[str, str, str]],
 ) -> Table:
     theirs = "published" if covariance == 0.0 else "released code"
+    if not published:
+        # What stands beside the default's scores was not computed with these settings.
+        theirs += ", other settings"
     table = Table(
         ["metric", "pure", "impure", "p", f"{theirs}: pure", f"{theirs}: impure", f"{theirs}: p"]
     )

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
-from labapp.metrics.helper_networks import BATCH, HIDDEN, PUBLISHED_BATCH, predictability
+from labapp.metrics.coordinates import Coordinates, in_coordinates
+from labapp.metrics.helper_networks import (
+    BATCH,
+    EPOCHS,
+    HIDDEN,
+    PUBLISHED_BATCH,
+    predictability,
+)
 from labapp.metrics.inputs import SEEDS, check_vectors, generator
 from labapp.metrics.score import JSON
 
@@ -37,6 +44,8 @@ def align(
     factors: ArrayLike,
     *,
     hidden: int = HIDDEN,
+    epochs: int = EPOCHS,
+    coordinates: Coordinates = "as given",
     seed: int = 0,
     as_published: bool = False,
 ) -> Alignment:
@@ -47,6 +56,7 @@ def align(
     codes : real numbers, shape (n, C) or (n, C, d), at least as many codes as concepts.
     factors : the concepts: columns of classes, shape (n, K). See `concepts.concepts`.
     hidden : units of the helpers' hidden layer.
+    epochs, coordinates : as in `ois.ois`.
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : helpers with batches of 512 rows in place of 128, as in `ois.ois`.
@@ -54,7 +64,8 @@ def align(
     Raises
     ------
     MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        no hidden unit, a seed outside its range, or a code beyond 1e15 in size.
+        no hidden unit or epoch, unknown coordinates, a seed outside its range, or a code
+        beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     check_enough(c.shape[1], f.shape[1])
@@ -63,12 +74,22 @@ def align(
     division = divide_rows(targets, rng)
     batch = PUBLISHED_BATCH if as_published else BATCH
     begin = int(rng.integers(SEEDS))
-    auc = predictability(c, targets, division, hidden=hidden, batch=batch, seed=begin)
+    auc = predictability(
+        in_coordinates(c, coordinates),
+        targets,
+        division,
+        hidden=hidden,
+        epochs=epochs,
+        batch=batch,
+        seed=begin,
+    )
     return Alignment(
         order=greedy(auc),
         predictability=auc,
         settings={
             "hidden": hidden,
+            "epochs": epochs,
+            "coordinates": coordinates,
             "batch": batch,
             "seed": seed,
             "as_published": as_published,

@@ -58,6 +58,7 @@ def predictability(
     division: RowDivision,
     *,
     hidden: int = HIDDEN,
+    epochs: int = EPOCHS,
     batch: int = BATCH,
     seed: int,
 ) -> Float64:
@@ -66,17 +67,19 @@ def predictability(
     Parameters
     ----------
     codes : float64, shape (n, C, d).
-    found : the K concepts of the n rows.
+    targets : the K concepts of the n rows.
     division : the rows that helpers learn from and those they are tested on.
     hidden, batch : units of the hidden layer, rows of a batch.
+    epochs : how often each helper sees the rows that it learns from.
     seed : of the initial weights and the order of rows. Where C and K are equal, the same helpers
         begin with the same weights whatever the codes are.
 
     Raises
     ------
-    MetricError : a hidden layer without units, or a code beyond `LARGEST`.
+    MetricError : a hidden layer without units, no epoch, or a code beyond `LARGEST`.
     """
     check_count("hidden", hidden, 1)
+    check_count("epochs", epochs, 1)
     if np.abs(codes).max() > LARGEST:
         raise _refuse(
             f"a code is as large as {np.abs(codes).max():g}, and networks take codes unscaled",
@@ -91,7 +94,8 @@ def predictability(
         shape = (len(values), len(columns), values.shape[2], hidden)
         weights = initial(shape, classes, generator)
         with _one_thread():
-            train(weights, values[:, division.train], labels[:, division.train], batch, generator)
+            learnt = values[:, division.train], labels[:, division.train]
+            train(weights, *learnt, batch, generator, epochs=epochs)
             for code in range(len(values)):
                 own = HelperWeights(*(tensor[[code]] for tensor in weights.all()))
                 with torch.no_grad():
@@ -122,14 +126,20 @@ def initial(
 
 
 def train(
-    weights: HelperWeights, values: Tensor, labels: Tensor, batch: int, generator: torch.Generator
+    weights: HelperWeights,
+    values: Tensor,
+    labels: Tensor,
+    batch: int,
+    generator: torch.Generator,
+    *,
+    epochs: int = EPOCHS,
 ) -> None:
     """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
     for tensor in weights.all():
         tensor.requires_grad_()
     forward = logits_by_knots if values.shape[2] == 1 else logits_of
     adam = torch.optim.Adam(weights.all(), lr=RATE, eps=EPSILON, fused=True)
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         order = torch.randperm(values.shape[1], generator=generator)
         for rows in torch.split(order, batch):
             logits = forward(weights, values[:, rows])

@@ -27,21 +27,25 @@ class Score:
         `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
         stands only where the metric's docstring says that a part is undefined.
     settings : everything that the score depends on besides the data, as plain values.
+    notes : what these data make it necessary to say beside the score, a sentence each.
     """
 
     metric: str
     score: float
     parts: Mapping[str, float | Float64]
     settings: Mapping[str, JSON]
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain values for a model card or a file; arrays become lists, an undefined part null."""
-        return {
+        """Plain values for a model card or a file; arrays become lists, an undefined part null.
+        "notes" is there where there are some."""
+        values: dict[str, JSON] = {
             "metric": self.metric,
             "score": self.score,
             "parts": {name: _plain(np.asarray(part).tolist()) for name, part in self.parts.items()},
             "settings": dict(self.settings),
         }
+        return {**values, "notes": list(self.notes)} if self.notes else values
 
 
 def _plain(value: float | list[JSON]) -> JSON:

@@ -78,6 +78,20 @@ def test_one_metric_reads_as_a_table_with_the_names_of_its_columns(metrics: Run)
     assert "as_published=False" in out
 
 
+def test_a_note_and_settings_of_the_impurity_scores(metrics: Run) -> None:
+    truth = np.random.default_rng(1).integers(0, 2, size=(1000, 2)).astype(float)
+    np.save("factors.npy", truth)
+    np.save("codes.npy", truth[:, ::-1])
+    out = metrics("ois", *FILES, "--set", "epochs=5", "--set", "coordinates=standardised")[1]
+    assert "note: Codes were taken in the order of the concepts; aligned" in " ".join(out.split())
+    assert "epochs=5" in out
+    assert "coordinates=standardised" in out
+    assert "note:" not in metrics("ois", *FILES, "--set", "align=true")[1]
+    status, _, err = metrics("ois", *FILES, "--set", "coordinates=x")
+    assert status != 0
+    assert "as given, standardised, ranks" in " ".join(err.split())
+
+
 def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:
     np.save("factors.npy", np.load("factors.npy") > 0)
     status, out, _ = metrics("all", *FILES, "--out", "scores", "--set", "ois.align=true")

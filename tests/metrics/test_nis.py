@@ -132,6 +132,13 @@ def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
     assert nis(truth, truth).score < 0.6
 
 
+def test_pure_codes_score_a_half_and_what_is_not_masked_at_the_last_beta() -> None:
+    truth = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (500, 1))
+    # At beta = 1 nothing is masked, and the last trapezoid rises from 1/2 to 1.
+    scores = [nis(truth, truth, seed=seed).score for seed in range(5)]
+    assert np.mean(scores) == pytest.approx(0.5 + 0.05 * 0.5 / 2, abs=0.03)
+
+
 def test_order_and_sign_of_codes_change_the_score_within_chance() -> None:
     codes, truth = noisy(4, rows=1500)
     found = nis(codes, truth)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.concepts.hand_made import hand_made
 from labapp.errors import MetricError
+from labapp.metrics.alignment import align
 from labapp.metrics.ois import ois
 from tests.helpers.sample import sample
 
@@ -165,6 +166,72 @@ def test_as_published_draws_the_oracle_anew_and_aligned_scores_are_not_divided()
         assert np.array_equal(part(plain, name), part(aligned, name))
 
 
+def telling_both(rows: int = 4000) -> tuple[Float64, Float64]:
+    """Two codes, 2 c1 + c2 and 2 c2 + c1, each of which tells both concepts outright, with every
+    combination of the concepts equally often."""
+    truth = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (rows // 4, 1))
+    return 2 * truth + truth[:, ::-1], truth
+
+
+THEORY = np.sqrt(0.5)
+"""Of those codes by Definition 3.2: both purities off the diagonal are 1, both oracles 1/2."""
+
+
+def test_helpers_see_no_leak_that_neither_rises_nor_falls_with_the_code() -> None:
+    codes, truth = telling_both()
+    given = ois(codes, truth)
+    assert given.settings["coordinates"] == "as given"
+    # What a function that only rises tells: 3/4.
+    assert part(given, "purity")[[0, 1], [1, 0]] == pytest.approx(0.75, abs=0.05)
+    assert given.score == pytest.approx(THEORY / 2, abs=0.06)
+    for coordinates in ("standardised", "ranks"):
+        found = ois(codes, truth, coordinates=coordinates)  # type: ignore[arg-type]
+        assert found.score == pytest.approx(THEORY, abs=0.06)
+        assert found.settings["coordinates"] == coordinates
+
+
+def test_epochs_tell_whether_a_score_still_moves() -> None:
+    codes, truth = telling_both()
+    scores = [
+        ois(codes, truth, coordinates="standardised", epochs=epochs).score
+        for epochs in (5, 25, 100)
+    ]
+    assert scores[0] < THEORY / 2 + 0.1 < scores[1]
+    assert scores[1] == pytest.approx(scores[2], abs=0.02)
+    assert ois(codes, truth, epochs=25).to_json() == ois(codes, truth).to_json()
+    few = align(codes, truth, coordinates="standardised", epochs=5)
+    assert few.settings["epochs"] == 5
+    assert few.predictability[0, 1] < 0.85
+
+
+def test_codes_that_are_functions_of_each_other_score_alike_in_common_coordinates() -> None:
+    logits, truth = noisy(13)
+    logits = 4 * logits
+    shares = 1 / (1 + np.exp(-logits))
+    scores = [ois(codes, truth, coordinates="ranks").score for codes in (logits, shares)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+    moved, unmoved = (
+        ois(codes, truth, coordinates="standardised").score for codes in (100 * logits - 7, logits)
+    )
+    assert moved == pytest.approx(unmoved, abs=1e-3)
+
+
+def test_a_note_says_where_codes_stand_in_another_order() -> None:
+    truth = (np.random.default_rng(14).random((2000, 5)) > 0.5).astype(float)
+    swapped = ois(truth[:, [1, 0, 2, 3, 4]], truth)
+    aligned = ois(truth[:, [1, 0, 2, 3, 4]], truth, align=True)
+    (note,) = swapped.notes
+    assert f"aligned with them, the score is {aligned.score:.2f} (--set align=true)" in note
+    assert swapped.to_json()["notes"] == [note]
+    assert swapped.score > 0.3 > 0.1 > aligned.score
+    # Who has decided is not told, and neither is what chance does.
+    assert not aligned.notes
+    assert not ois(truth[:, [1, 0, 2, 3, 4]], truth, align=False).notes
+    noise = np.random.default_rng(15).normal(size=truth.shape)
+    for codes in (truth, truth + 0.5 * noise, noise):
+        assert not ois(codes, truth).notes
+
+
 def test_the_width_of_helpers_is_a_setting() -> None:
     codes, truth = noisy(11, rows=300)
     narrow = ois(codes, truth, hidden=2)
@@ -179,6 +246,8 @@ def test_refusals() -> None:
         ({"codes": codes, "factors": truth[:, :2], "align": False}, "3 codes for 2 concepts"),
         ({"codes": codes, "factors": codes}, "in one row only"),
         ({"codes": codes, "factors": truth, "hidden": 0}, "hidden is 0"),
+        ({"codes": codes, "factors": truth, "epochs": 0}, "epochs is 0"),
+        ({"codes": codes, "factors": truth, "coordinates": "x"}, "no coordinates 'x'"),
         ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
         ({"codes": codes * 1e20, "factors": truth}, "networks take codes unscaled"),
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -98,7 +98,7 @@ def compute(
     if not cut:
         return score
     told = {**score.settings, "factors_are": MEDIAN}
-    return Score(score.metric, score.score, score.parts, told)
+    return replace(score, settings=told)
 
 
 def compute_all(

@@ -83,6 +83,8 @@ def show_one(outcome: MetricOutcome, codes: Sequence[str], factors: Sequence[str
     for name, part in score.parts.items():
         rows = factors if name in OF_CONCEPTS else codes
         console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
+    for note in score.notes:
+        console.print(f"note: {shown(note)}", markup=False)
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
     console.print(f"settings: {shown(settings)}", markup=False)
 
