@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from labapp.annotations.store import annotations_of
@@ -17,6 +19,7 @@ from labapp.ui import theme
 from labapp.ui.language import speak
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_request import CodingRequest
+from labapp.ui.replay.coding_window import open_coding_window
 from labapp.ui.replay.exchange_panel import ExchangePanel, ExportWanted, ImportWanted
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.researcher.coding_page import CodingPage
@@ -256,6 +259,41 @@ def test_a_session_is_exchanged_from_the_page_too(
     page.rater.setText("ben")
     assert page.panel.isHidden()
     work.close()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (900, 560)])
+def test_the_card_lies_over_the_window_and_lets_it_go_on(
+    size: tuple[int, int], session: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    coding = open_coding_window(session, CodingRequest("anna"))
+    window, panel = coding.window, coding.panel
+    window.resize(*size)
+    window.open(0)
+    window.activateWindow()
+    QApplication.processEvents()
+    try:
+        assert coding.desk.bar.exchange.isVisible()
+        QTest.keyClick(window, Qt.Key.Key_X, Qt.KeyboardModifier.AltModifier)
+        assert panel.isVisible()
+        assert not panel.isModal()
+        tier = coding.coding.tier
+        assert window.focusWidget() is panel.format
+        QTest.keyClick(panel.format, Qt.Key.Key_Down)  # the list's, not the next tier
+        assert coding.coding.tier == tier
+        out = export(coding.exchange, qtbot, tmp_path / "out.eaf")
+        changes = edited(out, "okay so", "okay and so")
+        panel.import_requested.emit(ImportWanted(changes))
+        assert done(coding.exchange, qtbot)
+        QApplication.processEvents()
+        assert window.rect().contains(panel.geometry())
+        assert panel.rect().contains(panel.foot.geometry())
+        panel.lines.picked.emit(0)
+        assert window.controller.now_ns() == panel.model.rows[0].at_ns
+        QTest.keyClick(window.focusWidget() or window, Qt.Key.Key_Escape)
+        assert not panel.isVisible()
+    finally:
+        window.close()
+        window.deleteLater()
 
 
 def test_the_card_speaks_german(qtbot: QtBot) -> None:
