@@ -87,9 +87,18 @@ def save_draw(study: Path, draw: Draw) -> None:
     AnnotationsBusy
         Another window writes to the file.
     AnnotationError
-        It cannot be written.
+        It cannot be written, or somebody assigned one of its sessions in its round since it was
+        drawn: there would be two primary raters.
     """
     with Ledger(study / ANNOTATIONS / ASSIGNMENTS) as file:
+        before = read_assignments(file.lines, str(file.path))
+        taken = {(assignment.session, assignment.round) for assignment in before}
+        if twice := sorted({a.session for a in draw.assignments if (a.session, a.round) in taken}):
+            raise AnnotationError(
+                f"{', '.join(twice)} was assigned by somebody else meanwhile.",
+                safe="What is assigned stays; nothing was added.",
+                todo="Assign the others: call it again.",
+            )
         bodies = session_bodies(draw.assignments)
         file.append_all([(DRAWN, draw_body(draw)), *((ASSIGNED, body) for body in bodies)])
         file.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from labapp import resources
 from labapp.annotations import codebook as codebooks
 from labapp.annotations import rounds
 from labapp.annotations.assigning import Draw
-from labapp.annotations.assignments import save_draw
+from labapp.annotations.assignments import assignments_of_study, save_draw
 from labapp.annotations.codebook import Codebook
 from labapp.annotations.ledger import Ledger
 from labapp.annotations.marks import PUT, REMOVED
@@ -116,6 +117,22 @@ def test_raters_who_are_called_the_same_are_refused(session: Path) -> None:
     save_draw(session.parent, Draw("d", ("Ben",), 0, 1, drawn, 1, 0))
     with pytest.raises(LabappError, match="There is a rater 'Ben'"):
         assign_study(session.parent, ["anna", "ben"], 0.2, 1)
+
+
+def test_what_somebody_else_assigns_meanwhile_is_not_assigned_twice(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_assignments = rounds.draw_assignments
+
+    def meanwhile(*given: Any) -> Draw:
+        monkeypatch.undo()
+        assign_study(session.parent, ["cleo"], 0, 2)
+        return draw_assignments(*given)
+
+    monkeypatch.setattr(rounds, "draw_assignments", meanwhile)
+    with pytest.raises(AnnotationError, match="by somebody else meanwhile"):
+        assign_study(session.parent, ["anna"], 0, 1)
+    assert {a.rater for a in assignments_of_study(session.parent)} == {"cleo"}
 
 
 def test_assigned_sessions_that_are_gone_or_open_again_are_told(session: Path) -> None:
