@@ -4,10 +4,11 @@
         [--keep FOLDER]
 
 The concept encoder is a network of four convolutions (8, 16, 32, 64 maps, each with batch
-normalisation, ReLU and pooling) and layers of 64, 64 and k; the label predictor has layers of 64,
-64, 64 and as many as there are classes. Loss: cross-entropy of the class plus 10 times that of the
-concepts; Adam, 1e-3, batches of 32, 100 epochs in the paper. "sigmoid" passes probabilities of
-concepts on, "logits" their logits.
+normalisation, ReLU and pooling) and layers of 64, 64 and k; the label predictor has two hidden
+layers, 64 and 64: the paper's {k, 64, 64, L} names input and output, and so has the released code.
+Until November 2026 it had three here; what was made of those models says so. Loss: cross-entropy of
+the class plus 10 times that of the concepts; Adam, 1e-3, batches of 32, 100 epochs in
+the paper. "sigmoid" passes probabilities of concepts on, "logits" their logits.
 
 An epoch of a model takes 20 s and more. With `--keep`, every epoch is kept: a run that was broken
 off, or one of more epochs or seeds, goes on from there and ends as one run would have.
@@ -32,6 +33,8 @@ from benchmarks.concepts.sprites import sprites
 
 KINDS = ("sigmoid", "logits")
 BATCH, RATE, WEIGHT = 32, 1e-3, 10.0
+HIDDEN = (64, 64)
+"""Units of the label predictor's hidden layers."""
 STATES = ("encode", "predict", "optimiser")
 """The parts of a model that are kept, beside the order of the rows and the number of epochs."""
 
@@ -59,11 +62,11 @@ def encoder(concepts: int) -> nn.Sequential:
 
 
 def predictor(concepts: int, classes: int) -> nn.Sequential:
-    widths = (concepts, 64, 64, 64)
+    widths = (concepts, *HIDDEN)
     layers: list[nn.Module] = []
     for before, after in pairwise(widths):
         layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(64, classes))
+    return nn.Sequential(*layers, nn.Linear(HIDDEN[-1], classes))
 
 
 class Model:
@@ -153,13 +156,15 @@ def codes(
 ) -> dict[str, NDArray[np.float64]]:
     """Of both kinds and all seeds: "sigmoid-0" and so on (n, k), "sigmoid-0-accuracy" (of concepts,
     of the task), "sigmoid-0-epochs"; "concepts" (n, k), and "rendered", 1 where labapp drew the
-    pictures. `keep`: a folder of what was trained up to now."""
+    pictures; "hidden", the units of the predictor's hidden layers. `keep`: a folder of what was
+    trained up to now."""
     split = sprites(correlations, official=official)
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
     arrays = {
         "concepts": split.test.concepts_of.astype(np.float64),
         "rendered": np.array(float(split.origin == "rendered")),
+        "hidden": np.array(HIDDEN, dtype=np.float64),
     }
     learnt, held = tensors(split.train), tensors(split.test)
     for seed in range(seeds):

@@ -26,11 +26,12 @@ class CorrelationRule:
 
     `allowed[i]`, bool, shape (2, values of factor i, values of factor i + 1): whether factor i + 1
     may take a value, by the deciding concept (0, 1) and the value of factor i. `sizes`: the number
-    of values of each factor.
+    of values of each factor. `steps`: of which every so many alone are kept, 1 for all.
     """
 
     sizes: tuple[int, ...]
     allowed: tuple[Bool, ...]
+    steps: tuple[int, ...]
 
     def keeps(self, indices: Int64, decides: Int64) -> Bool:
         """Which rows the task has: bool, shape (n,).
@@ -38,17 +39,24 @@ class CorrelationRule:
         Parameters
         ----------
         indices : numbers of the factors' values, from 0, shape (n, k).
-        decides : the deciding concept of each row, 0 or 1, shape (n,).
+        decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
+            column i decides which values of factor i + 1 are allowed.
         """
-        mask = np.ones(len(indices), dtype=np.bool_)
+        mask = (indices % np.array(self.steps) == 0).all(axis=1)
         for i, table in enumerate(self.allowed):
-            mask &= table[decides, indices[:, i], indices[:, i + 1]]
-        for i in range(len(self.allowed) + 1, len(self.sizes)):
-            mask &= indices[:, i] % 2 == 0
+            deciding = decides if decides.ndim == 1 else decides[:, i]
+            mask &= table[deciding, indices[:, i], indices[:, i + 1]]
         return mask
 
 
-def correlated(sizes: Sequence[int], correlations: int, seed: int) -> CorrelationRule:
+def correlated(
+    sizes: Sequence[int],
+    correlations: int,
+    seed: int,
+    *,
+    steps: Sequence[int] | None = None,
+    halves: Sequence[tuple[int, int] | None] | None = None,
+) -> CorrelationRule:
     """The rule for factors with these numbers of values.
 
     Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
@@ -56,6 +64,12 @@ def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlatio
     paper's formula, whose values count from 1, lets the upper ones begin at a quarter of them,
     rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
     lambda - 1 with the same seed, and one more.
+
+    Parameters
+    ----------
+    steps : of each factor, which values are kept: every so many; by default those of the text.
+    halves : of each factor, from how many lower or upper values how many are drawn, where these are
+        not three quarters and half; None for a factor of which they are.
 
     Raises
     ------
@@ -69,13 +83,17 @@ def correlated(sizes: Sequence[int], correlations: int, seed: int) -> Correlatio
     for i in range(correlations):
         random = generator(seed, 0, i)
         values, later = sizes[i], sizes[i + 1]
-        quarters, half = 3 * later // 4, later // 2
+        other = halves[i + 1] if halves is not None else None
+        quarters, half = other or (3 * later // 4, later // 2)
         table = np.zeros((2, values, later), dtype=np.bool_)
         for value in range(values):
             table[1, value, order(random, quarters)[:half]] = True
             table[0, value, later - quarters + order(random, quarters)[:half]] = True
         allowed.append(table)
-    return CorrelationRule(tuple(sizes), tuple(allowed))
+    if steps is None:
+        # Without correlations too, the first factor keeps all of its values.
+        steps = [1 if i <= correlations else 2 for i in range(len(sizes))]
+    return CorrelationRule(tuple(sizes), tuple(allowed), tuple(steps))
 
 
 def binary(*digits: Int64) -> Int64:

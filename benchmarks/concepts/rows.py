@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from benchmarks.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
+Reading = Literal["text", "released"]
+"""How a task of paper 001 is read: by the paper's text, or by the code released with it, on which
+its figures rest."""
 Origin = Literal["computed", "rendered", "official"]
 """Where instances come from: numbers by formula, pictures drawn by labapp, or the published file.
 Results on rendered pictures must be called so: they are no repetition of published ones."""
@@ -59,6 +62,12 @@ class ConceptSplit:
     classes: int
     origin: Origin
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_reading(reading: str) -> None:
+    """Raises ValueError for another reading than `Reading` has."""
+    if reading not in get_args(Reading):
+        raise ValueError(f"the reading must be text or released, found {reading!r}")
 
 
 TEST_SHARE = 0.2

@@ -9,7 +9,7 @@ repetition of published results.
 The released code departs from the text in this: without correlations it keeps every other hue, all
 scales and shapes, and every fourth orientation (16,000 rows, too); classes are [c1 c2] where c5 is
 0, else 4 + [c3 c4 c6]; and a correlation of factors i and i + 1 is decided by concept i in place of
-the shape's.
+the shape's, orientations drawn from 9 in place of 11 values. `reading="released"` does so too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ import numpy as np
 
 from benchmarks.concepts import scene, shapes_official
 from benchmarks.concepts.correlation import binary, correlated
-from benchmarks.concepts.rows import ConceptRows, ConceptSplit, Origin, divide
+from benchmarks.concepts.rows import (
+    ConceptRows,
+    ConceptSplit,
+    Origin,
+    Reading,
+    check_reading,
+    divide,
+)
 from labapp.datasets.split import Float32, Float64, Int64, Rows
 
 NAMES = ("floor hue", "wall hue", "object hue", "scale", "shape", "orientation")
@@ -43,6 +50,15 @@ MOST = len(BELOW) - 1
 """The most correlations there can be."""
 DECIDES = 4
 """The concept, from 0, that decides from which values a factor's are drawn: the shape's."""
+
+RELEASED_STEPS = (
+    (2, 2, 2, 1, 1, 4), (1, 2, 2, 1, 1, 4), (1, 1, 2, 1, 1, 4),
+    (1, 1, 1, 1, 1, 4), (1, 1, 1, 1, 1, 2), (1, 1, 1, 1, 1, 1),
+)  # fmt: skip
+"""By lambda, the values of each factor that the released code keeps: every so many."""
+RELEASED_HALVES = (None, None, None, None, None, (9, 7))
+"""Of each factor: of how many lower or upper values how many are allowed, where that is not half of
+three quarters."""
 
 _HUES = np.array([colorsys.hsv_to_rgb(i / 10, 1.0, 1.0) for i in range(10)], dtype=np.float32)
 VALUES = (
@@ -117,7 +133,20 @@ def labels(c: Int64) -> Int64:
     return np.where(c5 == 1, binary(c1, c2, c3), 8 + binary(c4, c6))
 
 
-def shapes(correlations: int = 0, *, seed: int = 0, official: Path | None = None) -> ConceptSplit:
+def released_labels(c: Int64) -> Int64:
+    """Of concepts, shape (n, 6), as the released code has them: [c1 c2] where c5 is 0, else
+    4 + [c3 c4 c6]; int64, (n,)."""
+    c1, c2, c3, c4, c5, c6 = c.T
+    return np.where(c5 == 0, binary(c1, c2), 4 + binary(c3, c4, c6))
+
+
+def shapes(
+    correlations: int = 0,
+    *,
+    seed: int = 0,
+    official: Path | None = None,
+    reading: Reading = "text",
+) -> ConceptSplit:
     """The task, four fifths of its rows to train on.
 
     Parameters
@@ -126,17 +155,31 @@ def shapes(correlations: int = 0, *, seed: int = 0, official: Path | None = None
     seed : of the values that are allowed, and of the division.
     official : the published file 3dshapes.h5; its pictures take the place of drawn ones. It is
         read through once, about a minute.
+    reading : "text", or "released", as the released code has it.
 
     Raises
     ------
-    ValueError : correlations outside 0 to 5.
+    ValueError : correlations outside 0 to 5, or another reading.
     DatasetError : `official` is missing, damaged, or not the published file, or h5py, which reads
         it, is not installed.
     """
     every = np.arange(COUNT)
     indices = grid_indices(every)
-    rule = correlated(SIZES, correlations, seed)
-    train, test = divide(every[rule.keeps(indices, concepts(indices)[:, DECIDES])], seed)
+    check_reading(reading)
+    annotated = concepts(indices)
+    if reading == "text":
+        rule = correlated(SIZES, correlations, seed)
+        decides, classes = annotated[:, DECIDES], labels(annotated)
+    else:
+        rule = correlated(
+            SIZES,
+            correlations,
+            seed,
+            steps=RELEASED_STEPS[max(0, min(correlations, MOST))],
+            halves=RELEASED_HALVES,
+        )
+        decides, classes = annotated, released_labels(annotated)
+    train, test = divide(every[rule.keeps(indices, decides)], seed)
     origin: Origin = "rendered"
     parts: tuple[Rows, Rows] = RenderedRows(train), RenderedRows(test)
     files: Mapping[str, str] = {}
@@ -149,17 +192,12 @@ def shapes(correlations: int = 0, *, seed: int = 0, official: Path | None = None
         )
         files, origin = {OFFICIAL: sha256}, "official"
     return ConceptSplit(
-        name=f"3dshapes({correlations})",
-        train=_rows(parts[0], indices[train]),
-        test=_rows(parts[1], indices[test]),
+        name=f"3dshapes({correlations})" + (", released reading" if reading == "released" else ""),
+        train=ConceptRows(parts[0], annotated[train], classes[train]),
+        test=ConceptRows(parts[1], annotated[test], classes[test]),
         factor_names=NAMES,
         concept_names=CONCEPTS,
         classes=CLASSES,
         origin=origin,
         files=files,
     )
-
-
-def _rows(rows: Rows, indices: Int64) -> ConceptRows:
-    values = concepts(indices)
-    return ConceptRows(rows, values, labels(values))

@@ -15,6 +15,7 @@ from benchmarks.concepts.shapes import (
     grid_factors,
     grid_indices,
     labels,
+    released_labels,
     shapes,
 )  # fmt: skip
 
@@ -69,6 +70,25 @@ def test_pictures_show_their_hues_and_are_drawn_alike_in_any_batch() -> None:
     assert brightest[60, 5] == brightest[60, 58] == 0
     assert brightest[3, 5] == brightest[3, 58] == 1
     assert brightest[32, 32] == 2
+
+
+def test_the_released_reading() -> None:
+    split = shapes(0, reading="released")
+    assert len(split.train) + len(split.test) == 16_000
+    assert split.name == "3dshapes(0), released reading"
+    assert set(split.train.labels_of.tolist()) == set(range(CLASSES))
+    factors = split.train.factors(np.arange(len(split.train)))
+    assert [len(np.unique(column)) for column in factors.T] == [5, 5, 5, 8, 4, 4]
+    c = np.array([[1, 0, 1, 1, 0, 1], [0, 1, 1, 0, 1, 1]])
+    np.testing.assert_array_equal(released_labels(c), [2, 4 + 5])
+    # Every concept decides about the factor after it.
+    every = [shapes(MOST, seed=seed, reading="released").train.concepts_of for seed in range(3)]
+    found = np.mean([np.abs(np.diag(np.corrcoef(of.T), 1)) for of in every], axis=0)
+    # 5/7 less 2/7 of hues, 4/6 less 2/6 of scales, 2/3 less 1/3 of shapes, 7/9 less 1/9 of
+    # orientations: before chance in which values are drawn.
+    np.testing.assert_allclose(found, [0.43, 0.43, 0.33, 0.33, 0.67], atol=0.12)
+    with pytest.raises(ValueError, match="text or released"):
+        shapes(0, reading="other")  # type: ignore[arg-type]
 
 
 def test_a_wrong_number_of_correlations() -> None:

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from benchmarks.concepts.rows import ConceptSplit
-from benchmarks.concepts.sprites import CLASSES, MOST, concepts, labels, sprites, spurious
+from benchmarks.concepts.sprites import (
+    CLASSES,
+    MOST,
+    concepts,
+    labels,
+    released_labels,
+    sprites,
+    spurious,
+)
 from labapp.datasets import dsprites
 from labapp.errors import DatasetError
 
@@ -78,6 +86,40 @@ def test_a_spurious_background_is_a_tenth_of_the_label_on_three_quarters(
     np.testing.assert_array_equal(after[~seen], before[~seen])
     assert changed.test is plain.test
     np.testing.assert_array_equal(changed.train.concepts_of, plain.train.concepts_of)
+
+
+def test_the_released_reading() -> None:
+    split = sprites(0, reading="released")
+    assert (len(split.train), len(split.test)) == (18_432, 4_608)
+    assert split.name == "dSprites(0), released reading"
+    # Square, large, turned by less than half: [c2 c3] = [0 1]; heart at x 15: 4 + [0 1].
+    indices = np.array([[0, 3, 0, 20, 20], [2, 0, 0, 15, 0], [2, 0, 0, 14, 0]])
+    np.testing.assert_array_equal(released_labels(indices), [1, 5, 7])
+    np.testing.assert_array_equal(concepts(indices)[:, 3], [0, 1, 1])
+    # Every fourth of 40 rotations.
+    turned = split.train.factors(np.arange(len(split.train)))[:, 2]
+    assert len(np.unique(turned)) == 10
+    with pytest.raises(ValueError, match="text or released"):
+        sprites(0, reading="other")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="between 0 and 4"):
+        sprites(5, reading="released")
+
+
+def test_neighbours_depend_on_each_other_as_in_the_released_code() -> None:
+    found = np.mean([neighbours(sprites(MOST, seed=s, reading="released")) for s in range(3)], 0)
+    # Of 16 positions from the lower 20, 0.8 are below 16, of those from the upper 20, 0.2.
+    np.testing.assert_allclose(found, [0.32, 0.33, 0.60, 0.60], atol=0.06)
+    by_text = np.mean([neighbours(sprites(MOST, seed=s)) for s in range(3)], 0)
+    np.testing.assert_allclose(by_text, [0.32, 0.16, 0.07, 0.09], atol=0.06)
+    # Of hearts, as of the others, all sizes are there: the slip of the released code is not.
+    split = sprites(MOST, reading="released")
+    factors = split.train.factors(np.arange(len(split.train)))
+    assert len(np.unique(factors[factors[:, 0] == factors[:, 0].max(), 1])) == 3
+    assert set(split.test.labels_of.tolist()) == set(range(CLASSES))
+
+
+def neighbours(split: ConceptSplit) -> list[float]:
+    return np.abs(np.diag(np.corrcoef(split.train.concepts_of.T), 1)).tolist()
 
 
 def test_wrong_requests(tmp_path: Path) -> None:
