@@ -49,8 +49,8 @@ def agreement_so_far(
     codebook : Codebook
         The version that they code by.
     marks : mapping of str to sequence of Mark
-        By rater those of the training round. What lies behind a rater's last mark is not yet coded,
-        and not compared.
+        By rater those of the training round. What lies behind a rater's last mark on a tier is not
+        yet coded, and not compared.
 
     Returns
     -------
@@ -62,24 +62,27 @@ def agreement_so_far(
         rater: tuple(mark for mark in given if mark.codebook == codebook.sha256)
         for rater, given in sorted(marks.items())
     }
-    reached = {
-        rater: max(max(mark.t1_ns, mark.t0_ns + 1) for mark in given)
-        for rater, given in own.items()
-        if given
-    }
-    session = CodedSession("", annotations, 0, max(reached.values(), default=0))
+    end = max((mark.t1_ns for given in own.values() for mark in given), default=0) + 1
+    session = CodedSession("", annotations, 0, end)
     results = []
     for tier in codebook.tiers:
         given = {
-            rater: tuple(mark for mark in own[rater] if mark.tier == tier.name) for rater in reached
+            rater: of_tier
+            for rater, given_marks in own.items()
+            if (of_tier := tuple(mark for mark in given_marks if mark.tier == tier.name))
         }
-        if sum(map(bool, given.values())) < 2:
+        if len(given) < 2:
             continue
-        coding = Coding(session, given, {rater: ((0, reached[rater]),) for rater in given})
-        of_tier = TierCoding(codebook, tier, "training", (coding,))
-        result = _result(of_tier)
+        # What a rater left without a code on an optional tier counts up to the last code of it:
+        # tiers may be gone through one after the other.
+        reached = {
+            rater: ((0, max(max(mark.t1_ns, mark.t0_ns + 1) for mark in of_tier)),)
+            for rater, of_tier in given.items()
+        }
+        coding = TierCoding(codebook, tier, "training", (Coding(session, given, reached),))
+        result = _result(coding)
         if result is not None:
-            results.append(SoFar(tier, of_tier.raters, result))
+            results.append(SoFar(tier, coding.raters, result))
     return tuple(results)
 
 

@@ -45,3 +45,13 @@ def test_spans_are_compared_up_to_where_both_are() -> None:
     (name,) = results
     whole = Continuum(0, 6000, ((Span(2000, 6000, "turning"),), (Span(3000, 6000, "turning"),)))
     assert results[name].result.value == pytest.approx(unit_alpha([whole]).value, abs=1e-12)
+
+
+def test_of_an_optional_tier_what_was_gone_through_without_a_code_counts() -> None:
+    whole = ["explore"] * 12
+    anna = unit_marks(
+        "anna", [f"{code} glad" if at in (1, 5) else code for at, code in enumerate(whole)]
+    )
+    ben = unit_marks("ben", [f"{code} glad" if at == 5 else code for at, code in enumerate(whole)])
+    mood = so_far(anna=anna, ben=ben)["mood"]
+    assert mood.result.n_comparable == 6, "up to the last code of this tier"
