@@ -9,8 +9,11 @@ import typer
 
 from labapp.cli.options import Json
 from labapp.console import say, say_json
+from labapp.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from labapp.metrics.evaluation.files import NumberTable
     from labapp.metrics.evaluation.scores import MetricOutcome
 
@@ -43,6 +46,20 @@ def metrics(
             help="The same instances in the same order, one column a factor or concept.",
         ),
     ],
+    train_codes: Annotated[
+        Path | None,
+        typer.Option(
+            "--train-codes",
+            metavar="FILE",
+            help="For NIS: codes of other rows to learn from; all rows of --codes are then scored.",
+        ),
+    ] = None,
+    train_factors: Annotated[
+        Path | None,
+        typer.Option(
+            "--train-factors", metavar="FILE", help="The factors of the rows of --train-codes."
+        ),
+    ] = None,
     as_published: Annotated[
         bool,
         typer.Option(
@@ -89,9 +106,10 @@ def metrics(
 
     chosen = None if name == ALL else scores.find(name)
     settings = _settings(name, set_ or [])
+    train = _training_rows(name, train_codes, train_factors)
     c, f = files.read(codes, "c"), files.read(factors, "z")
     with folder.new_folder(out):
-        outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings)
+        outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings, train)
         written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
@@ -105,6 +123,27 @@ def metrics(
             terminal.show_one(outcomes[0], c.names, f.names)
         for path in written:
             say(path)
+
+
+def _training_rows(
+    name: str, codes: Path | None, factors: Path | None
+) -> tuple[ArrayLike, ArrayLike] | None:
+    from labapp.metrics.evaluation import files
+    from labapp.metrics.registry import METRICS
+
+    if codes is None and factors is None:
+        return None
+    if codes is None or factors is None:
+        raise UsageError(
+            "Rows to learn from need codes and factors.",
+            todo="Give both --train-codes and --train-factors.",
+        )
+    if name == ALL or not METRICS[name].train:
+        takers = ", ".join(metric for metric in METRICS if METRICS[metric].train)
+        raise UsageError(
+            f"{name} takes no other rows to learn from.", todo=f"Those that do: {takers}."
+        )
+    return files.read(codes, "c").values, files.read(factors, "z").values
 
 
 def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
@@ -124,6 +163,7 @@ def _outcomes(
     as_published: bool,
     cut: bool,
     settings: dict[str, dict[str, object]],
+    train: tuple[ArrayLike, ArrayLike] | None,
 ) -> list[MetricOutcome]:
     from labapp.metrics.evaluation import scores
     from labapp.metrics.evaluation.terminal import show_progress
@@ -139,6 +179,7 @@ def _outcomes(
                 as_published=as_published,
                 cut=cut,
                 settings=settings.get(name),
+                train=train,
                 say=say,
             )
             return [scores.MetricOutcome(metric, score)]

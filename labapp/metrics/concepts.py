@@ -93,6 +93,25 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
     )
 
 
+def join_rows(targets: Concepts, learnt: int) -> RowDivision:
+    """The first `learnt` rows to learn from, and the others to test on, every class on both sides.
+
+    Raises
+    ------
+    MetricError : a class is on one side only.
+    """
+    rows = np.arange(len(targets.labels))
+    division = RowDivision(train=rows[:learnt], test=rows[learnt:])
+    lacking = _lacking(targets, division)
+    if lacking is not None:
+        raise _refuse(
+            f"a class of factor column {lacking} is among the rows to learn from only, or among "
+            "those to score only",
+            "Give rows of every class in both, or leave the column out.",
+        )
+    return division
+
+
 def _lacking(targets: Concepts, division: RowDivision) -> int | None:
     """The first concept of which a class is on one side only."""
     for index, classes in enumerate(targets.classes):

@@ -19,7 +19,7 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
-from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
+from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
 from labapp.metrics.inputs import check_count, check_vectors, generator
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
@@ -38,6 +38,7 @@ def nis(
     codes: ArrayLike,
     factors: ArrayLike,
     *,
+    train: tuple[ArrayLike, ArrayLike] | None = None,
     hidden: int = HIDDEN,
     seed: int = 0,
     as_published: bool = False,
@@ -64,6 +65,9 @@ def nis(
     factors : the concepts: columns of classes, shape (n, K). One with more than two classes is
         predicted class by class, its area under the ROC curve the mean over its classes, and its
         correlations are those of the classes' numbers. See `concepts.concepts`.
+    train : codes and factors of other rows, to fit the network on and to take correlations from;
+        `codes` are then all test rows. So are Figures 4 and 5 of the paper, by its released code;
+        by default, and as in Figure 3 and Table 1, the rows of `codes` are divided.
     hidden : units of each of the two hidden layers.
     seed : of the division into 80 % training and 20 % test rows, and of the network; 0 to 2^32 - 1.
     as_published : as the released code behind paper 001. The probabilities of the K concepts, each
@@ -85,10 +89,16 @@ def nis(
 
     Raises
     ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; as published, a concept with
+    MetricError : see `inputs.check_vectors` and `concepts.concepts`; training rows of other codes
+        or concepts, or with classes that are not on both sides; as published, a concept with
         more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f = check_vectors(codes, factors)
+    tested = len(c)
+    if train is not None:
+        learnt, concepts_learnt = check_vectors(*train)
+        _check_alike(learnt, c, concepts_learnt, f)
+        c, f = np.concatenate([learnt, c]), np.concatenate([concepts_learnt, f])
     rng = generator(seed)
     check_count("hidden", hidden, 1)
     targets = concepts(f)
@@ -97,7 +107,7 @@ def nis(
             "the released code takes concepts of two classes only",
             "Leave as_published out, or cut the concepts in two.",
         )
-    division = divide_rows(targets, rng)
+    division = divide_rows(targets, rng) if train is None else join_rows(targets, len(c) - tested)
     state = PUBLISHED_STATE if as_published else seed
     network = _Predictor(c, targets, division, hidden, state)
     niching = nicher(c[division.train], targets.labels[division.train])
@@ -123,10 +133,21 @@ def nis(
             "softmax_across_concepts": as_published,
             "seed": seed,
             "as_published": as_published,
-            "rows": len(c),
+            "rows": tested,
+            **({} if train is None else {"training_rows": len(c) - tested}),
             "scikit_learn": sklearn.__version__,
         },
     )
+
+
+def _check_alike(learnt: Float64, tested: Float64, *factors: Float64) -> None:
+    for name, (a, b) in (("codes", (learnt, tested)), ("factors", factors)):
+        if a.shape[1:] != b.shape[1:]:
+            raise _refuse(
+                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
+                f"and those to score {' x '.join(map(str, b.shape[1:]))}",
+                "Give the same columns of both.",
+            )
 
 
 def nicher(codes: Float64, labels: NDArray[np.int64]) -> Float64:

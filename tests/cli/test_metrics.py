@@ -86,10 +86,26 @@ def test_a_note_and_settings_of_the_impurity_scores(metrics: Run) -> None:
     assert "note: Codes were taken in the order of the concepts; aligned" in " ".join(out.split())
     assert "epochs=5" in out
     assert "coordinates=standardised" in out
-    assert "note:" not in metrics("ois", *FILES, "--set", "align=true")[1]
+    assert "note: Codes" not in metrics("ois", *FILES, "--set", "align=true")[1]
+    assert "counts as impurity" in out
     status, _, err = metrics("ois", *FILES, "--set", "coordinates=x")
     assert status != 0
     assert "as given, standardised, ranks" in " ".join(err.split())
+
+
+def test_other_rows_to_learn_from(metrics: Run) -> None:
+    rng = np.random.default_rng(2)
+    for name, rows in (("", 200), ("learnt-", 400)):
+        truth = rng.integers(0, 2, size=(rows, 2)).astype(float)
+        np.save(f"{name}factors.npy", truth)
+        np.save(f"{name}codes.npy", truth + 0.3 * rng.normal(size=truth.shape))
+    more = ("--train-codes", "learnt-codes.npy", "--train-factors", "learnt-factors.npy")
+    found = json.loads(metrics("nis", *FILES, *more, "--binarize", "--json")[1])
+    assert (found["settings"]["rows"], found["settings"]["training_rows"]) == (200, 400)
+    out = " ".join(metrics("nis", *FILES, *more)[1].split())
+    assert "note: By the paper's text, its own hand-made codes" in out
+    for wrong in (("nis", *FILES, *more[:2]), ("ois", *FILES, *more), ("all", *FILES, *more)):
+        assert metrics(*wrong)[0] != 0
 
 
 def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:

@@ -139,6 +139,30 @@ def test_pure_codes_score_a_half_and_what_is_not_masked_at_the_last_beta() -> No
     assert np.mean(scores) == pytest.approx(0.5 + 0.05 * 0.5 / 2, abs=0.03)
 
 
+def test_other_rows_to_learn_from() -> None:
+    codes, truth = noisy(20, rows=1200)
+    learnt, tested = (codes[:800], truth[:800]), (codes[800:], truth[800:])
+    found = nis(*tested, train=learnt)
+    assert (found.settings["rows"], found.settings["training_rows"]) == (400, 800)
+    np.testing.assert_allclose(
+        part(found, "niching"), nicher(learnt[0][:, :, None], learnt[1].astype(int)), atol=1e-12
+    )
+    # The network is that of the training rows alone, asked about all test rows.
+    network = MLPClassifier((20, 20), batch_size=512, max_iter=1000, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        network.fit(learnt[0], learnt[1].astype(int))
+    whole = roc_auc_score(tested[1], network.predict_proba(tested[0]), average=None)
+    np.testing.assert_allclose(part(found, "impurity")[-1], whole, atol=1e-9)
+    assert "training_rows" not in nis(*tested).settings
+    with pytest.raises(MetricError, match="codes to learn from have 3 x 1"):
+        nis(*tested, train=(learnt[0][:, :3], learnt[1]))
+    with pytest.raises(MetricError, match="factors to learn from have 2"):
+        nis(*tested, train=(learnt[0], learnt[1][:, :2]))
+    with pytest.raises(MetricError, match="factor column 0 is among the rows to learn from only"):
+        nis(*tested, train=(learnt[0], np.where(np.arange(800)[:, None] < 9, 2, learnt[1])))
+
+
 def test_order_and_sign_of_codes_change_the_score_within_chance() -> None:
     codes, truth = noisy(4, rows=1500)
     found = nis(codes, truth)

@@ -61,6 +61,7 @@ def compute(
     as_published: bool = False,
     cut: bool = False,
     settings: Mapping[str, object] | None = None,
+    train: tuple[ArrayLike, ArrayLike] | None = None,
     say: Say | None = None,
 ) -> Score:
     """One metric.
@@ -70,15 +71,34 @@ def compute(
     cut : for a metric of concepts, take whether each factor is above its median. The settings of
         the score say so.
     settings : further ones of that metric, by name.
+    train : codes and factors of other rows to learn from, for a metric that takes them; cut at
+        medians of all rows.
 
     Raises
     ------
-    MetricError : the metric refuses the data, or the settings; or it is of another package and
-        fails.
+    MetricError : the metric refuses the data, or the settings, or takes no rows to learn from; or
+        it is of another package and fails.
     """
     cut = cut and metric.concepts
-    taken = above_medians(check_vectors(codes, factors)[1]) if cut else factors
     more: dict[str, object] = dict(settings or {})
+    taken: ArrayLike
+    if train is not None:
+        if not metric.train:
+            raise MetricError(
+                f"{metric.label} takes no other rows to learn from.",
+                safe="Nothing was written.",
+                todo="Leave them out.",
+            )
+        learnt, of_learnt = train
+        taken = factors
+        if cut:
+            tables = [check_vectors(learnt, of_learnt)[1], check_vectors(codes, factors)[1]]
+            if tables[0].shape[1] == tables[1].shape[1]:
+                whole = above_medians(np.concatenate(tables))
+                of_learnt, taken = whole[: len(tables[0])], whole[len(tables[0]) :]
+        more["train"] = (learnt, of_learnt)
+    else:
+        taken = above_medians(check_vectors(codes, factors)[1]) if cut else factors
     if say is not None:
         say(metric.name, None)
         if metric.progress:

@@ -62,7 +62,11 @@ def show_all(outcomes: Sequence[MetricOutcome]) -> None:
         metric = outcome.metric
         score = "–" if outcome.score is None else number(outcome.score.score)
         table.add_row(metric.name, score, metric.better, marked(describe(outcome)))
-    _console().print(table)
+    console = _console()
+    console.print(table)
+    for metric in (outcome.metric for outcome in outcomes if outcome.score is not None):
+        if metric.caution:
+            console.print(f"{metric.name}: {shown(metric.caution)}", markup=False)
 
 
 def describe(outcome: MetricOutcome) -> str:
@@ -83,7 +87,7 @@ def show_one(outcome: MetricOutcome, codes: Sequence[str], factors: Sequence[str
     for name, part in score.parts.items():
         rows = factors if name in OF_CONCEPTS else codes
         console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
-    for note in score.notes:
+    for note in (*score.notes, *filter(None, [outcome.metric.caution])):
         console.print(f"note: {shown(note)}", markup=False)
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
     console.print(f"settings: {shown(settings)}", markup=False)
