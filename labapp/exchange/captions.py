@@ -96,7 +96,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     notes = (line.removeprefix(_NOTE) for line in lines if marked and line.startswith(_NOTE))
     stamp = next((found for note in notes if (found := Stamp.from_json(note))), None)
     utterances: list[Utterance] = []
-    lost: list[str] = []
+    lost: list[Message] = []
     at = 0
     while at < len(lines):
         match = _TIMES.fullmatch(lines[at])
@@ -113,12 +113,13 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             at += 1
         begin, end = (_time(match.groups()[i : i + 4]) for i in (0, 4))
         speaker, said = _who("\n".join(words), marked)
+        place = Message("place_line", line=first + 1)
         if end <= begin:
-            lost.append(f"line {first + 1}: a cue without a length ({said[:40]!r})")
+            why = Message("cue_no_length", text=repr(said[:40]))
+            lost.append(Message("left_what", what=place, why=why))
         elif not said:
-            lost.append(f"line {first + 1}: a cue without words")
+            lost.append(Message("left_what", what=place, why=Message("cue_no_words")))
         else:
-            place = f"line {first + 1}"
             utterances.append(Utterance(name_of or None, begin, end, speaker, said, place=place))
     if not marked and not utterances and not lost:
         raise unreadable(name, "it holds no captions")

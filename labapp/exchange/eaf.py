@@ -265,7 +265,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             "Save it with times in milliseconds.",
         )
     stamp, media, origin_ns = _head(root, name)
-    lost: list[str] = []
+    lost: list[Message] = []
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
     own = list(_tiers(root, name))
@@ -278,8 +278,10 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     for tier in own:
         if tier.type == MEMO and tier.parent:
             continue
+        place = Message("place_tier", tier=repr(tier.name))
         if below := sum(bool(row.parent) for row in tier.rows):
-            lost.append(f"tier {tier.name!r}: {below} annotations of others, on {tier.parent!r}")
+            why = Message("tier_below", n=below, tier=repr(tier.parent))
+            lost.append(Message("left_what", what=place, why=why))
         tier_name, code = tiers.read_tier(tier.name)
         if stamp is not None and tier.type in coded:
             tier_name = tier.type.removesuffix(_CODES)  # whatever the tier is called by now
@@ -288,7 +290,8 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             if row.parent:
                 continue
             if row.t0_ms is None or row.t1_ms is None or row.t1_ms < row.t0_ms:
-                lost.append(f"tier {tier.name!r}: {row.value!r} has no times")
+                why = Message("row_no_times", text=repr(row.value))
+                lost.append(Message("left_what", what=place, why=why))
                 continue
             begin, end = row.t0_ms * MS + origin_ns, row.t1_ms * MS + origin_ns
             if speaker is not None:
@@ -299,15 +302,14 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
                         end,
                         speaker,
                         row.value,
-                        place=f"tier {tier.name!r}",
+                        place=place,
                     )
                 )
                 continue
             label, value = tiers.read_label(row.value)
             if not label and not code:
-                lost.append(
-                    f"tier {tier.name!r}: an annotation at {row.t0_ms / 1e3:.3f} s is empty"
-                )
+                why = Message("row_empty", at=f"{row.t0_ms / 1e3:.3f}")
+                lost.append(Message("left_what", what=place, why=why))
                 continue
             annotations.append(
                 Annotation(
@@ -318,7 +320,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
                     begin if end - begin <= MS else end,
                     value=value,
                     memo=memos.get(row.id, ""),
-                    place=f"tier {tier.name!r}",
+                    place=place,
                 )
             )
     annotations.sort(key=lambda a: (a.t0_ns, a.t1_ns))

@@ -143,7 +143,7 @@ def translated(arrival: Arrival, translation: Translation) -> Arrival:
             )
         else:
             annotations.append(replace(annotation, tier=to[0], code=to[1] or code))
-    lost = (f"{count} of {what}, which the map leaves out" for what, count in left.items())
+    lost = (Message("left_by_map", n=count, what=what) for what, count in left.items())
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))
     return replace(
         arrival,
@@ -301,30 +301,31 @@ def write_codebook(study: Path, codebook: Codebook) -> Path:
     return path
 
 
-def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[str, str] | str:
+def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[str, str] | Message:
     """The ids of a tier and a code by what a file calls them, or why there are none, in words. A
     tier that is empty is the one that has such a code."""
     if not tier.strip():
         names = {c.tier for c in codebook.codes if code.strip().casefold() in _called(c)}
         if len(names) != 1:
-            which = "several tiers have a code" if names else "no tier has a code"
-            return f"of the codebook {codebook.id}, {which} {code!r}"
+            which = "tiers_have_code" if names else "no_tier_has_code"
+            return Message(which, codebook=codebook.id, code=repr(code))
         (tier,) = names
     known = codebook.tier(tier) or next(
         (t for t in codebook.tiers if t.title.casefold() == tier.strip().casefold()), None
     )
     if known is None:
-        return f"the codebook {codebook.id} has no tier {tier!r}"
+        return Message("codebook_no_tier", codebook=codebook.id, tier=repr(tier))
     own = [c for c in codebook.codes if c.tier == known.name]
     same = [c for c in own if c.id == code]
     same = same or [c for c in own if code.strip().casefold() in _called(c)]
     fitting = [c for c in same if (c.kind == "point") == point] or same
     if not fitting:
-        return f"the tier {known.name!r} has no code {code!r}"
+        return Message("tier_no_code", tier=repr(known.name), code=repr(code))
     if fitting[0].retired:
-        later = ", ".join(codebook.following(fitting[0].id))
-        instead = f"; instead: {later}" if later else ""
-        return f"the code {fitting[0].id!r} is not given any more{instead}"
+        own_id, later = repr(fitting[0].id), ", ".join(codebook.following(fitting[0].id))
+        if later:
+            return Message("code_instead", code=own_id, later=later)
+        return Message("code_not_given", code=own_id)
     return known.name, fitting[0].id
 
 
@@ -349,14 +350,14 @@ def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arr
             todo=Message("name_its_session"),
         )
     if other:
-        lost = tuple(f"what is of the session {left}" for left in sorted(other))
+        lost = tuple(Message("left_session", session=left) for left in sorted(other))
         own[0] = replace(own[0], lost=(*own[0].lost, *lost))
     return own
 
 
 def with_clocks(
     arrivals: Sequence[Arrival], incoming: Incoming, clocks: Sequence[FileClock], time: str
-) -> tuple[list[tuple[Arrival, FileClock, str]], list[str]]:
+) -> tuple[list[tuple[Arrival, FileClock, str]], list[Message]]:
     """What a file holds, each with whose time it has and how that is known; and what has no place,
     in words. See `clock_of`; of a project with several sounds, those of others are left out.
 
@@ -371,7 +372,7 @@ def with_clocks(
             placed.append((arrival, *clock_of(arrival, incoming.name, incoming.form, clocks, time)))
         except UsageError as error:
             refused.append(error)
-            lost.append(f"{arrival.media}, which is no sound file of this session")
+            lost.append(Message("left_media", media=arrival.media))
     if refused and not placed:
         raise refused[0]
     return placed, lost

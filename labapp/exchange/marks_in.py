@@ -18,6 +18,7 @@ from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
 from labapp.exchange.plan import Step
 from labapp.exchange.units_in import UnitsIn, quoted
+from labapp.messages import Message
 from labapp.replay.times import time_text
 
 
@@ -74,14 +75,15 @@ class MarksIn:
         self.removed: list[str] = []
         self.unchanged = 0
         self.steps: list[Step] = []
-        self._unknown: Counter[str] = Counter()
-        self._lost: list[str] = []
+        self._unknown: Counter[Message] = Counter()
+        self._lost: list[Message] = []
 
     @property
-    def lost(self) -> list[str]:
+    def lost(self) -> list[Message]:
         """What cannot be brought over."""
         unknown = (
-            f"{count} of {what}" if count > 1 else what for what, count in self._unknown.items()
+            Message("left_several", n=count, what=what) if count > 1 else what
+            for what, count in self._unknown.items()
         )
         return [*unknown, *self._lost]
 
@@ -114,7 +116,7 @@ class MarksIn:
                 why = named[number]
                 self._met(annotation, here[place], why, clock, units, before, memos=arrival.memos)
             elif number in gone:
-                self._lose(annotation, clock, "the mark was taken away here since")
+                self._lose(annotation, clock, Message("mark_gone_here"))
             else:
                 self._new(annotation, named[number], clock, units)
         alone = pairs.alone(here)
@@ -123,15 +125,11 @@ class MarksIn:
                 self._gone(known, before)
         stay = sum(known.id not in ours for known in alone)
         if stay and arrived and not own:
-            verb = "mark that is here is" if stay == 1 else "marks that are here are"
-            self._lost.append(
-                f"{stay} {verb} not in the file; nothing says that it went out with them, so they "
-                "stay"
-            )
+            self._lost.append(Message("mark_stays" if stay == 1 else "marks_stay", n=stay))
 
     # --- what a code is called --------------------------------------------------------------------
 
-    def _name(self, annotation: Annotation) -> tuple[str, str] | str:
+    def _name(self, annotation: Annotation) -> tuple[str, str] | Message:
         """Tier and code by the codebook, or why there are none."""
         point = annotation.t0_ns == annotation.t1_ns
         found = resolve(self._given.codebook, annotation.tier, annotation.code, point=point)
@@ -154,7 +152,7 @@ class MarksIn:
         self,
         annotation: Annotation,
         known: Annotation,
-        name: tuple[str, str] | str,
+        name: tuple[str, str] | Message,
         clock: FileClock,
         units: UnitsIn,
         before: Before,
@@ -164,14 +162,14 @@ class MarksIn:
         mark = self._marks[known.id or ""]
         if before.changed_here(mark.id, digest_of_mark(known)):
             if before.changed_there(mark.id, digest_of_mark(annotation)):
-                self._lose(annotation, clock, "the mark was changed here, too, and stays as it is")
+                self._lose(annotation, clock, Message("mark_changed_here"))
             else:
                 self.unchanged += 1
             return
         fresh = mark
         if isinstance(name, str):
             if (annotation.tier, annotation.code) != (known.tier, known.code):
-                self._unknown[f"{annotation.tier}: {annotation.code} ({name})"] += 1
+                self._unknown[_unknown(annotation, name)] += 1
                 return
         elif name != (known.tier, known.code):
             fresh = replace(fresh, tier=name[0], code=name[1])
@@ -185,8 +183,8 @@ class MarksIn:
         if fresh == mark:
             self.unchanged += 1
             return
-        if why := self._refused(fresh):
-            self._lose(annotation, clock, why)
+        if refused := self._refused(fresh):
+            self._lose(annotation, clock, refused)
             return
         self.put.append(fresh)
         what, was = "mark changed", f"{_value(mark)}{quoted(mark.memo)}".strip()
@@ -194,7 +192,7 @@ class MarksIn:
             what, was = "mark recoded", _about(mark)
         elif (fresh.t0_ns, fresh.t1_ns, fresh.unit) != (mark.t0_ns, mark.t1_ns, mark.unit):
             what, was = "mark moved", f"{_clock(mark.t0_ns)}–{_clock(mark.t1_ns)}"
-        self._tell(what, fresh, was or "without")
+        self._tell(what, fresh, was or Message("step_without"))
 
     def _timed(
         self,
@@ -203,7 +201,7 @@ class MarksIn:
         mark: Mark,
         clock: FileClock,
         units: UnitsIn,
-    ) -> Mark | str:
+    ) -> Mark | Message:
         """The mark where the file has it, or why it cannot be there."""
         tier = self._given.codebook.tier(mark.tier)
         if mark.unit is not None and (tier is None or tier.on == "units"):
@@ -211,7 +209,7 @@ class MarksIn:
                 return mark
             unit = units.unit_at(annotation.t0_ns, annotation.t1_ns)
             if not unit:
-                return "no unit is there, and codes of this tier are given to units"
+                return Message("mark_no_unit")
             return mark if unit == mark.unit else self._on(mark, unit)
         point = mark.t0_ns == mark.t1_ns
         begin, end = mark.t0_ns, mark.t1_ns
@@ -224,7 +222,7 @@ class MarksIn:
         ):
             end = clock.to_session(annotation.t1_ns)
         if not self._inside(begin, end):
-            return "it lies outside of the session"
+            return Message("outside_session")
         return replace(mark, t0_ns=max(0, begin), t1_ns=min(max(begin, end), self._end_ns))
 
     def _on(self, mark: Mark, unit_id: str) -> Mark:
@@ -236,10 +234,7 @@ class MarksIn:
     def _gone(self, known: Annotation, before: Before) -> None:
         mark = self._marks[known.id or ""]
         if before.changed_here(mark.id, digest_of_mark(known)):
-            self._lost.append(
-                f"{_about(mark)} at {_clock(mark.t0_ns)} was taken away there and changed here: it "
-                "stays"
-            )
+            self._lost.append(Message("mark_gone_there", mark=_about(mark), at=_clock(mark.t0_ns)))
             return
         self.removed.append(mark.id)
         self._tell("mark removed", mark, "")
@@ -249,20 +244,20 @@ class MarksIn:
     def _new(
         self,
         annotation: Annotation,
-        name: tuple[str, str] | str,
+        name: tuple[str, str] | Message,
         clock: FileClock,
         units: UnitsIn,
     ) -> None:
         if isinstance(name, str):
-            self._unknown[f"{annotation.tier}: {annotation.code} ({name})"] += 1
+            self._unknown[_unknown(annotation, name)] += 1
             return
         tier, code = self._given.codebook.tier(name[0]), self._given.codebook.code(name[1])
         if tier is None or code is None or code.retired:
-            self._lose(annotation, clock, "the code is not given any more")
+            self._lose(annotation, clock, Message("mark_code_retired"))
             return
         begin, end = clock.to_session(annotation.t0_ns), clock.to_session(annotation.t1_ns)
         if not self._inside(begin, end):
-            self._lose(annotation, clock, "it lies outside of the session")
+            self._lose(annotation, clock, Message("outside_session"))
             return
         begin, end = max(0, begin), min(end, self._end_ns)
         mark = Mark(
@@ -272,20 +267,17 @@ class MarksIn:
         if tier.on == "units":
             unit = units.unit_at(annotation.t0_ns, annotation.t1_ns)
             if not unit:
-                why = "no unit is there, and codes of this tier are given to units"
-                self._lose(annotation, clock, why)
+                self._lose(annotation, clock, Message("mark_no_unit"))
                 return
             mark = self._on(mark, unit)
         elif code.kind == "point" and end > begin:
-            self._lost.append(
-                f"{_place(annotation, clock)}: {tier.name} {code.id} is of a moment: its beginning "
-                "was taken"
-            )
+            why = Message("mark_of_moment", mark=f"{tier.name} {code.id}")
+            self._lost.append(Message("left_what", what=_place(annotation, clock), why=why))
             mark = replace(mark, t1_ns=begin)
         if annotation.memo.strip():
             mark = self._remarked(mark, annotation.memo)
-        if why := self._refused(mark):
-            self._lose(annotation, clock, why)
+        if refused := self._refused(mark):
+            self._lose(annotation, clock, refused)
             return
         self.put.append(mark)
         self._tell("mark added", mark, "")
@@ -297,29 +289,28 @@ class MarksIn:
     def _remarked(self, mark: Mark, memo: str) -> Mark:
         if is_redacted(mark.t0_ns, mark.t1_ns, self._given.annotations.redactions):
             self._lost.append(
-                f"the remark on {_about(mark)} at {_clock(mark.t0_ns)}, of which something is "
-                "redacted"
+                Message("mark_memo_redacted", mark=_about(mark), at=_clock(mark.t0_ns))
             )
             return mark
         return replace(mark, memo=memo)
 
-    def _refused(self, mark: Mark) -> str:
-        """Why there can be no such mark by the codebook; empty where there can."""
+    def _refused(self, mark: Mark) -> Message | None:
+        """Why there can be no such mark by the codebook; None where there can."""
         tier, code = self._given.codebook.tier(mark.tier), self._given.codebook.code(mark.code)
         if tier is None or code is None:
-            return "the codebook has no such code any more"
+            return Message("mark_code_none")
         if code.retired:
-            return "the code is not given any more"
+            return Message("mark_code_retired")
         if mark.value is not None and mark.value not in tier.values:
-            return f"the tier {tier.name!r} has no value {mark.value}"
+            return Message("mark_value_none", tier=repr(tier.name), value=mark.value)
         if tier.on == "spans" and mark.unit is None:
             if code.kind == "point" and mark.t0_ns != mark.t1_ns:
-                return f"{code.id} is given to moments"
+                return Message("mark_moments", code=code.id)
             if code.kind == "span" and mark.t0_ns == mark.t1_ns:
-                return f"{code.id} is given to stretches, and this is a moment"
+                return Message("mark_stretches", code=code.id)
         if (tier.on == "units") != (mark.unit is not None):
-            return f"codes of the tier {tier.name!r} are given to {tier.on}"
-        return ""
+            return Message(f"mark_on_{tier.on}", tier=repr(tier.name))
+        return None
 
     # --- what others give way to ------------------------------------------------------------------
 
@@ -333,15 +324,17 @@ class MarksIn:
                 continue
             for other in others:
                 if _gives_way(other, mark, tier):
-                    self._tell("mark cut", other, f"{_about(other)}, where {mark.code} is now")
+                    where = Message("step_where", mark=_about(other), code=mark.code)
+                    self._tell("mark cut", other, where)
 
     def _tell(self, what: str, mark: Mark, before: str) -> None:
         about = f"{_about(mark)}{_value(mark)}{' ' + quoted(mark.memo) if mark.memo else ''}"
         self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
 
-    def _lose(self, annotation: Annotation, clock: FileClock, why: str) -> None:
+    def _lose(self, annotation: Annotation, clock: FileClock, why: Message) -> None:
         what = f"{annotation.tier} {tiers.label_of(annotation)}"
-        self._lost.append(f"{_place(annotation, clock)}: {what}: {why}")
+        place = _place(annotation, clock)
+        self._lost.append(Message("left_mark", place=place, what=what, why=why))
 
 
 def _gives_way(other: Mark, mark: Mark, tier: Tier) -> bool:
@@ -357,6 +350,10 @@ def _same_code(a: Annotation, b: Annotation) -> bool:
     return (a.tier, a.code) == (b.tier, b.code)
 
 
+def _unknown(annotation: Annotation, why: Message) -> Message:
+    return Message("left_unknown", what=f"{annotation.tier}: {annotation.code}", why=why)
+
+
 def _about(mark: Mark) -> str:
     return f"{mark.tier} {mark.code}"
 
@@ -368,7 +365,7 @@ def _value(mark: Mark) -> str:
 def _place(annotation: Annotation, clock: FileClock) -> str:
     begin, end = (clock.to_session(t) for t in (annotation.t0_ns, annotation.t1_ns))
     time = _clock(begin) if begin == end else f"{_clock(begin)}–{_clock(end)}"
-    return f"{annotation.place} ({time})" if annotation.place else time
+    return Message("place_timed", place=annotation.place, time=time) if annotation.place else time
 
 
 def _clock(t_ns: int) -> str:

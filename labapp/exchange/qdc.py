@@ -20,6 +20,7 @@ from labapp.exchange.model import Annotation, FileCode
 from labapp.exchange.naming import id_of
 from labapp.exchange.refi import ORIGIN, CodesOut, read_codes, read_description, tier_and_code
 from labapp.exchange.xml import parsed
+from labapp.messages import Message
 
 SPACE = "urn:QDA-XML:codebook:1.0"
 TOGETHER = "Codes"
@@ -33,9 +34,9 @@ def write(codebook: Codebook, path: Path) -> tuple[str, ...]:
     root = ET.Element("CodeBook", {"xmlns": SPACE, "origin": ORIGIN})
     root.append(CodesOut(codebook).element())
     write_new(path, bytes(ET.tostring(root, encoding="UTF-8", xml_declaration=True)))
-    lost = ["which codes exclude each other, what they are given to, and the keys"]
+    lost = [Message("lost_rules")]
     if retired := sum(bool(code.retired) for code in codebook.codes):
-        lost.append(f"{retired} codes that are not given any more")
+        lost.append(Message("lost_retired", n=retired))
     return tuple(lost)
 
 

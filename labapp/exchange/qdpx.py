@@ -245,11 +245,9 @@ class _Writer:
         self._sources.append(own)
         self.sounds[f"{own}.wav"] = sheet.media, sheet.length_ns
         if sheet.media is None or sheet.media.path is None:
-            self.lost.append("the sound: a silent one stands for it, so that codes have times")
+            self.lost.append(Message("project_silent"))
         elif 2 * sheet.media.frames > LARGEST_SOURCE:
-            self.lost.append(
-                f"{name}.wav has more than the 2 GiB that the standard allows: it may be refused"
-            )
+            self.lost.append(Message("project_large", file=f"{name}.wav"))
         words = words_of(sheet)
         if sheet.utterances:
             self._transcript(source, sheet, words, f"{name} transcript.txt")

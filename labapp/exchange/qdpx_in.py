@@ -24,13 +24,14 @@ from labapp.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE
 from labapp.exchange.qdpx_sounds import Code, Noted, SoundIn, tag
 from labapp.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
 from labapp.exchange.xml import parsed
+from labapp.messages import Message
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
 _OTHER = {
-    "PictureSource": "a picture",
-    "PDFSource": "a PDF",
-    "TextSource": "a text",
+    "PictureSource": Message("project_picture"),
+    "PDFSource": Message("project_pdf"),
+    "TextSource": Message("project_text"),
 }
 LARGEST_PROJECT = 64 * files.MIB
 """Bytes of a project's own file: ten thousand codes on units of theirs have ten million."""
@@ -159,7 +160,7 @@ class _Reader:
         self._root, self._archive, self._name = root, archive, name
         self._atlas = _ATLAS in root.get("origin", "").casefold()
         self._own = _Own()
-        self._lost: list[str] = []
+        self._lost: list[Message] = []
         for note in root.iterfind(f"{tag('Notes')}/{tag('Note')}"):
             if (text := self._text(note)) is not None:
                 self._own.take(text)
@@ -184,7 +185,9 @@ class _Reader:
             own = self._own.by_guid.get(code.guid)
             if own is not None and self._own.names[code.guid] != code.name:
                 before = self._own.names[code.guid]
-                self._lost.append(f"that the code {before!r} is called {code.name!r} there")
+                self._lost.append(
+                    Message("project_renamed", before=repr(before), name=repr(code.name))
+                )
             own = own or self._own.by_name.get(code.name)
             known[code.guid] = own or tier_and_code(code, names)
         return known
@@ -229,26 +232,27 @@ class _Reader:
         """Say what has no place here."""
         for stamp in gone:
             what = stamp.sound or stamp.session
-            self._lost.append(f"{what}, which is not in the file any more: its codes stay")
+            self._lost.append(Message("project_gone", sound=what))
         if len(coders) > 1:
             users = self._root.iterfind(f"{tag('Users')}/{tag('User')}")
             names = {known_guid(user.get("guid")): user.get("name", "") for user in users}
-            who = ", ".join(sorted(names.get(coder) or "nobody named" for coder in coders))
-            self._lost.append(f"who gave which code: they are of {who}, and all are taken")
+            who = ", ".join(sorted(names.get(coder) or "?" for coder in coders))
+            self._lost.append(Message("project_coders", who=who))
         for source in others:
             codes = sum(1 for _ in source.iter(tag("CodeRef")))
             if not codes and self._own.stamps:
                 continue  # a copy of the transcript, as some tools make
-            what = _OTHER.get(source.tag.rpartition("}")[2], "a source of another kind")
-            name = source.get("name") or "without a name"
-            self._lost.append(f"{what}, {name}, with {codes} codes, which have no time")
+            kind = source.tag.rpartition("}")[2]
+            what = _OTHER.get(kind, Message("project_unknown"))
+            name = source.get("name") or Message("project_unnamed")
+            self._lost.append(Message("project_other", what=what, name=name, n=codes))
         for name in _LEFT:
             element = self._root.find(tag(name))
             if element is not None and len(element) and not self._own.stamps:
-                self._lost.append(f"{len(element)} {name.casefold()}")
+                self._lost.append(Message(f"project_{name.casefold()}", n=len(element)))
         notes = len(self._root.findall(f"{tag('Notes')}/{tag('Note')}")) - self._own.notes
         if notes > 0:
-            self._lost.append(f"{notes} notes")
+            self._lost.append(Message("project_notes", n=notes))
 
 
 _SOUNDS = (tag("AudioSource"), tag("VideoSource"))

@@ -21,6 +21,7 @@ from labapp.exchange.model import Annotation, Arrival, Stamp, Utterance, digest_
 from labapp.exchange.qdpx import SPACE, checksum
 from labapp.exchange.refi import guid, known_guid
 from labapp.exchange.tiers import label_of
+from labapp.messages import Message
 
 Code = tuple[str, str, int | None]
 """Tier, code and value."""
@@ -108,7 +109,7 @@ class SoundIn:
         text. coders: ids of those who gave codes are added to it."""
         self._source, self._stamp, self._codes = source, stamp, codes
         self._text_of, self._coders = text_of, coders
-        self._name = source.get("name") or "a sound without a name"
+        self._name = source.get("name") or Message("place_sound")
         self._given: list[Annotation] = []
         self._places: dict[str, int] = {}
         self._known: set[tuple[Code, int, int]] = set()
@@ -118,7 +119,7 @@ class SoundIn:
         self._marks = {guid("mark", session, m): m for m in stamp.marks} if stamp else {}
         self._codings = {guid("coding", session, m): m for m in stamp.marks} if stamp else {}
         self._quotes = {guid("quote", session, m): m for m in stamp.marks} if stamp else {}
-        self.lost: list[str] = []
+        self.lost: list[Message] = []
 
     def arrival(self, words: ET.Element | None, noted: Noted | None = None) -> Arrival:
         """What it holds. words: the text that went out beside it. noted: its words by the note."""
@@ -131,13 +132,11 @@ class SoundIn:
         if words is not None:
             self._read_words(words, noted)
         if whole := len(self._source.findall(tag("Coding"))):
-            self.lost.append(f"{whole} codes of {self._name} as a whole: they have no time")
+            self.lost.append(Message("sound_codes", n=whole, sound=self._name))
         stamp = self._stamp
         if stamp is not None and stamp.units and not self._spoken:
             stamp = replace(stamp, units=(), units_were=(), texts_were=())
-            self.lost.append(
-                f"{self._name}: units and words, of which the other tool did not keep the times"
-            )
+            self._lose(self._name, Message("sound_no_units"))
         annotations = sorted(self._given, key=lambda a: (a.t0_ns, a.t1_ns))
         spoken = sorted((s.utterance for s in self._spoken), key=lambda u: (u.t0_ns, u.t1_ns))
         return Arrival(tuple(spoken), tuple(annotations), self._media(), stamp, tuple(self.lost))
@@ -149,6 +148,13 @@ class SoundIn:
             return name
         place = self._source.get("path") or self._source.get("currentPath") or ""
         return f"{name}{PurePosixPath(place).suffix}" if name else PurePosixPath(place).name
+
+    def _lose(self, place: str, why: Message, code: str = "") -> None:
+        """Tell what of a place, or a code in it, is not brought over."""
+        if code:
+            self.lost.append(Message("left_mark", place=place, what=code, why=why))
+        else:
+            self.lost.append(Message("left_what", what=place, why=why))
 
     # --- codes ------------------------------------------------------------------------------------
 
@@ -177,18 +183,16 @@ class SoundIn:
                     memo,
                 )
         for count, what in (
-            (notes, "notes on codes"), (unknown, "codes that the file does not name"),
-            (bare, "selections without a code"),
+            (notes, "sound_notes"), (unknown, "sound_unknown"), (bare, "sound_bare")
         ):  # fmt: skip
             if count:
-                self.lost.append(f"{self._name}: {count} {what}")
+                self._lose(self._name, Message(what, n=count))
 
     def _on_sound(self, coded: _Coded) -> None:
         times = _number(coded.begin), _number(coded.end)
         if times[0] is None or times[1] is None or times[1] < times[0]:
-            self.lost.append(
-                f"{self._name}: {coded.code[1]}: {coded.begin!r} to {coded.end!r} are no times"
-            )
+            why = Message("sound_no_times", begin=repr(coded.begin), end=repr(coded.end))
+            self._lose(self._name, why, repr(coded.code[1]))
             return
         own = self._codings.get(coded.coding) or self._marks.get(coded.selection)
         if own in self._places:
@@ -215,9 +219,9 @@ class SoundIn:
 
     def _read_transcript(self, transcript: ET.Element) -> None:
         text = self._text_of(transcript)
-        name = transcript.get("name") or f"the transcript of {self._name}"
+        name = transcript.get("name") or Message("place_transcript", sound=self._name)
         if text is None:
-            self.lost.append(f"{name}, whose text is not in the file")
+            self.lost.append(Message("words_none", name=name))
             return
         points: dict[str, tuple[int, int]] = {}
         for element in transcript.iterfind(tag("SyncPoint")):
@@ -230,7 +234,7 @@ class SoundIn:
             self._spoken += own
             self._transcript = text
             if others := len(points) - 2 * len(own):
-                self.lost.append(f"{name}: {others} times in the text that are of no unit")
+                self._lose(name, Message("words_times", n=others))
         else:
             self._spoken += _between(points.values(), text, name)
         quoted: set[str] = set()
@@ -240,7 +244,7 @@ class SoundIn:
             begin, end = (points.get(known_guid(point)) for point in (coded.begin, coded.end))
             mark = self._quotes.get(coded.selection)
             if begin is None or end is None or end[0] < begin[0]:
-                self.lost.append(f"{name}: {coded.code[1]}: it has no times")
+                self._lose(name, Message("words_no_times"), repr(coded.code[1]))
             elif mark is not None and mark not in quoted:
                 quoted.add(mark)
                 self._on_quote(mark, coded, Utterance(None, begin[0], end[0]))
@@ -253,7 +257,7 @@ class SoundIn:
         (t0_ns, first), (t1_ns, last) = begin, end
         by = _SPEAKER.search(text, max(0, first - 20), first)
         speaker: Speaker = by[1] if by else "participant"  # type: ignore[assignment]
-        place = f"the words of {self._name}"
+        place = Message("place_words", sound=self._name)
         own = Utterance(unit, t0_ns, t1_ns, speaker, text[first:last], place=place)
         return _Spoken(own, first, last)
 
@@ -293,7 +297,7 @@ class SoundIn:
 
     def _read_words(self, source: ET.Element, noted: Noted | None) -> None:
         """Codes on the words that went out: each is one of the units that it stands on."""
-        name = source.get("name") or "the words"
+        name = source.get("name") or Message("place_words_beside")
         text = self._text_of(source)
         every = list(
             self._coded(source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition")
@@ -301,9 +305,9 @@ class SoundIn:
         standing = self._standing(text or "", noted)
         if standing is None:
             if text is not None and self._spoken:
-                self.lost.append(f"{name}: its words, which are not those of the transcript")
+                self._lose(name, Message("words_other"))
             if fresh := sum(coded.selection not in self._quotes for coded in every):
-                self.lost.append(f"{name}: {fresh} codes, of which nothing says when they are")
+                self._lose(name, Message("words_when", n=fresh))
             return
         if not self._spoken:  # the other tool kept no times, and the words are as they were
             self._spoken = standing
@@ -318,7 +322,7 @@ class SoundIn:
             units = [spoken for spoken in near if begin < spoken.end]
             mark = self._quotes.get(coded.selection)
             if not units:
-                self.lost.append(f"{name}: {coded.code[1]}: it is on no words of a unit")
+                self._lose(name, Message("words_no_unit"), repr(coded.code[1]))
             elif mark is not None and mark not in quoted:
                 quoted.add(mark)
                 self._on_quote(mark, coded, units[0].utterance)
@@ -328,7 +332,7 @@ class SoundIn:
                     if not self._there(coded.code, unit.t0_ns, unit.t1_ns):
                         self._add(None, coded, unit.t0_ns, unit.t1_ns)
         if parts:
-            self.lost.append(f"{name}: which part of a unit's words {parts} codes are on")
+            self._lose(name, Message("words_parts", n=parts))
         self._unquoted(quoted, name)
 
     def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
@@ -336,10 +340,7 @@ class SoundIn:
         number = self._places.get(mark)
         if number is None:
             given = self._add(mark, coded, unit.t0_ns, unit.t1_ns)
-            self.lost.append(
-                f"{given.code} at {unit.t0_ns / 1e9:.3f} s was taken away from the sound, but not "
-                "from the words: it stays"
-            )
+            self.lost.append(Message("words_stay", code=repr(given.code), at=_seconds(unit.t0_ns)))
             return
         given = self._given[number]
         tier, code, value = coded.code
@@ -352,8 +353,7 @@ class SoundIn:
             self._given[number] = other
         elif digest_of_mark(replace(other, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)) != were.get(mark):
             self.lost.append(
-                f"{label_of(given)} at {unit.t0_ns / 1e9:.3f} s, which was changed on the words, "
-                "too"
+                Message("words_changed", code=label_of(given), at=_seconds(unit.t0_ns))
             )
 
     def _unquoted(self, quoted: set[str], name: str) -> None:
@@ -364,12 +364,14 @@ class SoundIn:
             for a in self._given
         )
         if alone and quoted:  # else the other tool gave everything new ids
-            self.lost.append(
-                f"that {alone} codes were taken away from {name}: they stay on the sound"
-            )
+            self.lost.append(Message("words_taken", n=alone, name=name))
 
 
 _ENDS = ("begin", "end")
+
+
+def _seconds(t_ns: int) -> str:
+    return f"{t_ns / 1e9:.3f}"
 
 
 def _of_transcript(source: ET.Element) -> str:

@@ -50,7 +50,7 @@ def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
     rows = files.csv_rows(content, name)
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
-    lost: list[str] = []
+    lost: list[Message] = []
     columns = [cell.strip() for cell in next(rows, (1, []))[1]]
     if missing := {"tier", "code", "onset_s"} - set(columns):
         raise unreadable(
@@ -60,39 +60,42 @@ def read_csv(content: bytes, name: str) -> tuple[Arrival, ...]:
         )
     for line, cells in rows:
         row = dict(zip(columns, cells, strict=False))
-        _take(row, f"line {line}", utterances, annotations, lost)
+        _take(row, Message("place_line", line=line), utterances, annotations, lost)
     if extra := [column for column in columns if column not in COLUMNS]:
-        lost.append(f"the columns {', '.join(extra)}")
+        lost.append(Message("columns_other", columns=", ".join(extra)))
     memos = "memo" in columns
     return (Arrival(tuple(utterances), tuple(annotations), lost=tuple(lost), memos=memos),)
 
 
 def _take(
     row: dict[str, str],
-    place: str,
+    place: Message,
     utterances: list[Utterance],
     annotations: list[Annotation],
-    lost: list[str],
+    lost: list[Message],
 ) -> None:
+    def lose(code: str, **values: str) -> None:
+        lost.append(Message("left_what", what=place, why=Message(code, **values)))
+
     tier, label = row.get("tier", "").strip(), row.get("code", "").strip()
     begin, end = _time(row.get("onset_s", "")), _time(row.get("offset_s", ""))
     if begin is None:
-        lost.append(f"{place}: {row.get('onset_s')!r} is no time in seconds")
+        lose("row_no_time", text=repr(row.get("onset_s")))
         return
     if row.get("offset_s", "").strip() and (end is None or end < begin):
-        lost.append(f"{place}: {row.get('offset_s')!r} is no end behind {row.get('onset_s')}")
+        lose("row_no_end", text=repr(row.get("offset_s")), begin=str(row.get("onset_s")))
         return
     named, _ = tiers.read_tier(tier)
     speaker = tiers.speaker_of(named)
     text, memo = row.get("text", ""), row.get("memo", "")
     if speaker is not None and not label:
         if end is None or end == begin:
-            lost.append(f"{place}: speech has an end")
+            lose("row_speech_end")
         else:
             utterances.append(Utterance(None, begin, end, speaker, text, place=place))
         return
     if not tier or not label:
-        lost.append(f"{place}: it has no {'tier' if not tier else 'code'}")
+        lose("row_no_code" if tier else "row_no_tier")
         return
     code, value = tiers.read_label(label)
     stop = begin if end is None else end
@@ -123,7 +126,7 @@ def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:
     ]
     files.write_new(path, _csv(CODEBOOK_COLUMNS, rows))
     retired = sum(bool(code.retired) for code in codebook.codes)
-    return (f"{retired} codes that are not given any more",) if retired else ()
+    return (Message("lost_retired", n=retired),) if retired else ()
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:

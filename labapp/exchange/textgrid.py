@@ -120,7 +120,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     tokens.flag()
     utterances: list[Utterance] = []
     annotations: list[Annotation] = []
-    lost: list[str] = []
+    lost: list[Message] = []
     for _ in range(tokens.count()):
         kind, tier_name = tokens.text(), tokens.text()
         tokens.number()
@@ -128,7 +128,8 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
         if kind not in ("IntervalTier", "TextTier"):
             raise unreadable(name, f"it has a tier of the class {kind!r}")
         tier, code = tiers.read_tier(tier_name)
-        speaker, place = tiers.speaker_of(tier), f"tier {tier_name!r}"
+        speaker = tiers.speaker_of(tier)
+        place = Message("place_tier", tier=repr(tier_name))
         for _ in range(tokens.count()):
             begin = tokens.time()
             end = tokens.time() if kind == "IntervalTier" else begin
@@ -138,7 +139,8 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             if speaker is not None and end > begin:
                 utterances.append(Utterance(None, begin, end, speaker, label, place=place))
             elif speaker is not None:
-                lost.append(f"tier {tier_name!r}: the point {label!r}, for speech has a length")
+                why = Message("point_speech", text=repr(label))
+                lost.append(Message("left_what", what=place, why=why))
             else:
                 own, value = tiers.read_label(label)
                 annotations.append(

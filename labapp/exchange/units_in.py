@@ -14,6 +14,7 @@ from labapp.exchange.gathering import FileClock
 from labapp.exchange.matching import Before, Pairs, Ruler
 from labapp.exchange.model import Arrival, Format, Sheet, Utterance, digest, digest_of_unit
 from labapp.exchange.plan import Step, UnitChange
+from labapp.messages import Message
 from labapp.replay.times import time_text
 
 ORIGIN = "import"
@@ -70,7 +71,7 @@ class UnitsIn:
         self.making = False
         self.texts: list[Text] = []
         self.steps: list[Step] = []
-        self.lost: list[str] = []
+        self.lost: list[Message] = []
         self._stretches: list[tuple[Utterance, str]] = []
         self._begins: list[int] = []
 
@@ -120,15 +121,17 @@ class UnitsIn:
 
     def _new(self, utterance: Utterance, clock: FileClock, ours: set[str]) -> None:
         begin, end = clock.to_session(utterance.t0_ns), clock.to_session(utterance.t1_ns)
-        where = f"{utterance.place or 'speech'} ({_clock(begin)}–{_clock(end)})"
+        where = Message(
+            "place_timed", place=_place(utterance), time=f"{_clock(begin)}–{_clock(end)}"
+        )
         if begin < -self._ruler.tolerance or end > self._end_ns + self._ruler.tolerance:
-            self.lost.append(f"{where}: it lies outside of the session")
+            self._lose(where, "outside_session")
             return
         if utterance.id in ours and utterance.id in self._ever:
-            self.lost.append(f"{where}: the unit was taken away here since")
+            self._lose(where, "unit_gone_here")
             return
         if end <= begin:
-            self.lost.append(f"{where}: a unit has a length")
+            self._lose(where, "unit_no_length")
             return
         unit = Unit(new_id(), max(0, begin), min(end, self._end_ns), utterance.speaker, ORIGIN)
         self._changes.append(_Change(unit, None))
@@ -147,9 +150,7 @@ class UnitsIn:
             return
         if before.changed_here(own_id, digest_of_unit(known)):
             if before.changed_there(own_id, digest_of_unit(utterance)):
-                self.lost.append(
-                    f"the boundaries of the unit at {_clock(unit.t0_ns)}, which were moved here too"
-                )
+                self.lost.append(Message("unit_moved_here", at=_clock(unit.t0_ns)))
             return
         fresh = replace(
             unit,
@@ -159,7 +160,7 @@ class UnitsIn:
             origin=ORIGIN,
         )
         if not 0 <= fresh.t0_ns < fresh.t1_ns <= self._end_ns:
-            self.lost.append(f"{utterance.place or 'speech'}: it lies outside of the session")
+            self._lose(_place(utterance), "outside_session")
             return
         self._changes.append(_Change(fresh, unit))
 
@@ -169,9 +170,7 @@ class UnitsIn:
         unit = self._units[known.id or ""]
         if before.changed_here(unit.id, digest(known.text)):
             if before.changed_there(unit.id, digest(utterance.text)):
-                self.lost.append(
-                    f"the words of the unit at {_clock(unit.t0_ns)}, which were changed here, too"
-                )
+                self.lost.append(Message("unit_words_here", at=_clock(unit.t0_ns)))
             return
         self._write(unit, utterance.text, known.text)
 
@@ -180,9 +179,7 @@ class UnitsIn:
             self._unwritten += 1
             return
         if is_redacted(unit.t0_ns, unit.t1_ns, self._annotations.redactions):
-            self.lost.append(
-                f"the words of the unit at {_clock(unit.t0_ns)}, of which something is redacted"
-            )
+            self.lost.append(Message("unit_words_redacted", at=_clock(unit.t0_ns)))
             return
         known = self._annotations.texts.get(unit.id)
         fresh = corrected(known, unit.id, text, self._rater, ORIGIN)
@@ -194,9 +191,7 @@ class UnitsIn:
     def _gone(self, known: Utterance, before: Before) -> None:
         unit = self._units[known.id or ""]
         if before.changed_here(unit.id, digest_of_unit(known)):
-            self.lost.append(
-                f"the unit at {_clock(unit.t0_ns)} was taken away there and moved here: it stays"
-            )
+            self.lost.append(Message("unit_gone_there", at=_clock(unit.t0_ns)))
         else:
             self._changes.append(_Change(unit, unit, gone=True))
 
@@ -205,10 +200,7 @@ class UnitsIn:
     def changes(self) -> list[UnitChange]:
         """The changes that can be, those that touch each other as one."""
         if self._unwritten:
-            self.lost.append(
-                f"the words of {self._unwritten} units: the participant did not agree that what "
-                "was said is written down"
-            )
+            self.lost.append(Message("units_unwritten", n=self._unwritten))
         self.making = bool(self._changes) and not self._units
         made: list[UnitChange] = []
         refused: set[str] = set()
@@ -241,10 +233,13 @@ class UnitsIn:
         unit = change.unit
         if change.before is None:
             refused.add(unit.id)
-        self.lost.append(
-            f"the unit of the {unit.speaker} at {_clock(unit.t0_ns)}–{_clock(unit.t1_ns)}: it "
-            "would overlap another one"
-        )
+        begin, end = _clock(unit.t0_ns), _clock(unit.t1_ns)
+        speaker = _speaker(unit)
+        self.lost.append(Message("unit_overlaps", speaker=speaker, begin=begin, end=end))
+
+    def _lose(self, what: str, why: str) -> None:
+        """why: the code of a message."""
+        self.lost.append(Message("left_what", what=what, why=Message(why)))
 
     def _overlapping(self, group: Sequence[_Change]) -> bool:
         """Whether units of one speaker would overlap."""
@@ -264,12 +259,22 @@ class UnitsIn:
             what = "unit removed"
         if self._frozen:
             what = "unit proposed"
-        was = ""
+        was: str = ""
         if change.gone:
-            was = "there; to go"
+            was = Message("step_to_go")
         elif before is not None:
-            was = f"{_clock(before.t0_ns)}–{_clock(before.t1_ns)} {before.speaker}"
-        return Step(what, unit.t0_ns, unit.t1_ns, unit.speaker, was, unit.id)  # type: ignore[arg-type]
+            begin, end = _clock(before.t0_ns), _clock(before.t1_ns)
+            was = Message("step_unit", begin=begin, end=end, speaker=_speaker(before))
+        about = unit.speaker
+        return Step(what, unit.t0_ns, unit.t1_ns, about, was, unit.id)  # type: ignore[arg-type]
+
+
+def _speaker(unit: Unit) -> Message:
+    return Message(f"speaker_{unit.speaker}")
+
+
+def _place(utterance: Utterance) -> str:
+    return utterance.place or Message("place_speech")
 
 
 def _same_speaker(a: Utterance, b: Utterance) -> bool:

@@ -22,6 +22,7 @@ from labapp.exchange.going_out import Exported, export_coding
 from labapp.exchange.incoming import read, read_translation
 from labapp.exchange.plan import Plan
 from labapp.journal.opening import open_record
+from labapp.messages import Message
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, marks_in
 from tests.helpers.refi import parts
 
@@ -38,7 +39,9 @@ def export(session: Path, name: str, out: Path, **how: object) -> Exported:
 
 
 def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
-    return plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    assert all(isinstance(why, Message) for why in (*made.times, *made.lost))
+    return made
 
 
 def apply(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:

@@ -21,6 +21,7 @@ from labapp.exchange.model import digest
 from labapp.exchange.plan import Plan
 from labapp.exchange.qdpx_in import read as read_bytes
 from labapp.journal.opening import open_record
+from labapp.messages import Message
 from tests.helpers.exchanged import SECOND, exchanged_session, marks_in
 from tests.helpers.refi import (
     GUID,
@@ -48,7 +49,9 @@ def export(session: Path, out: Path, **how: object) -> Exported:
 
 
 def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
-    return plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    assert all(isinstance(why, Message) for why in (*made.times, *made.lost))
+    return made
 
 
 def steps(made: Plan) -> list[tuple[str, str]]:

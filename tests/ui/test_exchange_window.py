@@ -305,3 +305,30 @@ def test_the_card_speaks_german(qtbot: QtBot) -> None:
         assert panel.format.itemText(panel.format.findData("csv")) == "eine Tabelle (.csv)"
     finally:
         speak("en")
+
+
+def test_what_is_not_brought_over_is_told_in_german(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "codes.csv"
+    file.write_text(
+        "tier,code,onset_s,offset_s\naffect,delighted,42,43\naffect,uncertain,400,401\n"
+        "affect,uncertain,x,52\n",
+        "utf-8",
+    )
+    speak("de")
+    try:
+        work.panel.import_requested.emit(ImportWanted(file))
+        lines = done(work, qtbot)
+    finally:
+        speak("en")
+    told = [about for what, _, about in lines if what == "nicht übernommen"]
+    assert told == [
+        "Zeile 4: 'x' ist keine Zeit in Sekunden",
+        "affect: delighted (die Ebene 'affect' hat keinen Code 'delighted')",
+        "Zeile 3 (6:40.000–6:41.000): affect uncertain: es liegt außerhalb der Sitzung",
+        (
+            "8 Kodierungen von hier sind nicht in der Datei; nichts sagt, dass sie mit ihr "
+            "hinausgingen, also bleiben sie"
+        ),
+    ]

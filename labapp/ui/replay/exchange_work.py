@@ -22,10 +22,12 @@ from labapp.exchange.formats import format_named
 from labapp.exchange.going_out import Exported, export_coding
 from labapp.exchange.plan import Plan, Step
 from labapp.journal.opening import open_record
+from labapp.messages import Message
 from labapp.ui.language import N_, counted, in_words, tr, translate_message
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import ExchangePanel, ExportWanted, ImportWanted, Line
+from labapp.ui.replay.segmenting import SPEAKER_NAMES
 
 WHATS = {
     "mark added": N_("code added"),
@@ -308,5 +310,7 @@ def _line(step: Step) -> Line:
     when = shown_time(step.t0_ns, 1)
     if step.t1_ns > step.t0_ns:
         when += f"–{shown_time(step.t1_ns, 1)}"
-    before = f" ({tr('was {before}', before=step.before)})" if step.before else ""
-    return Line(tr(WHATS.get(step.what, step.what)), when, f"{step.about}{before}", step.t0_ns)
+    was = translate_message(step.before) if isinstance(step.before, Message) else step.before
+    before = f" ({tr('was {before}', before=was)})" if step.before else ""
+    about = tr(SPEAKER_NAMES[step.about]) if step.what.startswith("unit") else step.about
+    return Line(tr(WHATS.get(step.what, step.what)), when, f"{about}{before}", step.t0_ns)
