@@ -54,7 +54,9 @@ FORMS: Mapping[str, str] = {
     "withdrawn_cells": "Free again: {cells}.",
     "withdrawn_cleared": "Removed what a killed export had left: {paths}.",
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
-    "withdrawn_annotations": "Its units, texts and codes were deleted.",
+    "withdrawn_units": "Its units were deleted.",
+    "withdrawn_texts": "Its texts were deleted.",
+    "withdrawn_codes": "Its codes were deleted.",
     "withdrawn_videos": (
         "Its videos were deleted here ({count}); the files they were copied from were not."
     ),

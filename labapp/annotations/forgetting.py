@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from labapp.annotations.places import annotations_folder
+from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, UNITS, annotations_folder
 from labapp.errors import DataFolderError, SessionBusy
 from labapp.reading import files
 
@@ -45,8 +46,16 @@ def refuse_open(
         lock.release()
 
 
-def forget_annotations(session: Path) -> bool:
-    """Delete all units, texts and marks of a session; whether there were any.
+Kind = Literal["units", "texts", "codes"]
+
+
+def forget_annotations(session: Path) -> tuple[Kind, ...]:
+    """Delete all units, texts and marks of a session, and its videos.
+
+    Returns
+    -------
+    tuple of str
+        Which of units, texts and codes there were.
 
     Raises
     ------
@@ -55,7 +64,8 @@ def forget_annotations(session: Path) -> bool:
     """
     folder = annotations_folder(session)
     if not files.exists(folder):
-        return False
+        return ()
+    kinds = _kinds(folder)
     try:
         shutil.rmtree(folder)
     except OSError as error:
@@ -66,4 +76,13 @@ def forget_annotations(session: Path) -> bool:
             todo="Close what has files of it open, and withdraw the session again; that goes on "
             "where it stopped.",
         ) from error
-    return True
+    return kinds
+
+
+def _kinds(folder: Path) -> tuple[Kind, ...]:
+    there: dict[Kind, bool] = {
+        "units": files.exists(folder / UNITS),
+        "texts": files.exists(folder / TRANSCRIPT),
+        "codes": any((folder / RATERS).glob(f"*{LINES}")),
+    }
+    return tuple(kind for kind, is_there in there.items() if is_there)

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import durable
-from labapp.annotations.forgetting import forget_annotations, refuse_open
+from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
 from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget
@@ -54,7 +54,7 @@ class WithdrawalReport:
     others : session folders of the same participant, which are not touched either.
     cleared : what killed exports had left, which was removed.
     unknown : what the logs of exports and of what was handed out do not tell.
-    annotations : whether there were units, texts or marks, which were deleted.
+    annotations : which of units, texts and codes there were, which were deleted.
     handed_out : packs, quotes and clips made of the session before, which are not touched.
     source_id : of the streams that its events were sent in; empty where they were not sent.
     videos : how many there are or were; deleted with the annotations.
@@ -66,7 +66,7 @@ class WithdrawalReport:
     others: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
-    annotations: bool = False
+    annotations: tuple[Kind, ...] = ()
     handed_out: tuple[HandedOut, ...] = ()
     source_id: str = ""
     videos: int = 0
@@ -78,8 +78,7 @@ class WithdrawalReport:
         done: list[str] = [Message(code, folder=left.folder)]
         if self.consents:
             done.append("The signed consent was deleted.")
-        if self.annotations:
-            done.append(Message("withdrawn_annotations"))
+        done += [Message(f"withdrawn_{kind}") for kind in self.annotations]
         if self.videos and not left.kept:
             done.append(Message("withdrawn_videos", count=self.videos))
         if left.cells:
@@ -163,7 +162,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         if home.name.participant == left.participant and home.path.name != left.folder
     )
     handed_out, unknown = _handed_out(folder)
-    annotated, videos = False, len(video_names(folder))
+    annotated: tuple[Kind, ...] = ()
+    videos = len(video_names(folder))
     if not left.kept:
         annotated = forget_annotations(folder)
         forget_comments(folder)
