@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,11 @@ import pytest
 from labapp.annotations import store
 from labapp.annotations.model import Text
 from labapp.annotations.segmenting import segment_session
-from labapp.cli.main import main
 from labapp.journal.opening import open_record
 from labapp.transcription import models
 from tests.annotations.test_segmenting import spoken
+from tests.helpers.commands import Run, runner
 from tests.helpers.recorded_sounds import Take, sounding_session
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -27,16 +23,7 @@ def transcribe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Run:
     """Runs `labapp transcribe …` in a folder of its own: (status, output, error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", "transcribe", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return run
+    return runner("transcribe", capsys, monkeypatch, tmp_path)
 
 
 @pytest.fixture

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from labapp.cli.main import main
 from labapp.ui.doctor import _video
 from labapp.videos import decoding
+from tests.helpers.commands import Run, runner
 from tests.helpers.made_videos import heard_by, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 
-Run = Callable[..., tuple[int, str, str]]
 WORLD = speech_like(60.0, seed=3)
 
 
@@ -24,16 +21,7 @@ def videos(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Run:
     """Runs `labapp videos …` in a folder of its own: (status, output, error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", "videos", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return run
+    return runner("videos", capsys, monkeypatch, tmp_path)
 
 
 @pytest.fixture
