@@ -6,7 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -36,12 +36,14 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         os.link(draft, path)
-    except FileExistsError:
+    except FileExistsError as error:
         refuse_existing(path)
+        raise unwritable(path, error) from error  # the folder is a file
     except OSError as error:
         raise unwritable(path, error) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            draft.unlink(missing_ok=True)
 
 
 def refuse_existing(path: Path) -> None:

@@ -17,6 +17,7 @@ from labapp.journal.opening import open_record
 from labapp.journal.session_index import SessionIndex
 from labapp.ui import theme
 from labapp.ui.language import speak
+from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_request import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
@@ -25,6 +26,7 @@ from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.researcher.coding_page import CodingPage
 from labapp.ui.researcher.coding_work import CodingWork
 from tests.helpers.exchanged import exchanged_session, marks_in
+from tests.helpers.refi import parts
 
 
 @pytest.fixture
@@ -332,3 +334,28 @@ def test_what_is_not_brought_over_is_told_in_german(
             "hinausgingen, also bleiben sie"
         ),
     ]
+
+
+def test_codes_of_units_go_on_the_transcript_where_that_is_chosen(
+    work: ExchangeWork, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, out = work.panel, tmp_path / "out.qdpx"
+    monkeypatch.setattr(bits, "ask_new_path", lambda *_: out)
+    assert panel.on_transcript.isHidden()
+    panel.format.setCurrentIndex(panel.format.findData("qdpx"))
+    panel.format.activated.emit(panel.format.currentIndex())
+    assert not panel.on_transcript.isHidden()
+    panel.on_transcript.setChecked(True)
+    panel.go_out.click()
+    assert ("file", "", str(out)) in done(work, qtbot)
+    project = parts(out)["project.qde"]
+    assert b"TranscriptSelection" in project
+    assert b"TextSource" not in project
+    panel.format.setCurrentIndex(panel.format.findData("eaf"))
+    panel.format.activated.emit(panel.format.currentIndex())
+    assert panel.on_transcript.isHidden()
+    with qtbot.waitSignal(panel.export_requested) as wanted:
+        panel.go_out.click()
+    assert not wanted.args[0].on_transcript  # it is of projects alone
+    done(work, qtbot)
+    assert "cannot be written" in panel.state.text()  # a file is where the folder would be

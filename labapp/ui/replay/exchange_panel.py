@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QWidget
 
-from labapp.exchange.formats import FORMATS
+from labapp.exchange.formats import FORMATS, ON_TRANSCRIPT
 from labapp.exchange.model import Format
 from labapp.ui import theme
 from labapp.ui.language import N_, tr
@@ -60,11 +60,14 @@ class ExportWanted:
         A name of `SOUNDS`.
     out : Path
         The file, or of several sound files the folder.
+    on_transcript : bool
+        Whether codes of units are on the transcript, instead of on words beside; of `qdpx` alone.
     """
 
     format: str
     sound: str
     out: Path
+    on_transcript: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,10 @@ class ExchangePanel(QFrame):
         self.setAccessibleName(tr("Exchange with other tools"))
         self.format = Combo(palette, tr("Format"))
         self.sound = Combo(palette, tr("Sound"))
+        self.on_transcript = QCheckBox(tr("Codes of units on the transcript"))
+        self.on_transcript.setToolTip(
+            tr("Instead of on words beside it; some tools shift them by a character.")
+        )
         self.time = Combo(palette, tr("Whose time the file has"))
         self.go_out = Button(tr("Export…"), "compact")
         self.come_in = Button(tr("Choose a file…"), "compact")
@@ -163,6 +170,7 @@ class ExchangePanel(QFrame):
         self.set_sounds(())
         self._build()
         self.set_lines((), "")
+        self._look()
         self.format.activated.connect(self._look)
         self.go_out.clicked.connect(self._ask_out)
         self.come_in.clicked.connect(self._ask_in)
@@ -187,7 +195,8 @@ class ExchangePanel(QFrame):
             (tr("Export"), self.format, self.sound, self.go_out),
             (tr("Import"), self.come_in, self.time, self.names),
         )
-        for place, (title, *widgets) in enumerate(rows):
+        grid.addWidget(self.on_transcript, 1, 1, 1, 3)
+        for place, (title, *widgets) in zip((0, 2), rows, strict=True):
             grid.addWidget(bits.label(title, "secondary"), place, 0)
             for at, widget in enumerate(widgets, start=1):
                 grid.addWidget(widget, place, at)
@@ -274,6 +283,8 @@ class ExchangePanel(QFrame):
         choices = [(tr(text), name) for name, text in sounds.items()]
         self.sound.set_choices(choices, wanted if wanted in sounds else "linked")
         self.sound.setEnabled(self.chosen.name != "csv")
+        self.on_transcript.setHidden(self.chosen.name != ON_TRANSCRIPT.name)
+        self.grown.emit()
 
     def _pick(self, place: int) -> None:
         at_ns = self.model.rows[place].at_ns
@@ -296,7 +307,8 @@ class ExchangePanel(QFrame):
         if path := bits.ask_new_path(self, title, name):
             if not folder and path.suffix.casefold() != form.suffix.casefold():
                 path = path.with_name(f"{path.name}{form.suffix}")
-            self.export_requested.emit(ExportWanted(form.name, sound, path))
+            on_transcript = form.name == ON_TRANSCRIPT.name and self.on_transcript.isChecked()
+            self.export_requested.emit(ExportWanted(form.name, sound, path, on_transcript))
 
     def _ask_in(self) -> None:
         ends = " ".join(f"*{form.suffix}" for form in FORMATS.values() if form.read is not None)

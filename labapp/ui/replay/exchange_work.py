@@ -18,7 +18,7 @@ from labapp.annotations.model import Round
 from labapp.errors import AnnotationError, LabappError
 from labapp.exchange import incoming
 from labapp.exchange.coming_in import bring_in, plan_import
-from labapp.exchange.formats import format_named
+from labapp.exchange.formats import ON_TRANSCRIPT, format_named
 from labapp.exchange.going_out import Exported, export_coding
 from labapp.exchange.plan import Plan, Step
 from labapp.journal.opening import open_record
@@ -279,7 +279,7 @@ def _export(bench: Bench, wanted: ExportWanted) -> Exported:
     return export_coding(
         open_record(bench.session),
         bench.rater,
-        format_named(wanted.format),
+        ON_TRANSCRIPT if wanted.on_transcript else format_named(wanted.format),
         wanted.out,
         base=base,  # type: ignore[arg-type]
         codebook=bench.codebook,
