@@ -114,6 +114,7 @@ def open_whispercpp(path: Path, threads: int) -> OpenEngine:
 
     from labapp.transcription.models import knows_english_alone
 
+    # The likeliest piece of a word each time: its beam search writes other words from run to run.
     model = Model(str(path), redirect_whispercpp_logs_to=None)
 
     def hear(samples: NDArray[np.int16], language: str, words: str) -> list[RawWord]:

@@ -72,12 +72,13 @@ def texts_of(session: Path) -> list[Text]:
 
 
 def test_what_was_said_is_written_where_it_was_said(
-    session: Path, spoken: Spoken, recogniser: Recogniser
+    session: Path, spoken: Spoken, recogniser: Recogniser, path: Path
 ) -> None:
     transcribe_session(session, lambda: recogniser)
     known = annotated(session)
     texts = texts_of(session)
-    assert word_errors(spoken.words, plain(" ".join(text.text for text in texts))) <= 0.15
+    most = 0.2 if path.is_file() else 0.15  # whisper.cpp searches less, so that it can be repeated
+    assert word_errors(spoken.words, plain(" ".join(text.text for text in texts))) <= most
     onsets = []
     for begins, ends, _ in spoken.said:
         within = [
