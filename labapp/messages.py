@@ -319,6 +319,30 @@ FORMS: Mapping[str, str] = {
     ),
     "words_changed": "{code} at {at} s, which was changed on the words, too",
     "words_taken": "that {n} codes were taken away from {name}: they stay on the sound",
+    "video_unreadable": "{name} is no video that can be read: {why}.",
+    "video_play": (
+        "Play it in a player; where it plays there, save it as an MP4 file, and take that."
+    ),
+    "video_no_picture": "it has no picture",
+    "video_no_codec": "its pictures are of a kind that FFmpeg does not know",
+    "video_pixels": "its pictures have {width} × {height} pixels",
+    "video_no_readable": "it has no picture that could be read",
+    "video_long": "it is longer than a day",
+    "video_ffmpeg": "FFmpeg says: {why}",
+    "video_empty": "it is empty",
+    "video_list": "it is a list of other files, and no video itself",
+    "video_other": "it begins as no MP4, MOV, Matroska, WebM, AVI, MPEG, WMV, Ogg or FLV file does",
+    "video_memory": "it needs more memory than there is",
+    "video_gone": "it is not there",
+    "marks_other_codebook": "{rater} gave no marks in {session} by a codebook {codebook}.",
+    "marks_by": "There are marks by: {known}.",
+    "marks_by_none": "There are none by any codebook.",
+    "marks_several": "{rater} coded {session} by several codebooks: {known}.",
+    "marks_name_codebook": "Name one with --codebook; each goes into a file of its own.",
+    "session_withdrew": "{session} is of a participant who withdrew.",
+    "name_session": "Name the session itself.",
+    "bring_in_later": "Bring the file in once the session is over.",
+    "bring_in_no_more": "Bring nothing of it in any more.",
 }
 """The English sentences by their codes. A code keeps its meaning and the names of its values: it
 stands in journals. The words can be bettered."""

@@ -22,7 +22,7 @@ from labapp.annotations.store import (
 )
 from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
-from labapp.errors import ExchangeError
+from labapp.errors import NOTHING_CHANGED, ExchangeError
 from labapp.exchange import incoming as reading
 from labapp.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.exchange.incoming import Incoming, Translation
@@ -175,13 +175,15 @@ def _put(record: Record, rater: str) -> dict[str, bool]:
 def _refuse_uncoded(record: Record) -> None:
     why = todo = ""
     if record.kind != "session":
-        why, todo = "is a bundle: what was exported is not written to", "Name the session itself."
+        why, todo = "coding_bundle", "name_session"
     elif record.running:
-        why, todo = "is being recorded", "Bring the file in once the session is over."
+        why, todo = "coding_recorded", "bring_in_later"
     elif record.withdrawn:
-        why, todo = "is of a participant who withdrew", "Bring nothing of it in any more."
+        why, todo = "session_withdrew", "bring_in_no_more"
     if why:
-        raise ExchangeError(f"{record.name} {why}.", safe="Nothing was changed.", todo=todo)
+        raise ExchangeError(
+            Message(why, session=str(record.name)), safe=NOTHING_CHANGED, todo=Message(todo)
+        )
 
 
 def _freeze(

@@ -135,17 +135,23 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
 
 
 def _wanted(ids: set[str], codebook: str, rater: str, record: Record) -> str:
+    known = ", ".join(sorted(ids))
     if codebook and codebook not in ids:
         raise ExchangeError(
-            f"{rater} gave no marks in {record.name} by a codebook {codebook!r}.",
+            Message(
+                "marks_other_codebook",
+                rater=rater,
+                session=str(record.name),
+                codebook=repr(codebook),
+            ),
             safe=Message("nothing_written"),
-            todo=f"There are marks by: {', '.join(sorted(ids)) or 'none'}.",
+            todo=Message("marks_by", known=known) if ids else Message("marks_by_none"),
         )
     if not codebook and len(ids) > 1:
         raise ExchangeError(
-            f"{rater} coded {record.name} by several codebooks: {', '.join(sorted(ids))}.",
+            Message("marks_several", rater=rater, session=str(record.name), known=known),
             safe=Message("nothing_written"),
-            todo="Name one with --codebook; each goes into a file of its own.",
+            todo=Message("marks_name_codebook"),
         )
     return codebook or min(ids)
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import LabappError, VideoError
+from labapp.messages import Message
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
@@ -146,13 +147,13 @@ class OpenedVideo:
         self._container, self._name = container, name
         self.ending = ending
         if not container.streams.video:
-            raise _no_video(name, "it has no picture")
+            raise _no_video(name, Message("video_no_picture"))
         self._stream: VideoStream = container.streams.video[0]
         codec = self._stream.codec_context
         if codec is None:
-            raise _no_video(name, "its pictures are of a kind that FFmpeg does not know")
+            raise _no_video(name, Message("video_no_codec"))
         if not 0 < codec.width * codec.height <= MOST_PIXELS:
-            raise _no_video(name, f"its pictures have {codec.width} × {codec.height} pixels")
+            raise _no_video(name, Message("video_pixels", width=codec.width, height=codec.height))
         # A later picture of it may say that it is larger.
         codec.options = {"max_pixels": str(MOST_PIXELS)}
         self._stream.thread_type = "AUTO"
@@ -252,7 +253,7 @@ class OpenedVideo:
             self._frames = self._decoded()
             self._coming = next(self._frames, None)
             if self._coming is None:
-                raise _no_video(self._name, "it has no picture that could be read")
+                raise _no_video(self._name, Message("video_no_readable"))
             self._advance()
             return self._shown
 
@@ -336,7 +337,7 @@ class OpenedVideo:
                     yield begins + written / SOUND_RATE, samples
                     written += samples.size
                 if expected > LONGEST_S:
-                    raise _no_video(self._name, "it is longer than a day")
+                    raise _no_video(self._name, Message("video_long"))
 
     def length_s(self) -> float:
         """Time from its beginning to the end of the last picture that is in the file, whatever its
@@ -352,7 +353,7 @@ class OpenedVideo:
                 if after - self._origin_s <= ends + JUMP_S:
                     ends = max(ends, after - self._origin_s)
         if ends > LONGEST_S:
-            raise _no_video(self._name, "it is longer than a day")
+            raise _no_video(self._name, Message("video_long"))
         return ends
 
     @contextmanager
@@ -362,7 +363,7 @@ class OpenedVideo:
         except LabappError:
             raise
         except _damages() as error:
-            raise _no_video(self._name, f"FFmpeg says: {_why(error)}") from error
+            raise _no_video(self._name, Message("video_ffmpeg", why=_why(error))) from error
 
 
 @contextmanager
@@ -421,23 +422,23 @@ def _damages() -> tuple[type[Exception], ...]:
 
 def _other(head: bytes) -> str:
     if not head:
-        return "it is empty"
+        return Message("video_empty")
     if head.startswith((b"#EXTM3U", b"ffconcat")):
-        return "it is a list of other files, and no video itself"
-    return "it begins as no MP4, MOV, Matroska, WebM, AVI, MPEG, WMV, Ogg or FLV file does"
+        return Message("video_list")
+    return Message("video_other")
 
 
 def _why(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "it needs more memory than there is"
+        return Message("video_memory")
     if isinstance(error, OSError) and error.errno == errno.ENOENT:
-        return "it is not there"
+        return Message("video_gone")
     return str(getattr(error, "strerror", "") or error)
 
 
 def _no_video(name: str, why: str) -> VideoError:
     return VideoError(
-        f"{name} is no video that can be read: {why}.",
+        Message("video_unreadable", name=name, why=why),
         safe=UNCHANGED,
-        todo="Play it in a player; where it plays there, save it as an MP4 file, and take that.",
+        todo=Message("video_play"),
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from labapp.errors import VideoError
+from labapp.messages import Message
 from labapp.reading import files
 from labapp.videos import decoding
 from labapp.videos.decoding import SOUND_RATE, OpenedVideo, facts_of, format_of, opened
@@ -194,3 +195,13 @@ def test_sound_of_which_a_part_is_missing_stays_in_its_place(tmp_path: Path) -> 
     silent = write_video(tmp_path / "silent.mp4", None, 3.0)
     with video_at(silent) as video:
         assert list(video.sound()) == []
+
+
+def test_why_a_video_cannot_be_read_is_a_message_that_windows_translate(tmp_path: Path) -> None:
+    path = tmp_path / "notes.mp4"
+    path.write_bytes(b"no video at all" * 100)
+    with pytest.raises(VideoError) as refused, video_at(path):
+        pass
+    assert isinstance(refused.value.what, Message)
+    assert isinstance(refused.value.what.values["why"], Message)
+    assert isinstance(refused.value.todo, Message)

@@ -17,7 +17,7 @@ from labapp.annotations.model import Redaction
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.video_files import PlacedVideo
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.widgets.buttons import Button
@@ -169,7 +169,9 @@ class VideoScreen(QWidget):
             return
         if shown.picture is None:
             assert shown.problem is not None
-            self._failure = " ".join(filter(None, (shown.problem.what, shown.problem.todo)))
+            self._failure = " ".join(
+                translate_message(part) for part in (shown.problem.what, shown.problem.todo) if part
+            )
             self._drop()
             self._say(self._failure)
             return
