@@ -343,6 +343,26 @@ FORMS: Mapping[str, str] = {
     "name_session": "Name the session itself.",
     "bring_in_later": "Bring the file in once the session is over.",
     "bring_in_no_more": "Bring nothing of it in any more.",
+    "speech_kind": "{model}: {get}",
+    "speech_to_get": "What can be had: {whisper}; {whispercpp}; {vosk}. {which}",
+    "speech_path": (
+        "Give the path of a file or a folder on this computer: labapp fetches nothing. {get}"
+    ),
+    "speech_unreadable": "{path} cannot be read ({why}).",
+    "speech_see": "See that you may read it.",
+    "model_archive": (
+        "it is an archive, to be unpacked first, or a .pt file of PyTorch, which no "
+        "engine here reads"
+    ),
+    "model_gguf": "it is a GGUF file, which whisper.cpp does not read",
+    "model_no_ggml": "it does not begin as a ggml file does",
+    "model_no_tokenizer": "tokenizer.json is missing, without which it cannot be used",
+    "model_transformers": (
+        "it is a model for the library transformers; ct2-transformers-converter (of "
+        "ctranslate2) makes one for faster-whisper of it"
+    ),
+    "model_neither": "it has neither model.bin and config.json nor am/final.mdl",
+    "model_inside": "but {path} in it is one",
 }
 """The English sentences by their codes. A code keeps its meaning and the names of its values: it
 stands in journals. The words can be bettered."""

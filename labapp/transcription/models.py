@@ -274,17 +274,16 @@ def _engine_of(path: Path) -> EngineName:
         raise TranscriptionError(
             Message("model_none", path=str(path)),
             safe=UNCHANGED,
-            todo="Give the path of a file or a folder on this computer: labapp fetches nothing. "
-            + what_to_get(),
+            todo=Message("speech_path", get=what_to_get()),
         )
     try:
         with files.open_file(path) as stream:
             head = stream.read(_MUCH)
     except OSError as error:
         raise TranscriptionError(
-            f"{path} cannot be read ({error.strerror or error}).",
+            Message("speech_unreadable", path=str(path), why=str(error.strerror or error)),
             safe=UNCHANGED,
-            todo="See that you may read it.",
+            todo=Message("speech_see"),
         ) from error
     if head.startswith(_GGML):
         return "whispercpp"
@@ -293,34 +292,27 @@ def _engine_of(path: Path) -> EngineName:
 
 def _why_file(head: bytes) -> str:
     if head.startswith(b"PK"):
-        return (
-            "it is an archive, to be unpacked first, or a .pt file of PyTorch, which no engine "
-            "here reads"
-        )
+        return Message("model_archive")
     if head.startswith(b"GGUF"):
-        return "it is a GGUF file, which whisper.cpp does not read"
-    return "it does not begin as a ggml file does"
+        return Message("model_gguf")
+    return Message("model_no_ggml")
 
 
 def _engine_of_folder(path: Path) -> EngineName:
     engine = _kind_of(path)
     if engine == "whisper" and not files.is_file(path / "tokenizer.json"):
-        raise _no_model(path, "tokenizer.json is missing, without which it cannot be used")
+        raise _no_model(path, Message("model_no_tokenizer"))
     if engine is not None:
         return engine
     if any(files.is_file(path / name) for name in ("model.safetensors", "pytorch_model.bin")):
-        raise _no_model(
-            path,
-            "it is a model for the library transformers; ct2-transformers-converter (of "
-            "ctranslate2) makes one for faster-whisper of it",
-        )
-    why = "it has neither model.bin and config.json nor am/final.mdl"
+        raise _no_model(path, Message("model_transformers"))
+    why: str = Message("model_neither")
     try:
         inside = next((child for child in sorted(path.iterdir()) if _kind_of(child)), None)
     except OSError as error:
         inside, why = None, str(error.strerror or error)
     if inside is not None:
-        raise _no_model(path, f"but {inside} in it is one")
+        raise _no_model(path, Message("model_inside", path=str(inside)))
     raise _no_model(path, why)
 
 
@@ -351,7 +343,10 @@ def _no_model(path: Path, why: str) -> TranscriptionError:
     )
 
 
-def what_to_get() -> str:
+def what_to_get() -> Message:
     """Models that can be had, where, and which of them know German."""
-    kinds = "; ".join(f"{engine.model}: {engine.get}" for engine in ENGINES.values())
-    return f"What can be had: {kinds}. {WHICH}"
+    kinds = {
+        name: Message("speech_kind", model=engine.model, get=engine.get)
+        for name, engine in ENGINES.items()
+    }
+    return Message("speech_to_get", which=WHICH, **kinds)

@@ -10,10 +10,12 @@ from pytestqt.qtbot import QtBot
 
 from labapp.annotations.status import SessionProgress
 from labapp.annotations.store import annotations_of
+from labapp.errors import TranscriptionError
 from labapp.journal.opening import open_record
 from labapp.journal.session_index import SessionIndex
-from labapp.transcription.models import ENGINES
+from labapp.transcription.models import ENGINES, model_at
 from labapp.ui import theme
+from labapp.ui.language import in_words, speak
 from labapp.ui.researcher.coding_page import CodingPage
 from labapp.ui.researcher.coding_work import CodingWork
 from labapp.ui.researcher.job import Job, Progress
@@ -179,3 +181,18 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     assert len(after) >= 14
     assert {unit: after[unit] for unit in before} == before
     work.close()
+
+
+def test_what_is_no_speech_model_is_told_in_german(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF" + bytes(100))
+    with pytest.raises(TranscriptionError) as refused:
+        model_at(path)
+    speak("de")
+    try:
+        told = in_words(refused.value)
+    finally:
+        speak("en")
+    assert "es ist eine GGUF-Datei, die whisper.cpp nicht liest" in told
+    assert "Zu haben sind: ein Ordner mit model.bin" in told
+    assert "What" not in told
