@@ -57,7 +57,10 @@ def _nothing_left(qapp: QApplication) -> Iterator[None]:
     threads = set(threading.enumerate())
     gc.freeze()  # what is there already is not looked at again: this makes the checks quick
     yield
-    left = [t.name for t in set(threading.enumerate()) - threads if t.is_alive()]
+    begun = set(threading.enumerate()) - threads
+    for thread in begun:
+        thread.join(5)  # one that opens a loudspeaker ends once that has answered
+    left = [thread.name for thread in begun if thread.is_alive()]
     assert not left, f"threads left running: {left}"
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
