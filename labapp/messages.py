@@ -37,6 +37,7 @@ FORMS: Mapping[str, str] = {
     "microphone_no_answer": "The microphone {name} did not answer.",
     "microphone_lost": "Microphone lost: {reason}",
     "microphone_stalled": "no sound arrived for {seconds} s",
+    "the_microphone": "the microphone",
     "microphone_ended": "the recording from {source} ended",
     "microphone_moved": "{source} is gone; the sound server moved the recording to {other}",
     "microphone_dead": "{device} gives no sound",

@@ -28,10 +28,10 @@ def talk_section(tables: Tables) -> Iterator[Html]:
     pauses = talk_times(tables)
     rows = [_row(EVERYBODY, spoken, pauses)]
     for by in compared_by(tables):
-        said, between = (_placed(frame, tables, by) for frame in (spoken, pauses))
+        speech, between = (_placed(frame, tables, by) for frame in (spoken, pauses))
         rows += [
-            _row(Verbatim(str(level)), said[said[by] == level], between[between[by] == level])
-            for level in sorted(said[by].dropna().unique())
+            _row(Verbatim(str(level)), speech[speech[by] == level], between[between[by] == level])
+            for level in sorted(speech[by].dropna().unique())
         ]
     yield table(
         (

@@ -226,7 +226,9 @@ class PulseWatcher:
             ours = next((s for s in streams if s.index == self._stream), None)
             source = None if ours is None else names.get(ours.source)
             if ours is None or source is None:
-                self._gone = Message("microphone_ended", source=self._source or "the microphone")
+                self._gone = Message(
+                    "microphone_ended", source=self._source or Message("the_microphone")
+                )
                 return
             if self._source is None:
                 self._source = source

@@ -112,15 +112,15 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
             words.append(lines[at])
             at += 1
         begin, end = (_time(match.groups()[i : i + 4]) for i in (0, 4))
-        speaker, said = _who("\n".join(words), marked)
+        speaker, spoken = _who("\n".join(words), marked)
         place = Message("place_line", line=first + 1)
         if end <= begin:
-            why = Message("cue_no_length", text=repr(said[:40]))
+            why = Message("cue_no_length", text=repr(spoken[:40]))
             lost.append(Message("left_what", what=place, why=why))
-        elif not said:
+        elif not spoken:
             lost.append(Message("left_what", what=place, why=Message("cue_no_words")))
         else:
-            utterances.append(Utterance(name_of or None, begin, end, speaker, said, place=place))
+            utterances.append(Utterance(name_of or None, begin, end, speaker, spoken, place=place))
     if not marked and not utterances and not lost:
         raise unreadable(name, "it holds no captions")
     utterances.sort(key=lambda u: (u.t0_ns, u.t1_ns))

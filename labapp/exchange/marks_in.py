@@ -132,10 +132,10 @@ class MarksIn:
     def _name(self, annotation: Annotation) -> tuple[str, str] | Message:
         """Tier and code by the codebook, or why there are none."""
         point = annotation.t0_ns == annotation.t1_ns
-        found = resolve(self._given.codebook, annotation.tier, annotation.code, point=point)
-        if isinstance(found, str) and self._known_here(annotation):
+        resolved = resolve(self._given.codebook, annotation.tier, annotation.code, point=point)
+        if isinstance(resolved, str) and self._known_here(annotation):
             return annotation.tier, annotation.code
-        return found
+        return resolved
 
     def _known_here(self, annotation: Annotation) -> bool:
         """Whether the rater gave such a code by an earlier version of the codebook."""

@@ -155,14 +155,14 @@ class Stamp:
         """The stamp in a text; None where it is none, or was changed."""
         try:
             fields = json_value(text)
-            one = [fields[name] for name in ("session", "rater", "sound")]
+            single = [fields[name] for name in ("session", "rater", "sound")]
             many = [tuple(fields[name]) for name in _LISTS]
         except (ValueError, KeyError, TypeError):
             return None
-        if not all(isinstance(value, str) for value in (*one, *chain.from_iterable(many))):
+        if not all(isinstance(value, str) for value in (*single, *chain.from_iterable(many))):
             return None
         lists = dict(zip(_LISTS, many, strict=True))
-        return cls(one[0], one[1], lists.pop("marks"), lists.pop("units"), one[2], **lists)
+        return cls(single[0], single[1], lists.pop("marks"), lists.pop("units"), single[2], **lists)
 
 
 _LISTS = ("marks", "units", "marks_were", "units_were", "texts_were")

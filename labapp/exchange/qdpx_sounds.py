@@ -387,9 +387,9 @@ def _between(points: Iterable[tuple[int, int]], text: str, place: str) -> Iterat
         words = text[first:last].strip()
         if end <= begin or not words:
             continue
-        said = _SAID.match(words)
-        speaker: Speaker = said[1] if said else "participant"  # type: ignore[assignment]
-        words = words[said.end() :] if said else words
+        match = _SAID.match(words)
+        speaker: Speaker = match[1] if match else "participant"  # type: ignore[assignment]
+        words = words[match.end() :] if match else words
         yield _Spoken(Utterance(None, begin, end, speaker, words, place=place), first, last)
 
 

@@ -94,7 +94,8 @@ def number(written: str) -> str:
 
 def translate_message(text: str) -> str:
     """What another layer said in English: a message with its values, a sentence without any, or a
-    text that is shown as it came."""
+    text that is shown as it came. A value is translated where it is a message itself: any other one
+    may be a name that somebody chose."""
     if not isinstance(text, Message):
         return tr(text)
     return tr(text.form, **{name: _translated(value) for name, value in text.values.items()})
@@ -109,7 +110,7 @@ def in_words(error: LabappError) -> str:
 def _translated(value: object) -> str:
     if isinstance(value, float | int):
         return number(f"{value:g}" if isinstance(value, float) else str(value))
-    return translate_message(str(value) if not isinstance(value, str) else value)
+    return translate_message(value) if isinstance(value, Message) else str(value)
 
 
 Phrases = Mapping[str, tuple[str, Mapping[str, str]]]

@@ -362,6 +362,15 @@ def test_what_is_wrong_with_the_microphone_is_told_with_its_reason(speaks) -> No
     assert lost == "Mikrofon verloren: 1,5 s lang kam kein Ton an"
 
 
+def test_a_name_that_is_a_word_of_the_windows_stays_as_it_is(speaks) -> None:
+    speaks("de")
+    assert language.tr("solved") == "gelöst"
+    lost = Message("mark_unknown", rater="solved", mark="'Coding'")
+    assert translate_message(lost) == "solved hat keine Kodierung 'Coding' vergeben."
+    inner = Message("microphone_ended", source=Message("the_microphone"))
+    assert "das Mikrofon" in translate_message(inner)
+
+
 def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     left = Withdrawal("sub-P01_ses-1", "P01", "1", "2026-01-02T03:04:05Z", kept=False, cells=("a",))
     lost = (Message("exports_unreadable", file="/e", error="I/O"),)

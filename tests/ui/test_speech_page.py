@@ -64,7 +64,7 @@ def test_what_is_missing_is_said_with_what_to_get(page: CodingPage, nothing: Pat
     assert str(nothing) in told
     assert all(str(engine.get) in told for engine in ENGINES.values())
     assert "German needs one without" in told
-    assert not page.speech.one.isEnabled()
+    assert not page.speech.single.isEnabled()
     page.speech.leave.click()
     assert page.speech.isHidden()
     work.close()
@@ -103,7 +103,7 @@ def test_one_session_or_those_that_are_pending(page: CodingPage, qtbot: QtBot) -
     )
     assert panel.all.text() == "All pending (2)"
     with qtbot.waitSignal(panel.wanted) as asked:
-        panel.one.click()
+        panel.single.click()
     assert asked.args == [SpeechWanted(("a",), "/m/ggml.bin", "", "")]
     panel.language.setText("de")
     panel.words.setText("/m/words.txt")
@@ -169,13 +169,13 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     page.transcribe.click()
     page.speech.model_chosen.emit(MODELS[0])
     page.speech.language.setText("en")
-    page.speech.one.click()
+    page.speech.single.click()
     qtbot.waitUntil(lambda: "% written down" in page.speech.state.text(), timeout=120_000)
     page.speech.stop.click()
     qtbot.waitUntil(lambda: page.speech.state.text().startswith("Stopped."), timeout=30_000)
     before = annotations_of(open_record(session)).texts
     assert 0 < len(before) < 14
-    page.speech.one.click()
+    page.speech.single.click()
     qtbot.waitUntil(lambda: "units written down" in page.speech.state.text(), timeout=120_000)
     after = annotations_of(open_record(session)).texts
     assert len(after) >= 14

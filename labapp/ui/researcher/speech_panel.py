@@ -81,7 +81,7 @@ class SpeechPanel(QWidget):
         self.bar.setRange(0, STEPS)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("How much of the voice is written down"))
-        self.one = Button(tr("This session"), "compact")
+        self.single = Button(tr("This session"), "compact")
         self.all = Button(tr("All that are pending"), "compact")
         self.stop = Button(tr("Stop"), "compact")
         self.leave = Button(tr("Not now"), "compact")
@@ -91,7 +91,7 @@ class SpeechPanel(QWidget):
         self.file.clicked.connect(self._ask_file)
         self.folder.clicked.connect(self._ask_folder)
         self.find_words.clicked.connect(self._ask_words)
-        self.one.clicked.connect(lambda: self._begin((self._session,)))
+        self.single.clicked.connect(lambda: self._begin((self._session,)))
         self.all.clicked.connect(lambda: self._begin(self._pending))
         self.stop.clicked.connect(self.stop_requested)
         for button in (self.leave, self.hide_):
@@ -117,7 +117,7 @@ class SpeechPanel(QWidget):
         for widget in (self.model, self.file, self.folder, self.language, self.words):
             how.addWidget(widget)
         how.addWidget(self.find_words)
-        for button in (self.one, self.all, self.leave):
+        for button in (self.single, self.all, self.leave):
             how.addWidget(button)
         at_work = bits.row(self.work, theme.SPACE_S)
         at_work.addWidget(self.bar, 1)
@@ -163,7 +163,7 @@ class SpeechPanel(QWidget):
 
     def _look(self) -> None:
         ready = self.model.currentData() is not None and not self._working
-        self.one.setEnabled(ready and bool(self._session))
+        self.single.setEnabled(ready and bool(self._session))
         self.all.setEnabled(ready and bool(self._pending))
 
     # --- what is asked for ------------------------------------------------------------------------
