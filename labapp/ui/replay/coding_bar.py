@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from labapp.annotations.reliability.so_far import SoFar
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.header import Chip
 from labapp.ui.widgets.buttons import Button
+
+if TYPE_CHECKING:
+    from labapp.annotations.reliability.so_far import SoFar
 
 ROUND_NAMES = {
     "training": N_("training round"),

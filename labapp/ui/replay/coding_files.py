@@ -19,7 +19,6 @@ from labapp.annotations.marks import MarksFile
 from labapp.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
 from labapp.annotations.places import TRANSCRIPT, UNITS, annotations_folder
 from labapp.annotations.redaction import shown_texts
-from labapp.annotations.reliability.so_far import SoFar, agreement_so_far
 from labapp.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.annotations.texts import TextsFile
 from labapp.annotations.units import UnitsFile
@@ -30,6 +29,7 @@ from labapp.journal.record import Record
 from labapp.ui.language import tr
 
 if TYPE_CHECKING:
+    from labapp.annotations.reliability.so_far import SoFar
     from labapp.ui.replay.coding_request import CodingRequest
 
 PATIENCE_S = 0.5
@@ -208,6 +208,8 @@ class CodingFiles:
         marks of others as they were when the session was opened. Nothing in other rounds."""
         if self.request.round != "training":
             return ()
+        from labapp.annotations.reliability.so_far import agreement_so_far
+
         marks = {
             name: self._of_round(rater.marks)
             for name, rater in self._annotations.raters.items()

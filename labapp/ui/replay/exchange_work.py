@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -24,10 +24,12 @@ from labapp.exchange.plan import Plan, Step
 from labapp.journal.opening import open_record
 from labapp.messages import Message
 from labapp.ui.language import N_, counted, in_words, tr, translate_message
-from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.exchange_panel import ExchangePanel, ExportWanted, ImportWanted, Line
 from labapp.ui.replay.segmenting import SPEAKER_NAMES
+
+if TYPE_CHECKING:
+    from labapp.ui.replay.coding import Coding
 
 WHATS = {
     "mark added": N_("code added"),
