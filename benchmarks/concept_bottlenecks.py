@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.concepts.rows import ConceptRows, ConceptSplit
-from benchmarks.concepts.sprites import sprites
+from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit
+from labapp.datasets.concepts.sprites import sprites
 
 KINDS = ("sigmoid", "logits")
 BATCH, RATE, WEIGHT = 32, 1e-3, 10.0

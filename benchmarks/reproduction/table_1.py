@@ -8,9 +8,9 @@ from pathlib import Path
 
 from scipy import stats
 
-from benchmarks.concepts.hand_made import hand_made
 from benchmarks.reproduction.kept import scored
 from benchmarks.reproduction.printing import Table, metric, p_value, percent
+from labapp.datasets.concepts.hand_made import hand_made
 
 SEEDS = range(5)
 METRICS = ("ois", "nis", "sap", "mig", "r4", "dci")

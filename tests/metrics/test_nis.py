@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
-from benchmarks.concepts.hand_made import hand_made
+from labapp.datasets.concepts.hand_made import hand_made
 from labapp.errors import MetricError
 from labapp.metrics.concepts import concepts, divide_rows
 from labapp.metrics.nis import nicher, nis

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.concepts.hand_made import hand_made
+from labapp.datasets.concepts.hand_made import hand_made
 from labapp.errors import MetricError
 from labapp.metrics.alignment import align
 from labapp.metrics.ois import ois

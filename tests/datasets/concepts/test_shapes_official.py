@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.concepts import shapes, shapes_official
-from benchmarks.concepts.rows import ConceptSplit
+from labapp.datasets.concepts import shapes, shapes_official
+from labapp.datasets.concepts.rows import ConceptSplit
 from labapp.errors import DatasetError
 
 SIZES = (2, 2, 3, 2, 2, 3)

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.concepts import scene, shapes_official
-from benchmarks.concepts.correlation import binary, correlated
-from benchmarks.concepts.rows import (
+from labapp.datasets.concepts import scene, shapes_official
+from labapp.datasets.concepts.correlation import binary, correlated
+from labapp.datasets.concepts.rows import (
     ConceptRows,
     ConceptSplit,
     Origin,

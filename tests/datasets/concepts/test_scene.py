@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.concepts import scene
+from labapp.datasets.concepts import scene
 
 
 def covered(view: scene.View) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.concepts.chance import generator, order
+from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.split import Int64
 
 Bool = NDArray[np.bool_]
@@ -42,7 +42,7 @@ class CorrelationRule:
         decides : the deciding concept of each row, 0 or 1, shape (n,); or of shape (n, k), whose
             column i decides which values of factor i + 1 are allowed.
         """
-        mask = (indices % np.array(self.steps) == 0).all(axis=1)
+        mask: Bool = (indices % np.array(self.steps) == 0).all(axis=1)
         for i, table in enumerate(self.allowed):
             deciding = decides if decides.ndim == 1 else decides[:, i]
             mask &= table[deciding, indices[:, i], indices[:, i + 1]]

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.concepts.rows import ConceptSplit
-from benchmarks.concepts.sprites import (
+from labapp.datasets import dsprites
+from labapp.datasets.concepts.rows import ConceptSplit
+from labapp.datasets.concepts.sprites import (
     CLASSES,
     MOST,
     concepts,
@@ -17,7 +18,6 @@ from benchmarks.concepts.sprites import (
     sprites,
     spurious,
 )
-from labapp.datasets import dsprites
 from labapp.errors import DatasetError
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.concepts.chance import generator, order
-from benchmarks.concepts.correlation import binary, correlated
-from benchmarks.concepts.rows import (
+from labapp.datasets import dsprites, dsprites_official
+from labapp.datasets.concepts.chance import generator, order
+from labapp.datasets.concepts.correlation import binary, correlated
+from labapp.datasets.concepts.rows import (
     ChangedRows,
     ConceptRows,
     ConceptSplit,
@@ -28,7 +29,6 @@ from benchmarks.concepts.rows import (
     check_reading,
     divide,
 )
-from labapp.datasets import dsprites, dsprites_official
 from labapp.datasets.split import Float32, Int64, Rows
 from labapp.reading import files as opened
 

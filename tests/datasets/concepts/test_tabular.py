@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.concepts.rows import ConceptRows
-from benchmarks.concepts.tabular import inputs, tabular_toy
+from labapp.datasets.concepts.rows import ConceptRows
+from labapp.datasets.concepts.tabular import inputs, tabular_toy
 from labapp.datasets.split import Float64
 
 

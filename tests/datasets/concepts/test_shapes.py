@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.concepts import shapes as module
-from benchmarks.concepts.shapes import (
+from labapp.datasets.concepts import shapes as module
+from labapp.datasets.concepts.shapes import (
     CLASSES,
     COUNT,
     MOST,

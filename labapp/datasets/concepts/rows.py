@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from benchmarks.concepts.chance import generator, order
+from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
 Reading = Literal["text", "released"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.concepts.chance import equicorrelated, generator
-from benchmarks.concepts.rows import ConceptRows, ConceptSplit
+from labapp.datasets.concepts.chance import equicorrelated, generator
+from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit
 from labapp.datasets.split import ArrayRows, Float32, Float64
 
 TRAIN, TEST = 2_000, 1_000
