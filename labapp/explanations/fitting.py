@@ -9,7 +9,6 @@ be stored in buffers.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -152,17 +151,6 @@ def _step(network: nn.Module, phase: Phase, step: PhaseStep) -> Losses:
         name: value.detach() if isinstance(value, Tensor) else value
         for name, value in losses.items()
     }
-
-
-def one_cycle(warm_up: float) -> Callable[[float], float]:
-    """A rate that rises from 1/25 to 1 for the share `warm_up` and falls to 0, both as a cosine."""
-
-    def rate(done: float) -> float:
-        if done < warm_up:
-            return 1 - 0.96 * (1 + math.cos(math.pi * done / warm_up)) / 2
-        return (1 + math.cos(math.pi * (done - warm_up) / (1 - warm_up))) / 2
-
-    return rate
 
 
 def adamw(network: nn.Module, peak: float, weight_decay: float) -> torch.optim.AdamW:

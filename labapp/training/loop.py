@@ -141,3 +141,14 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "torch": str(torch.__version__),
     }
+
+
+def one_cycle(warm_up: float) -> Callable[[float], float]:
+    """A rate that rises from 1/25 to 1 for the share `warm_up` and falls to 0, both as a cosine."""
+
+    def rate(done: float) -> float:
+        if done < warm_up:
+            return 1 - 0.96 * (1 + math.cos(math.pi * done / warm_up)) / 2
+        return (1 + math.cos(math.pi * (done - warm_up) / (1 - warm_up))) / 2
+
+    return rate

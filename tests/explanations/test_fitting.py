@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from labapp.errors import ModelError
-from labapp.explanations.fitting import Phase, PhaseStep, adamw, fit, one_cycle
+from labapp.explanations.fitting import Phase, PhaseStep, adamw, fit
 from labapp.training.checkpoint import Provenance
-from labapp.training.loop import Losses, Progress
+from labapp.training.loop import Losses, Progress, one_cycle
 
 PROVENANCE = Provenance("recipe", "cpu", 1)
 

@@ -2,7 +2,8 @@
 make concepts depend on each other; and codes made by hand whose purity is known.
 
     tabular      TabularToy(delta)
-    sprites      dSprites(lambda), also with a background that gives the label away
+    sprites      dSprites(lambda), also with a background that gives the label away, and with four
+                 concepts that people can see
     shapes       3dshapes(lambda), rendered here or from the official file
     hand_made    concepts with pure and impure codes, for Table 1
 """

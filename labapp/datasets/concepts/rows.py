@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+import numpy as np
+
 from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
@@ -72,6 +74,8 @@ def check_reading(reading: str) -> None:
 
 TEST_SHARE = 0.2
 """Kept for the test where a task has no fixed sizes, as in the released code."""
+VALIDATION_SHARE = 0.1
+"""Of the rows to train on, kept for validation, as in the released code."""
 
 
 def divide(grid_rows: Int64, seed: int) -> tuple[Int64, Int64]:
@@ -102,3 +106,46 @@ class ChangedRows:
 
     def factors(self, rows: Int64) -> Float64:
         return self.rows.factors(rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartRows:
+    """Some of the rows of another; `numbers` int64, shape (n,), says which."""
+
+    rows: Rows
+    numbers: Int64
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def instances(self, rows: Int64) -> Float32:
+        return self.rows.instances(self.numbers[rows])
+
+    def factors(self, rows: Int64) -> Float64:
+        return self.rows.factors(self.numbers[rows])
+
+
+def part(rows: ConceptRows, numbers: Int64) -> ConceptRows:
+    """The rows of these numbers, int64, shape (n,), in that order."""
+    return ConceptRows(
+        PartRows(rows.rows, numbers), rows.concepts_of[numbers], rows.labels_of[numbers]
+    )
+
+
+def drawn(rows: ConceptRows, count: int, seed: int) -> ConceptRows:
+    """So many of the rows, drawn by `seed`, in their order; all of them where there are fewer."""
+    return part(rows, np.sort(order(generator(seed, 3), len(rows))[:count]))
+
+
+def validation(
+    rows: ConceptRows, *, seed: int, share: float = VALIDATION_SHARE
+) -> tuple[ConceptRows, ConceptRows]:
+    """Rows to train on, and a share of them, drawn by `seed`, to validate on; both keep their
+    order.
+
+    Raises ValueError where one side would be empty.
+    """
+    held_out = round(share * len(rows))
+    check(len(rows), held_out)
+    shuffled = order(generator(seed, 4), len(rows))
+    return part(rows, np.sort(shuffled[held_out:])), part(rows, np.sort(shuffled[:held_out]))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,8 @@ RELEASED_HALVES = (None, None, None, (20, 16), (20, 16))
 three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
+FOUR = (1, 3, 4, 0)
+"""The factors of the task without rotation, in the order of its concepts."""
 BACKGROUND, CORRUPTED = 0.1, 0.75
 """A spurious background is this times the label, on this share of the training pictures (A.8)."""
 
@@ -107,7 +110,56 @@ def sprites(
             halves=RELEASED_HALVES,
         )
         decides, classes = annotated, released_labels(indices)
-    train, test = divide(every[rule.keeps(indices, decides)], seed)
+    return _divided(
+        f"dSprites({correlations})" + (", released reading" if reading == "released" else ""),
+        every[rule.keeps(indices, decides)],
+        annotated,
+        CONCEPTS,
+        classes,
+        seed,
+        official,
+    )
+
+
+def four_labels(c: Int64) -> Int64:
+    """Of the concepts small, left, top, square or ellipse, shape (n, 4): [c1 c2] in binary where c4
+    is 1, else 4 + [c2 c3]; int64, (n,)."""
+    small, left, top, angular = c.T
+    return np.where(angular == 1, binary(small, left), 4 + binary(left, top))
+
+
+def four_sprites(*, seed: int = 0, official: Path | None = None) -> ConceptSplit:
+    """The pictures of dSprites(0) in the released reading with the four concepts that people can
+    see: rotation varies, and is none of them. Eight classes, see `four_labels`.
+
+    Parameters, and errors, are those of `sprites`.
+    """
+    every = np.arange(dsprites.COUNT)
+    indices = dsprites.grid_indices(every)
+    rule = correlated(dsprites.SIZES, 0, seed, steps=RELEASED_STEPS[0])
+    annotated = concepts(indices)[:, FOUR]
+    return _divided(
+        "dSprites, four concepts",
+        every[rule.keeps(indices, np.zeros_like(every))],
+        annotated,
+        tuple(CONCEPTS[factor] for factor in FOUR),
+        four_labels(annotated),
+        seed,
+        official,
+    )
+
+
+def _divided(
+    name: str,
+    kept: Int64,
+    annotated: Int64,
+    concept_names: tuple[str, ...],
+    classes: Int64,
+    seed: int,
+    official: Path | None,
+) -> ConceptSplit:
+    """The task of the rows `kept` of the grid; concepts and classes are of all its rows."""
+    train, test = divide(kept, seed)
     origin: Origin = "rendered"
     parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
     files: Mapping[str, str] = {}
@@ -117,38 +169,35 @@ def sprites(
         with opened.open_file(official) as stream:
             files = {dsprites.OFFICIAL: hashlib.file_digest(stream, "sha256").hexdigest()}
     return ConceptSplit(
-        name=f"dSprites({correlations})" + (", released reading" if reading == "released" else ""),
+        name=name,
         train=ConceptRows(parts[0], annotated[train], classes[train]),
         test=ConceptRows(parts[1], annotated[test], classes[test]),
         factor_names=dsprites.NAMES,
-        concept_names=CONCEPTS,
+        concept_names=concept_names,
         classes=CLASSES,
         origin=origin,
         files=files,
     )
 
 
-def spurious(split: ConceptSplit, *, seed: int = 0) -> ConceptSplit:
-    """The same task with a background that gives the label away on three quarters of the training
-    pictures, drawn by `seed`; the test pictures stay as they are (paper 001, A.8)."""
-    count = len(split.train)
-    corrupted = np.zeros(count, dtype=np.bool_)
-    corrupted[order(generator(seed, 2), count)[: round(CORRUPTED * count)]] = True
-    brightness = np.where(corrupted, BACKGROUND * split.train.labels_of, 0.0).astype(np.float32)
+def corrupted(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
+    """The same rows with a background that gives the label away on three quarters of the pictures,
+    drawn by `seed` (paper 001, A.8)."""
+    count = len(rows)
+    changed = np.zeros(count, dtype=np.bool_)
+    changed[order(generator(seed, 2), count)[: round(CORRUPTED * count)]] = True
+    brightness = np.where(changed, BACKGROUND * rows.labels_of, 0.0).astype(np.float32)
 
     def on_background(pictures: Float32, rows: Int64) -> Float32:
         return np.maximum(pictures, brightness[rows, None, None])
 
-    train = ConceptRows(
-        ChangedRows(split.train.rows, on_background), split.train.concepts_of, split.train.labels_of
-    )
-    return ConceptSplit(
+    return ConceptRows(ChangedRows(rows.rows, on_background), rows.concepts_of, rows.labels_of)
+
+
+def spurious(split: ConceptSplit, *, seed: int = 0) -> ConceptSplit:
+    """The same task, its training pictures `corrupted`; the test pictures stay as they are."""
+    return replace(
+        split,
         name=f"{split.name}, spurious background",
-        train=train,
-        test=split.test,
-        factor_names=split.factor_names,
-        concept_names=split.concept_names,
-        classes=split.classes,
-        origin=split.origin,
-        files=split.files,
+        train=corrupted(split.train, seed=seed),
     )

@@ -13,6 +13,9 @@ from labapp.datasets.concepts.sprites import (
     CLASSES,
     MOST,
     concepts,
+    corrupted,
+    four_labels,
+    four_sprites,
     labels,
     released_labels,
     sprites,
@@ -120,6 +123,30 @@ def test_neighbours_depend_on_each_other_as_in_the_released_code() -> None:
 
 def neighbours(split: ConceptSplit) -> list[float]:
     return np.abs(np.diag(np.corrcoef(split.train.concepts_of.T), 1)).tolist()
+
+
+def test_a_corrupted_test_part_is_as_a_corrupted_training_part(plain: ConceptSplit) -> None:
+    changed = corrupted(plain.test, seed=3)
+    rows = np.arange(0, len(changed), 5)
+    background = changed.instances(rows).min(axis=(1, 2))
+    label = changed.labels(rows)
+    np.testing.assert_allclose(background[background > 0], 0.1 * label[background > 0], rtol=1e-6)
+    assert (background > 0)[label > 0].mean() == pytest.approx(0.75, abs=0.04)
+
+
+def test_four_concepts_leave_rotation_out_and_let_it_vary() -> None:
+    split = four_sprites()
+    assert split.concept_names == ("small", "left", "top", "square or ellipse")
+    assert (len(split.train), len(split.test), split.classes) == (18_432, 4_608, 8)
+    factors = split.test.factors(np.arange(len(split.test)))
+    assert len(np.unique(factors[:, 2])) == 10
+    shape, scale, _, x, y = factors.T
+    seen = np.stack([scale < 0.75, x < 0.5, y < 0.5, shape < 2.5], axis=1)
+    np.testing.assert_array_equal(split.test.concepts_of, seen)
+    # A small ellipse on the right: [1 0]; a heart on the left below: 4 + [1 0].
+    concepts_of = np.array([[1, 0, 1, 1], [0, 1, 0, 0]])
+    np.testing.assert_array_equal(four_labels(concepts_of), [2, 6])
+    assert set(split.test.labels_of.tolist()) == set(range(8))
 
 
 def test_wrong_requests(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""The card of a concept model: concepts.yaml of a package, checked when it is read.
+
+It holds the whole recipe, so that the training can be repeated, and what was measured with the
+weights as they are stored. Nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from labapp.concepts.recipe import ConceptRecipe
+from labapp.datasets.concepts.rows import Origin
+from labapp.representations import document
+from labapp.representations.card import SHA256_PATTERN
+from labapp.representations.data import Part
+
+CARD = "concepts.yaml"
+WEIGHTS = "weights.safetensors"
+CODES = "codes.npz"
+INTERVENTION = "intervention.npz"
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
+
+
+class TrainingRecord(Part):
+    """How the weights were trained. `phases`: epochs by name; `seconds`: over all restarts;
+    `versions`: of what they were computed with."""
+
+    recipe_sha256: Sha256
+    phases: dict[str, int] = Field(min_length=1)
+    seconds: float = Field(ge=0)
+    threads: int = Field(ge=1)
+    versions: dict[str, str]
+
+
+class DataRecord(Part):
+    """The task that was learned.
+
+    Attributes
+    ----------
+    name : with its reading.
+    origin : "computed", "rendered" by labapp, or "official".
+    files : SHA-256 of what was read from files, by their published names.
+    concepts : their names: what is there when one is on.
+    classes, train, validation, test : how many there are, of classes and of rows.
+    """
+
+    name: str
+    origin: Origin
+    files: dict[str, Sha256] = Field(default_factory=dict)
+    concepts: tuple[str, ...] = Field(min_length=1)
+    classes: int = Field(ge=2)
+    train: int = Field(ge=1)
+    validation: int = Field(ge=0)
+    test: int = Field(ge=1)
+
+
+class Accuracy(Part):
+    """Share of right answers over all rows of a part.
+
+    Attributes
+    ----------
+    task : of classes; none where no class is learned.
+    concepts : of concepts, all together; none where codes are of no known concept.
+    each : of every concept, by name.
+    """
+
+    task: Share | None = None
+    concepts: Share | None = None
+    each: dict[str, Share] | None = None
+
+
+class ConceptCard(Part):
+    """What a package says of its concept model.
+
+    Attributes
+    ----------
+    recipe : with the size and the seed that it was trained in.
+    test : on all test rows. `validation`: on those kept from training, where there are some.
+    scores : of the codes of the test rows: `ois`, `ois_published` and `ois_standardised` (in
+        coordinates that codes of other kinds can be compared in), `nis`, `nis_published`, and
+        `nis_trained`, learned from training codes as in Figures 4 and 5 of paper 001.
+    """
+
+    card: Literal[1]
+    recipe: ConceptRecipe
+    training: TrainingRecord
+    data: DataRecord
+    test: Accuracy
+    validation: Accuracy | None = None
+    scores: dict[str, float]
+    weights_sha256: Sha256
+    codes_sha256: Sha256
+    intervention_sha256: Sha256 | None = None
+
+    @model_validator(mode="after")
+    def _belong_together(self) -> ConceptCard:
+        if self.training.recipe_sha256 != self.recipe.digest:
+            raise ValueError("recipe_sha256 is of another recipe than the one on the card")
+        return self
+
+    @property
+    def id(self) -> str:
+        return self.recipe.id
+
+
+def read(folder: Path) -> ConceptCard:
+    """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
+    return document.read(folder / CARD, "concept card", ConceptCard)

@@ -1,0 +1,157 @@
+"""What a concept model answers after concepts were set (paper 001, 5.3 and Figure 5).
+
+A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
+codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.concepts.model import ConceptModel, settable
+from labapp.datasets.concepts.rows import ConceptRows
+from labapp.datasets.split import Float64, Int64
+
+Bool = NDArray[np.bool_]
+
+AS_IT_IS, OFF, ON = 0, 1, 2
+"""The states of a concept in a table of answers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interventions:
+    """Rows, ready to have concepts set.
+
+    Attributes
+    ----------
+    codes : float64, shape (n, k). `concepts`: what is true, int64 0 or 1, shape (n, k).
+        `labels`: int64, shape (n,).
+    wrong : where the model believes a concept wrongly, bool, shape (n, k).
+    values : a code of a concept set off and on, float64, shape (k, 2).
+    predict : class logits (n, classes) of codes (n, k).
+    """
+
+    codes: Float64
+    concepts: Int64
+    labels: Int64
+    wrong: Bool
+    values: Float64
+    predict: Callable[[Float64], Float64]
+
+    @property
+    def count(self) -> int:
+        """How many concepts there are."""
+        return len(self.values)
+
+    def logits(self, chosen: Bool) -> Float64:
+        """Class logits, shape (n, classes), after the chosen concepts, bool (n, k) or (k,), were
+        set to what is true."""
+        truth = self.values[np.arange(self.count), self.concepts]
+        return self.predict(np.where(chosen, truth, self.codes))
+
+    def accuracy(self, chosen: Bool) -> float:
+        """Share of classes that are right then."""
+        return float((self.logits(chosen).argmax(axis=1) == self.labels).mean())
+
+    def fixed(self) -> Float64:
+        """Accuracy after the first 0 to k concepts were set, as in the released code: shape
+        (k + 1,)."""
+        return self._each(np.arange(self.count) < m for m in range(self.count + 1))
+
+    def subsets(self) -> Float64:
+        """Mean accuracy over all choices of 0 to k concepts, shape (k + 1,): the paper's random
+        order, without a draw."""
+        means = []
+        for m in range(self.count + 1):
+            sets = combinations(range(self.count), m)
+            means.append(self._each(np.isin(np.arange(self.count), s) for s in sets).mean())
+        return np.array(means)
+
+    def wrong_only(self) -> Float64:
+        """Accuracy after the first 0 to k of the wrong concepts of each row were set, in the order
+        of the concepts, shape (k + 1,): what a person does who repairs and sees everything."""
+        rank = np.cumsum(self.wrong, axis=1)
+        return self._each(self.wrong & (rank <= m) for m in range(self.count + 1))
+
+    def alone(self) -> Float64:
+        """Accuracy after one concept alone was set, for each: shape (k,)."""
+        return self._each(np.arange(self.count) == j for j in range(self.count))
+
+    def _each(self, choices: Iterable[Bool]) -> Float64:
+        return np.array([self.accuracy(chosen) for chosen in choices])
+
+    def answers(self) -> Float64:
+        """Probabilities of classes in every state: float64, shape (n, 3^k, classes).
+
+        The number of a state is the sum of s_i 3^(k - 1 - i), where s_i is `AS_IT_IS`, `OFF` or
+        `ON` for concept i from 0.
+        """
+        table = []
+        for state in states(self.count):
+            codes = self.codes.copy()
+            for j, s in enumerate(state):
+                if s != AS_IT_IS:
+                    codes[:, j] = self.values[j, s - OFF]
+            table.append(probabilities(self.predict(codes)))
+        return np.stack(table, axis=1)
+
+
+def states(count: int) -> Iterable[tuple[int, ...]]:
+    """The 3^count states of so many concepts, in the order of their numbers."""
+    return product((AS_IT_IS, OFF, ON), repeat=count)
+
+
+def number_of(state: Iterable[int]) -> int:
+    """The number of a state: where it stands in a table of answers."""
+    number = 0
+    for s in state:
+        number = 3 * number + s
+    return number
+
+
+def probabilities(logits: Float64) -> Float64:
+    """The softmax of logits over the last axis."""
+    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def interventions(model: ConceptModel, rows: ConceptRows) -> Interventions:
+    """Ready the rows for interventions.
+
+    Raises ModelError: no concept of the model can be set.
+    """
+    values, beliefs = settable(model), model.beliefs(rows)
+    assert beliefs is not None
+
+    def predict(codes: Float64) -> Float64:
+        logits = model.predict_from(codes)
+        assert logits is not None
+        return logits
+
+    wrong = (beliefs > 0.5) != (rows.concepts_of == 1)
+    return Interventions(
+        model.codes(rows), rows.concepts_of, rows.labels_of, wrong, values, predict
+    )
+
+
+def intervene(
+    model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
+) -> Float64:
+    """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
+    what is true of each row.
+
+    values : what codes become, off and on, float64 (k, 2), in place of the model's own.
+
+    Raises ModelError: no concept of the model can be set.
+    """
+    ready = interventions(model, rows)
+    if values is not None:
+        ready = Interventions(
+            ready.codes, ready.concepts, ready.labels, ready.wrong, values, ready.predict
+        )
+    return ready.logits(np.isin(np.arange(ready.count), list(concepts)))

@@ -1,0 +1,99 @@
+"""What a card says of a concept model: how often it is right, how pure its codes are, and what
+interventions do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labapp.concepts.card import Accuracy
+from labapp.concepts.data import ConceptData
+from labapp.concepts.intervention import interventions
+from labapp.concepts.model import ConceptModel
+from labapp.datasets.concepts.rows import ConceptRows
+from labapp.datasets.split import Float32, Float64
+from labapp.metrics.nis import nis
+from labapp.metrics.ois import ois
+
+DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """See `card.ConceptCard`. `codes`: the arrays of codes.npz; `curves`: those of
+    intervention.npz, none where no concept can be set."""
+
+    test: Accuracy
+    validation: Accuracy | None
+    scores: dict[str, float]
+    codes: dict[str, Float32]
+    curves: dict[str, Float32]
+
+
+def measure(model: ConceptModel, data: ConceptData, training_codes: Float64) -> Measured:
+    """Measure a model on the test rows of its task. training_codes: of the rows that it learned
+    from, shape (n, k) or (n, k, d)."""
+    rows = data.split.test
+    names = data.split.concept_names
+    codes = model.codes(rows)
+    return Measured(
+        accuracy(model, rows, names),
+        accuracy(model, data.validation, names) if data.validation is not None else None,
+        scores(codes, rows, model.aligned, (training_codes, data.split.train)),
+        {
+            "codes": codes.astype(np.float32),
+            "concepts": rows.concepts_of.astype(np.float32),
+            "labels": rows.labels_of.astype(np.float32),
+        },
+        curves(model, rows) if model.values is not None else {},
+    )
+
+
+def accuracy(model: ConceptModel, rows: ConceptRows, names: tuple[str, ...]) -> Accuracy:
+    """How often classes and concepts are right, over all rows. names: of the concepts."""
+    logits, beliefs = model.task_logits(rows), model.beliefs(rows)
+    task = None if logits is None else float((logits.argmax(axis=1) == rows.labels_of).mean())
+    if beliefs is None:
+        return Accuracy(task=task if task is None else round(task, DIGITS))
+    right = ((beliefs > 0.5) == (rows.concepts_of == 1)).mean(axis=0)
+    return Accuracy(
+        task=task if task is None else round(task, DIGITS),
+        concepts=round(float(right.mean()), DIGITS),
+        each={
+            name: round(share, DIGITS) for name, share in zip(names, right.tolist(), strict=True)
+        },
+    )
+
+
+def scores(
+    codes: Float64, rows: ConceptRows, aligned: bool, trained: tuple[Float64, ConceptRows]
+) -> dict[str, float]:
+    """Impurity of codes: see `card.ConceptCard.scores`. trained: codes and rows learned from."""
+    concepts = rows.concepts_of.astype(np.float64)
+    align = True if aligned else None
+    training_codes, learned = trained
+    train = (training_codes, learned.concepts_of.astype(np.float64))
+    measured = {
+        "ois": ois(codes, concepts, align=align),
+        "ois_published": ois(codes, concepts, align=align, as_published=True),
+        "ois_standardised": ois(codes, concepts, align=align, coordinates="standardised"),
+        "nis": nis(codes, concepts),
+        "nis_published": nis(codes, concepts, as_published=True),
+        "nis_trained": nis(codes, concepts, train=train),
+    }
+    return {name: round(score.score, DIGITS) for name, score in measured.items()}
+
+
+def curves(model: ConceptModel, rows: ConceptRows) -> dict[str, Float32]:
+    """What interventions do to the accuracy, see `intervention.Interventions`; and the values that
+    codes are set to."""
+    ready = interventions(model, rows)
+    arrays = {
+        "values": ready.values,
+        "fixed": ready.fixed(),
+        "subsets": ready.subsets(),
+        "wrong": ready.wrong_only(),
+        "alone": ready.alone(),
+    }
+    return {name: values.astype(np.float32) for name, values in arrays.items()}

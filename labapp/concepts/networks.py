@@ -1,0 +1,108 @@
+"""Layers that several concept learners have in common (paper 001, A.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+MAPS = (8, 16, 32, 64)
+"""Maps of the four blocks of convolutions of an encoder of pictures."""
+HIDDEN = (64, 64)
+"""Units of the layers after them."""
+SMALL_KERNELS = (3, 3, 3, 3)
+PUBLISHED_KERNELS = (7, 5, 3, 3)
+"""Width of the blocks' kernels by the paper's text, and in the released code."""
+EPSILON, MOMENTUM = 1e-3, 0.01
+"""Of batch normalisation in Keras, whose momentum counts the other way round."""
+
+
+def normalisation(maps: int) -> nn.BatchNorm2d:
+    """Batch normalisation of so many maps, as in Keras."""
+    return nn.BatchNorm2d(maps, eps=EPSILON, momentum=MOMENTUM)
+
+
+def blocks(
+    channels: int, kernels: Sequence[int], *, maps: Sequence[int] = MAPS, normalised: bool = True
+) -> list[nn.Module]:
+    """Blocks of a convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each number of
+    maps: each halves the picture."""
+    layers: list[nn.Module] = []
+    # As the pictures, see `learner.TrainingRows`.
+    last = torch.channels_last
+    for (before, after), kernel in zip(pairwise((channels, *maps)), kernels, strict=True):
+        convolution = nn.Conv2d(before, after, kernel, padding=kernel // 2)
+        layers.append(convolution.to(memory_format=last))  # type: ignore[call-overload]
+        if normalised:
+            layers.append(normalisation(after))
+        layers += [nn.ReLU(), nn.MaxPool2d(2)]
+    return layers
+
+
+def dense(*widths: int) -> list[nn.Module]:
+    """Layers between these widths, a ReLU after each but the last."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return layers[:-1]
+
+
+def encoder(
+    shape: tuple[int, ...],
+    outputs: int,
+    *,
+    kernels: Sequence[int] = SMALL_KERNELS,
+    dropout: float = 0.0,
+    hidden: Sequence[int] = HIDDEN,
+    normalised: bool = True,
+) -> nn.Sequential:
+    """A network from instances to numbers.
+
+    Parameters
+    ----------
+    shape : of an instance: (channels, pixels, pixels), or (features,).
+    hidden : units of the dense layers before the outputs; all layers there are for features.
+    dropout : share of units left out after the blocks.
+    """
+    if len(shape) == 1:
+        return nn.Sequential(*dense(shape[0], *hidden, outputs))
+    channels, pixels, _ = shape
+    left = pixels // 2 ** len(MAPS)
+    return nn.Sequential(
+        *blocks(channels, kernels, normalised=normalised),
+        nn.Flatten(),
+        *([nn.Dropout(dropout)] if dropout else []),
+        *dense(MAPS[-1] * left * left, *hidden, outputs),
+    )
+
+
+def initialise(network: nn.Module, seed: int) -> None:
+    """Weights as Keras has them at the beginning: Glorot-uniform, and biases 0."""
+    generator = torch.Generator().manual_seed(seed)
+    for module in network.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+            nn.init.xavier_uniform_(module.weight, generator=generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
+def outputs_of(classes: int) -> int:
+    """How many outputs tell so many classes: one logit tells two."""
+    return 1 if classes == 2 else classes
+
+
+def class_loss(outputs: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy of outputs, shape (n, `outputs_of(classes)`)."""
+    if outputs.shape[1] == 1:
+        return functional.binary_cross_entropy_with_logits(outputs[:, 0], labels.float())
+    return functional.cross_entropy(outputs, labels)
+
+
+def class_logits(outputs: Tensor) -> Tensor:
+    """A logit for each class, shape (n, classes)."""
+    if outputs.shape[1] == 1:
+        return torch.cat([torch.zeros_like(outputs), outputs], dim=1)
+    return outputs

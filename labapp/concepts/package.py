@@ -1,0 +1,153 @@
+"""Packages of concept models: folders `<dataset>/<name>/` with a card, weights and codes.
+
+    concepts.yaml         what it is, how it was made, how good it is, the hashes of the others
+    weights.safetensors   parameters and statistics, float32
+    codes.npz             `codes`, `concepts` and `labels` of the test rows
+    intervention.npz      `values` that codes are set to, and what setting them does: `fixed`,
+                          `subsets`, `wrong`, `alone`; only where concepts can be set
+
+Listing packages and reading cards leave torch alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labapp import leftovers
+from labapp.concepts import card as cards
+from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, ConceptCard
+from labapp.datasets.split import Float32, Float64
+from labapp.errors import ModelError
+from labapp.representations import document, package
+from labapp.representations.recipe import ID_PATTERN
+from labapp.training import files
+
+if TYPE_CHECKING:
+    from labapp.concepts.model import ConceptModel
+
+
+def find(reference: str | Path, root: Path | None = None) -> Path:
+    """The folder of a package, by id or path; see `representations.package.find`."""
+    return package.find(reference, root, card=CARD)
+
+
+def list_packages(root: Path | None = None) -> list[str]:
+    """Ids of the concept models under `root` (by default the shipped and the user's), sorted."""
+    return package.list_packages(root, card=CARD)
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raises ModelError when there is something at `folder`, or when its id is taken."""
+    package.refuse_existing(folder, card=CARD)
+
+
+def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> ConceptModel:
+    """A concept model, checked and ready.
+
+    threads : CPU threads of torch, set for the *whole process*.
+
+    Raises
+    ------
+    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
+    """
+    folder = find(path_or_id, root)
+    card = cards.read(folder)
+    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
+    if by_id and card.id != path_or_id:
+        raise ModelError(
+            f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
+            safe="No model was loaded.",
+            todo="Put the package back under its own id.",
+        )
+    weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
+    values = None
+    if card.intervention_sha256 is not None:
+        values = _values(folder, card)
+    import torch
+
+    from labapp.concepts.learner import Setup, build
+    from labapp.concepts.model import ConceptModel
+
+    torch.set_num_threads(threads)
+    recipe = card.recipe
+    learner = build(
+        recipe.learner,
+        Setup(
+            recipe.data.shape(recipe.measures),
+            len(card.data.concepts),
+            card.data.classes,
+            recipe.measures,
+            recipe.seed,
+        ),
+    )
+    own = learner.networks.state_dict()
+    expected = {n: tuple(t.shape) for n, t in own.items() if t.is_floating_point()}
+    if expected != {name: array.shape for name, array in weights.items()}:
+        wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
+        raise ModelError(
+            f"{folder / WEIGHTS} does not hold the weights of its card's network: "
+            f"{', '.join(wrong[:3])}.",
+            safe="No model was loaded.",
+            todo="Take a fresh copy of the package.",
+        )
+    # What is left out are counters of batches and steps, which nothing reads after training.
+    learner.networks.load_state_dict(
+        {name: torch.from_numpy(array) for name, array in weights.items()}, strict=False
+    )
+    return ConceptModel(learner, values, card)
+
+
+def _values(folder: Path, card: ConceptCard) -> Float64:
+    values = curves(folder, card).get("values")
+    if values is None or values.shape != (len(card.data.concepts), 2):
+        raise ModelError(
+            f"{folder / INTERVENTION} does not hold what the codes of its card are set to.",
+            safe="No model was loaded.",
+            todo="Take a fresh copy of the package.",
+        )
+    return values.astype("float64")
+
+
+def codes(folder: Path, card: ConceptCard) -> dict[str, Float32]:
+    """The arrays of codes.npz. Raises ModelError."""
+    return files.read_arrays(folder / CODES, card.codes_sha256)
+
+
+def curves(folder: Path, card: ConceptCard) -> dict[str, Float32]:
+    """The arrays of intervention.npz; none where there is no such file. Raises ModelError."""
+    if card.intervention_sha256 is None:
+        return {}
+    return files.read_arrays(folder / INTERVENTION, card.intervention_sha256)
+
+
+def write(
+    folder: Path,
+    card: ConceptCard,
+    weights: Mapping[str, Float32],
+    test_codes: dict[str, Float32],
+    intervention: dict[str, Float32],
+) -> Path:
+    """Write a package, whole or not at all; the hashes are set here.
+
+    Raises
+    ------
+    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    """
+    refuse_existing(folder)
+    contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}
+    hashes = {
+        "weights_sha256": files.digest(contents[WEIGHTS]),
+        "codes_sha256": files.digest(contents[CODES]),
+    }
+    if intervention:
+        contents[INTERVENTION] = files.pack_arrays(intervention)
+        hashes["intervention_sha256"] = files.digest(contents[INTERVENTION])
+    card = card.model_copy(update=hashes)
+    with files.writing(folder), leftovers.drafted(folder) as draft:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
+    return folder
