@@ -43,6 +43,7 @@ TASKS = (
     "single_dimension",
     "judging",
     "unmasking",
+    "concept_repair",
 )
 """The shipped tasks: folders of `labapp.tasks`, in the order in which lists name them."""
 PROFILES = ("interactive_reconstruction",)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from labapp.stimuli import check_pictures, check_scores
+from labapp.stimuli import check_interventions, check_pictures, check_scores
 from labapp.stimuli.check_photos import Fault, box_fault, photo_faults, twice
 from labapp.stimuli.check_pictures import PictureFiles
 from labapp.stimuli.library import named_path
@@ -47,6 +47,8 @@ def check(source: SetSource) -> CheckResult:
     faults = [*_set_faults(stimulus_set), *check_pictures.faults(stimulus_set, picture_files)]
     if stimulus_set.manifest.kind == "scores":
         faults += check_scores.file_faults(stimulus_set, picture_files)
+    if stimulus_set.manifest.kind == "interventions":
+        faults += check_interventions.file_faults(stimulus_set, picture_files)
     out.faults += [f"{source.where(loc)}: {fault}" for loc, fault in faults]
     if not out.faults:
         out.manifest, out.files = stimulus_set.manifest, picture_files.files
@@ -54,6 +56,8 @@ def check(source: SetSource) -> CheckResult:
         out.warnings += check_pictures.warnings(stimulus_set, picture_files)
         if stimulus_set.manifest.kind == "scores":
             out.warnings += check_scores.warnings(stimulus_set.manifest, picture_files)
+        if stimulus_set.manifest.kind == "interventions":
+            out.warnings += check_interventions.warnings(stimulus_set.manifest)
     return out
 
 
@@ -80,6 +84,8 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
             yield ("classes",), f"two classes have the {key} {text!r}"
     if manifest.kind == "scores":
         yield from check_scores.set_faults(manifest)
+    if manifest.kind == "interventions":
+        yield from check_interventions.set_faults(manifest)
     yield from _prototype_faults(stimulus_set)
     yield from _again("photos", ((loc, photo.id) for loc, photo in stimulus_set.every_photo()))
     for loc, photo in stimulus_set.every_photo():
@@ -95,6 +101,9 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
             yield (*loc, *inner), fault
         if manifest.kind == "scores":
             for inner, fault in check_scores.photo_faults(photo, manifest):
+                yield (*loc, *inner), fault
+        if manifest.kind == "interventions":
+            for inner, fault in check_interventions.photo_faults(photo, manifest):
                 yield (*loc, *inner), fault
 
 
@@ -132,15 +141,16 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
         yield f"the sets differ in size: {counts} photos"
     if manifest.sets != tuple(range(1, len(manifest.sets) + 1)):
         yield f"the sets are numbered {', '.join(map(str, manifest.sets))}"
-    scores = manifest.kind == "scores"
-    if not scores and not all(photo.correct for photo in manifest.photos):
+    scores, typed = manifest.kind == "scores", manifest.kind == "interventions"
+    if not scores and not typed and not all(photo.correct for photo in manifest.photos):
         for number in manifest.sets:
             photos = manifest.of_set(number)
             right = sum(photo.correct for photo in photos)
             if 2 * right != len(photos):
                 yield f"set {number}: the model is right in {right} of {len(photos)} photos"
     for key, outcome in (("correct_example", "right"), ("incorrect_example", "wrong")):
-        if getattr(manifest, key) is None and not (scores and key == "incorrect_example"):
+        optional = typed or (scores and key == "incorrect_example")
+        if getattr(manifest, key) is None and not optional:
             yield f"there is no {key}: the introduction shows no photo that the model has {outcome}"
     of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     for photo in manifest.photos:

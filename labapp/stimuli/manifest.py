@@ -9,6 +9,8 @@ classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region o
 part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
 And one that shows parts of the photo itself (paper 004, section 3.4): `scores`, a number for every
 pixel and method, by which pixels are ranked and the photo is masked (`labapp.stimuli.masking`).
+And one of a model that believes in concepts and can be corrected in them: `interventions`, what it
+answers to a photo in every state of its concepts (`labapp.stimuli.interventions`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from pydantic import Field
 from labapp.documents import Strict
 from labapp.naming import NotReserved
 
-Kind = Literal["heatmaps", "prototypes", "path", "scores"]
+Kind = Literal["heatmaps", "prototypes", "path", "scores", "interventions"]
+ItemType = Literal["repair", "trap", "unrepairable", "control"]
+"""What corrections do to a photo, see `labapp.stimuli.interventions.item_type`."""
 Fill = Literal["mean", "black", "grey", "white"]
 """What masked pixels become: the mean of the set's pictures, 0, the middle of the scale, or 1."""
 Sign = Literal["signed", "absolute"]
@@ -51,6 +55,8 @@ ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
 """Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
 for a block of the picture, whose height and width are whole multiples of it."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Matrix = tuple[tuple[Share, ...], ...]
+"""Of pairs of concepts, a row for the concept whose code it is."""
 Logits = tuple[float, ...]
 """What a model makes of a photo before any softmax, one number a class."""
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -66,11 +72,14 @@ class Class_(Strict):
     id : its name in tables.
     name : what a participant may be told it is called.
     marks : what it can be told by, in a line, where the name alone says nothing.
+    concepts : of an `interventions` set, by id the concepts that make the class, on (true) or off
+        (false), all of them together; those that are left out may be either.
     """
 
     id: Id
     name: str = Field(min_length=1)
     marks: str = ""
+    concepts: dict[Id, bool] = Field(default_factory=dict)
 
 
 class Method(Strict):
@@ -205,6 +214,49 @@ class MaskedOutput(Strict):
     logits: tuple[Finite, ...]
 
 
+class Concept(Strict):
+    """Something that a photo shows or does not, and that the model has a belief about.
+
+    Attributes
+    ----------
+    id : its name in tables.
+    name : what participants are told it is called.
+    off : the word for a photo without it.
+    on : the word for a photo with it.
+    """
+
+    id: Id
+    name: str = Field(min_length=1)
+    off: str = Field(min_length=1)
+    on: str = Field(min_length=1)
+
+
+class ConceptModel(Strict):
+    """The concept learner whose answers an `interventions` set has. Participants never see this.
+
+    Attributes
+    ----------
+    model : its id.
+    sha256 : the hash of its weights, where they are at hand.
+    learner : the name of its method.
+    task_accuracy : on its test photos, in percent.
+    concept_accuracy : mean over concepts, in percent.
+    scores : what measures say of it, by name, such as ois and nis.
+    purity : how well the code of the concept of the row tells the concept of the column, an area
+        under the ROC curve.
+    oracle : the same of the true concepts.
+    """
+
+    model: str = Field(min_length=1)
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    learner: str = Field(min_length=1)
+    task_accuracy: float = Field(ge=0, le=100, allow_inf_nan=False)
+    concept_accuracy: float = Field(ge=0, le=100, allow_inf_nan=False)
+    scores: dict[Id, Finite] = Field(default_factory=dict)
+    purity: Matrix
+    oracle: Matrix
+
+
 class Confusion(Strict):
     """How many photos of a class the model takes for which.
 
@@ -244,6 +296,12 @@ class Photo(Strict):
     scores : by method its scores, of a `scores` set, where the options are all classes and logits
         are needed.
     masked : what the model makes of the masked photo, where the model is not at hand.
+    beliefs : of an `interventions` set, how sure the model is of each concept, from 0 (off) to 1
+        (on).
+    concepts : whether each concept is there in truth.
+    item : what corrections do to it; none where they do nothing that the types name.
+    natural : whether it was drawn from all photos, whatever the model makes of it; the others were
+        chosen by their type.
     """
 
     id: Id
@@ -261,6 +319,10 @@ class Photo(Strict):
     facts: dict[str, Finite] = Field(default_factory=dict)
     scores: dict[str, ScoreFile] = Field(default_factory=dict)
     masked: tuple[MaskedOutput, ...] = ()
+    beliefs: tuple[Share, ...] = ()
+    concepts: tuple[bool, ...] = ()
+    item: ItemType | None = None
+    natural: bool = False
 
     @property
     def correct(self) -> bool:
@@ -278,7 +340,7 @@ class Manifest(Strict):
     title : what people read.
     source : where it is from.
     licence : under which it may be used.
-    kind : of explanation: `heatmaps`, `prototypes`, `path` or `scores`.
+    kind : of explanation: `heatmaps`, `prototypes`, `path`, `scores` or `interventions`.
     method : what explains, and the explained model; in a `scores` set the model alone.
     classifier : the card of a lab's own classifier, which came in by `labapp stimuli explain`.
     classes_are : what the texts call the classes.
@@ -296,6 +358,10 @@ class Manifest(Strict):
         three of red, green and blue, from 0 to 1.
     pool : of a `scores` set, how the model does on all the photos from which these were chosen
         (paper 004, tables 1 and 2).
+    concepts : of an `interventions` set, in the order of beliefs and states.
+    concept_model : of an `interventions` set, the model.
+    answers : of an `interventions` set, the file of what the model answers to each photo in every
+        state of its concepts.
     seed : from which the set was made.
     made_with : with what the set was made.
     """
@@ -320,6 +386,9 @@ class Manifest(Strict):
     methods: tuple[ScoredMethod, ...] = ()
     mean_level: tuple[Share] | tuple[Share, Share, Share] | None = None
     pool: tuple[Confusion, ...] = ()
+    concepts: tuple[Concept, ...] = ()
+    concept_model: ConceptModel | None = None
+    answers: ScoreFile | None = None
     seed: int | None = None
     made_with: str = ""
 

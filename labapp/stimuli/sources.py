@@ -1,10 +1,11 @@
 """A stimulus set as somebody made it: `manifest.json`, or a header and tables as CSV files.
 
     set.json         everything of the manifest but what stands in the tables
-    classes.csv      id, name, marks
+    classes.csv      id, name, marks, and what makes the class as columns concept:CONCEPT
     photos.csv       id, set, photo, truth, prediction, options, heatmaps, logits, strengths,
-                     first_wrong, final_classes, facts as columns that begin with fact:, and
-                     score files as columns scores:METHOD
+                     first_wrong, final_classes, beliefs, concepts, item, natural, facts as columns
+                     that begin with fact:, and score files as columns scores:METHOD
+    concepts.csv     id, name, off, on
     prototypes.csv   id, of, photo, crop, left, top, right, bottom
     rows.csv         photo, place, prototype, crop, left, top, right, bottom, similarity, rank,
                      present
@@ -39,8 +40,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "classes.csv": ("id", "name", "marks"),
     "photos.csv": (
         "id", "set", "photo", "truth", "prediction", "options", "heatmaps", "logits", "strengths",
-        "first_wrong", "final_classes",
+        "first_wrong", "final_classes", "beliefs", "concepts", "item", "natural",
     ),
+    "concepts.csv": ("id", "name", "off", "on"),
     "prototypes.csv": ("id", "of", "photo", "crop", *BOX),
     "rows.csv": (
         "photo", "place", "prototype", "crop", *BOX, "similarity", "rank", "present",
@@ -50,12 +52,16 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 REQUIRED: dict[str, tuple[str, ...]] = {
     "classes.csv": ("id", "name"),
     "photos.csv": ("id", "set", "photo", "truth", "prediction"),
+    "concepts.csv": ("id", "name", "off", "on"),
     "prototypes.csv": ("id", "photo"),
     "rows.csv": ("photo", "prototype"),
     "masked.csv": ("photo", "method", "percent", "fill", "sign", "logits"),
 }
 FACT = "fact:"
 SCORES = "scores:"
+CONCEPT = "concept:"
+FREE = {"photos.csv": (FACT, SCORES), "classes.csv": (CONCEPT,)}
+"""How columns begin that a table may have besides."""
 EXAMPLES = ("correct_example", "incorrect_example")
 PLACES = ("first", "absent", "present")
 TRUE, FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
@@ -128,14 +134,18 @@ def _tables(folder: Path) -> SetSource:
     source = SetSource(folder, name=HEADER)
     header = _json(source, HEADER)
     value: Json = dict(header or {})
-    for key in ("classes", "prototypes", "photos", *EXAMPLES):
+    for key in ("classes", "concepts", "prototypes", "photos", *EXAMPLES):
         if key in value:
             source.faults.append(f"{HEADER}, {key}: stands in a table, not in {HEADER}")
     value |= {"classes": [], "prototypes": [], "photos": []}
     source.value = value if header is not None else None
     for line, cells in _lines(source, "classes.csv", needed=True):
         source.places["classes", len(value["classes"])] = line
-        value["classes"].append(cells)
+        value["classes"].append(_class(source, line, cells))
+    for line, cells in _lines(source, "concepts.csv", needed=False):
+        concepts = value.setdefault("concepts", [])
+        source.places["concepts", len(concepts)] = line
+        concepts.append(cells)
     for line, cells in _lines(source, "prototypes.csv", needed=False):
         source.places["prototypes", len(value["prototypes"])] = line
         value["prototypes"].append(_boxed(cells, "box"))
@@ -200,7 +210,7 @@ def _known(source: SetSource, name: str, columns: list[str]) -> bool:
     """Whether a table has the columns it needs and no others."""
     before = len(source.faults)
     for column in columns:
-        free = name == "photos.csv" and column.startswith((FACT, SCORES))
+        free = column.startswith(FREE.get(name, ()))
         if column not in COLUMNS[name] and not free:
             allowed = ", ".join(COLUMNS[name])
             source.faults.append(
@@ -214,17 +224,33 @@ def _known(source: SetSource, name: str, columns: list[str]) -> bool:
     return len(source.faults) == before
 
 
+def _class(source: SetSource, line: str, cells: Json) -> Json:
+    """A class, with the concepts that make it in one value."""
+    made_by = {
+        key.removeprefix(CONCEPT): _truth(source, line, key, cell)
+        for key, cell in cells.items()
+        if key.startswith(CONCEPT)
+    }
+    rest = {key: cell for key, cell in cells.items() if not key.startswith(CONCEPT)}
+    return rest | ({"concepts": made_by} if made_by else {})
+
+
 def _photo(source: SetSource, line: str, cells: Json) -> tuple[Json, list[str]]:
     """A photo, and the classes of its final steps."""
     photo: Json = {
-        key: cells[key] for key in ("id", "photo", "truth", "prediction") if key in cells
+        key: cells[key] for key in ("id", "photo", "truth", "prediction", "item") if key in cells
     }
     for key in ("options", "heatmaps"):
         if key in cells:
             photo[key] = _list(cells[key])
-    for key in ("logits", "strengths"):
+    for key in ("logits", "strengths", "beliefs"):
         if key in cells:
             photo[key] = [_number(source, line, key, entry, float) for entry in _list(cells[key])]
+    if "concepts" in cells:
+        values = _list(cells["concepts"])
+        photo["concepts"] = [_truth(source, line, "concepts", value) for value in values]
+    if "natural" in cells:
+        photo["natural"] = _truth(source, line, "natural", cells["natural"])
     if (place := cells.get("set")) is not None:
         photo["set"] = place if place in EXAMPLES else _number(source, line, "set", place, int)
     if "first_wrong" in cells:
@@ -250,12 +276,8 @@ def _row(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> 
     for key, kind in (("similarity", float), ("rank", int)):
         if key in row:
             row[key] = _number(source, line, key, row[key], kind)
-    if (present := row.get("present")) is not None:
-        if present.lower() not in TRUE | FALSE:
-            source.faults.append(f"{line}, present: found {present!r}; allowed are true and false")
-            del row["present"]
-        else:
-            row["present"] = present.lower() in TRUE
+    if "present" in row:
+        row["present"] = _truth(source, line, "present", row["present"])
     photo, loc = entry["photo"], entry["loc"]
     if place in PLACES:
         photo.setdefault("final", {})[place] = row
@@ -320,6 +342,13 @@ def _number(
         if "," in cell:
             source.faults.append(f"{line}, {column}: write {cell!r} with a decimal point")
         return cell
+
+
+def _truth(source: SetSource, line: str, column: str, cell: str) -> bool:
+    """Whether something is so; a cell that does not say it is a fault."""
+    if cell.lower() not in TRUE | FALSE:
+        source.faults.append(f"{line}, {column}: found {cell!r}; allowed are true and false")
+    return cell.lower() in TRUE
 
 
 def _list(cell: str) -> list[str]:

@@ -1,0 +1,202 @@
+"""Kinds of concept repair. A concept is named by its place among those of the part, from 0; an
+answer by the id of its class. Trials end with `trial.ended`.
+
+What is true of a picture, of which type it is and how pure the model is stands in the plan and in
+no event: a screen that shows these events tells nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labapp.events.registry import Payload, kind
+
+
+def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
+    """Why a part has not all of these concepts; empty where it has."""
+    count = len(part["repaired"]["concepts"])
+    strange = [concept for concept in concepts if not 0 <= concept < count]
+    return f"names concept {strange[0]}, and there are {count}" if strange else ""
+
+
+@kind("concepts.drawn", durable=True, begins=("concept_repair",))
+class ConceptsDrawn(Payload):
+    """The next picture of the plan begins.
+
+    Attributes
+    ----------
+    picture : its id in the stimulus set.
+    model : id of the model.
+    beliefs : how sure the model is of each concept, from 0 (off) to 1 (on).
+    answer : the class for which it takes the picture.
+    probabilities : of the classes, in the order of the plan.
+    """
+
+    picture: str
+    model: str
+    beliefs: tuple[float, ...]
+    answer: str
+    probabilities: tuple[float, ...]
+
+
+@kind("concepts.shown", durable=True, of_trial=True)
+class ConceptsShown(Payload):
+    """The picture is on the screen; its time runs from here."""
+
+
+@kind("concept.chosen", durable=True, of_trial=True)
+class ConceptChosen(Payload):
+    """A change was chosen whose result is foretold before it is shown.
+
+    Attributes
+    ----------
+    concept : which one.
+    to : what it becomes: 0 as the model has it, 1 off, 2 on.
+    was : what it is.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    concept: int
+    to: int
+    was: int
+    device: str
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        return _no_concept(part, self.concept)
+
+
+@kind("answer.picked", of_trial=True)
+class AnswerPicked(Payload):
+    """The participant says what the model will answer; it can still be picked anew.
+
+    Attributes
+    ----------
+    answer : the class; empty for the same as now.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    answer: str
+    device: str
+
+
+@kind("answer.foretold", durable=True, of_trial=True)
+class AnswerForetold(Payload):
+    """What the model will answer is foretold; the change that was chosen follows.
+
+    Attributes
+    ----------
+    answer : the class; empty for the same as before the change.
+    sure : whether the participant is sure.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    answer: str
+    sure: bool
+    device: str
+
+
+@kind("concept.set", durable=True, of_trial=True)
+class ConceptSet(Payload):
+    """A concept was set, and the model answers anew.
+
+    Attributes
+    ----------
+    concept : which one.
+    to : what it became: 0 as the model has it, 1 off, 2 on.
+    was : what it was before.
+    answer_before : the model's answer before.
+    answer_after : its answer now.
+    probabilities : of the classes now, in the order of the plan.
+    device : the input: mouse, keyboard, touch or simulated; plan for a change that is given.
+    """
+
+    concept: int
+    to: int
+    was: int
+    answer_before: str
+    answer_after: str
+    probabilities: tuple[float, ...]
+    device: str
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        return _no_concept(part, self.concept)
+
+
+@kind("concept.undone", durable=True, of_trial=True)
+class ConceptUndone(Payload):
+    """The last change was taken back.
+
+    Attributes
+    ----------
+    concept : which one.
+    to : what it is again: 0 as the model has it, 1 off, 2 on.
+    was : what it had become.
+    answer_before : the model's answer before the change was taken back.
+    answer_after : its answer now.
+    probabilities : of the classes now, in the order of the plan.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    concept: int
+    to: int
+    was: int
+    answer_before: str
+    answer_after: str
+    probabilities: tuple[float, ...]
+    device: str
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        return _no_concept(part, self.concept)
+
+
+@kind("repair.ended", durable=True, of_trial=True)
+class RepairEnded(Payload):
+    """The picture is over.
+
+    Attributes
+    ----------
+    how : done, gave_up, or time_expired at the limit of the picture.
+    answer : the model's answer as it stands.
+    """
+
+    how: str
+    answer: str
+
+
+@kind("grid.drawn", durable=True, begins=("concept_grid",))
+class GridDrawn(Payload):
+    """The grid is asked for: which concept, when it is set, also changes which other.
+
+    Attributes
+    ----------
+    model : id of the model that it is about.
+    """
+
+    model: str
+
+
+@kind("grid.shown", durable=True, of_trial=True)
+class GridShown(Payload):
+    """The grid is on the screen; its time runs from here."""
+
+
+@kind("grid.ticked", durable=True, of_trial=True)
+class GridTicked(Payload):
+    """A pair was ticked, or its tick was taken away.
+
+    Attributes
+    ----------
+    concept : the one that is set.
+    other : the one that changes with it.
+    on : whether it is ticked now.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    concept: int
+    other: int
+    on: bool
+    device: str
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        return _no_concept(part, self.concept, self.other)

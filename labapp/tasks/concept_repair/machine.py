@@ -1,0 +1,266 @@
+"""Decisions of concept repair.
+
+The participant sets concepts; the model's answer to the new state is looked up in the plan and
+stands in the event. Where changes are foretold, a change is chosen first, an answer picked, and
+shown when it is final. A picture ends by the participant, or at its time limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from labapp.events import Payload, UnstampedEvent
+from labapp.events.commands import Command, Tick
+from labapp.events.durations import Pauses
+from labapp.plugins import stage
+from labapp.plugins.questions import QuestionsMachine
+from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.tasks.concept_repair.commands import (
+    Foretell,
+    GiveUp,
+    PickAnswer,
+    RepairDone,
+    SetConcept,
+    TickPair,
+    UndoChange,
+)
+from labapp.tasks.concept_repair.events import (
+    AnswerForetold,
+    AnswerPicked,
+    ConceptChosen,
+    ConceptsDrawn,
+    ConceptSet,
+    ConceptsShown,
+    ConceptUndone,
+    GridDrawn,
+    GridShown,
+    GridTicked,
+    RepairEnded,
+)
+from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, PlannedItem
+from labapp.tasks.concept_repair.state import (
+    DONE,
+    GAVE_UP,
+    SAME,
+    TIME_EXPIRED,
+    Change,
+    Grid,
+    GridState,
+    Repair,
+    RepairState,
+    Step,
+)
+
+GIVEN = "plan"
+"""The device of a change that the plan gives."""
+
+
+@dataclass(frozen=True)
+class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
+    """A stage of pictures. index: the part's place in the plan."""
+
+    shown = ConceptsShown
+
+    part: ConceptRepairPart
+    index: int
+
+    def initial(self, pauses: Pauses) -> RepairState:
+        return RepairState(pauses)
+
+    def item(self, trial: Repair) -> PlannedItem:
+        """The picture of a trial, as planned."""
+        return self.part.items[trial.number - 1]
+
+    def can_set(self, trial: Repair) -> bool:
+        """Whether concepts can be set and changes taken back now."""
+        return trial.phase == "setting" and self.part.instruction != "foresight"
+
+    def can_finish(self, trial: Repair) -> bool:
+        """Whether the picture can be finished: not while a change is foretold, and in an audit only
+        when every concept was confirmed or corrected (`Repair.unset` has the others)."""
+        audited = self.part.instruction != "audit" or not trial.unset
+        return trial.phase == "setting" and audited
+
+    def can_give_up(self, trial: Repair) -> bool:
+        """Whether the picture can be given up."""
+        return self.can_set(trial)
+
+    def limit_ns(self, state: RepairState) -> int | None:
+        """Working time at which the present picture is left; None where nothing says so."""
+        trial, limit_s = state.trial, self.part.item_limit_s
+        if limit_s is None or trial is None or trial.outcome is not None:
+            return None
+        return None if trial.started_ns is None else trial.started_ns + round(limit_s * stage.NS)
+
+    def next_deadline(self, state: RepairState) -> int | None:
+        return stage.next_deadline(state, self.limit_ns(state))
+
+    def decide(self, state: RepairState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        trial = state.trial
+        shown = state.outcome is None and trial is not None and trial.started_ns is not None
+        how = self._ends(state, trial, command, now_ns) if shown and trial is not None else None
+        if trial is not None and how is not None:
+            ended = stage.unstamped(self.part, trial, RepairEnded(how, trial.answer))
+            left = stage.leave_question(self.part, self.index, state, trial, how)
+            return (ended, *left)
+        return super().decide(state, command, now_ns)
+
+    def _ends(self, state: RepairState, trial: Repair, command: Command, now_ns: int) -> str | None:
+        """How a command ends the picture; None where it does not."""
+        match command:
+            case RepairDone() if self.can_finish(trial):
+                return DONE
+            case GiveUp() if self.can_give_up(trial):
+                return GAVE_UP
+            case Tick() if not state.pauses.held:
+                limit = self.limit_ns(state)
+                over = limit is not None and state.pauses.working_ns(now_ns) >= limit
+                return TIME_EXPIRED if over else None
+        return None
+
+    def draw(self, number: int, attempt: int) -> ConceptsDrawn:
+        item = self.part.items[number - 1]
+        probabilities = item.probabilities((AS_IT_IS,) * len(item.beliefs))
+        return ConceptsDrawn(
+            picture=item.photo,
+            model=self.part.model,
+            beliefs=item.beliefs,
+            answer=self.part.answer(probabilities),
+            probabilities=probabilities,
+        )
+
+    def drawn(self, payload: Payload, number: int, attempt: int) -> Repair | None:
+        if not isinstance(payload, ConceptsDrawn):
+            return None
+        given = self.part.items[number - 1].given
+        return Repair(
+            number=number,
+            attempt=attempt,
+            states=(AS_IT_IS,) * len(payload.beliefs),
+            answer=payload.answer,
+            probabilities=payload.probabilities,
+            pending=None if given is None else Change(given.concept, given.to),
+        )
+
+    def answered(self, question: Repair) -> bool:
+        """Finishing a picture leads on by itself."""
+        return False
+
+    def answer(self, question: Repair, command: Command) -> Sequence[Payload]:
+        match command:
+            case SetConcept(concept, to, device) if self.can_set(question):
+                if not 0 <= concept < len(question.states) or to not in (AS_IT_IS, OFF, ON):
+                    return ()
+                if (was := question.states[concept]) == to:
+                    return ()
+                if self.item(question).foresee:
+                    return (ConceptChosen(concept, to, was, device),)
+                return (self._set(question, Change(concept, to), device),)
+            case PickAnswer(answer, device) if question.pending and answer != question.picked:
+                known = {SAME, *(class_.id for class_ in self.part.repaired.classes)}
+                return (AnswerPicked(answer, device),) if answer in known else ()
+            case Foretell(sure, device) if question.pending and question.picked is not None:
+                by = device if self.item(question).given is None else GIVEN
+                told = AnswerForetold(question.picked, sure, device)
+                return (told, self._set(question, question.pending, by))
+            case UndoChange(device) if self.can_set(question) and question.history:
+                return (self._undone(question, device),)
+        return ()
+
+    def _set(self, trial: Repair, change: Change, device: str) -> ConceptSet:
+        """The model's answer to a change is looked up."""
+        concept, to = change
+        states = (*trial.states[:concept], to, *trial.states[concept + 1 :])
+        probabilities = self.item(trial).probabilities(states)
+        return ConceptSet(
+            concept=concept,
+            to=to,
+            was=trial.states[concept],
+            answer_before=trial.answer,
+            answer_after=self.part.answer(probabilities),
+            probabilities=probabilities,
+            device=device,
+        )
+
+    def _undone(self, trial: Repair, device: str) -> ConceptUndone:
+        last = trial.history[-1]
+        return ConceptUndone(
+            concept=last.concept,
+            to=last.state,
+            was=trial.states[last.concept],
+            answer_before=trial.answer,
+            answer_after=last.answer,
+            probabilities=last.probabilities,
+            device=device,
+        )
+
+    def after(self, question: Repair, payload: Payload) -> Repair:
+        match payload:
+            case ConceptChosen():
+                return replace(question, pending=Change(payload.concept, payload.to), picked=None)
+            case AnswerPicked():
+                return replace(question, picked=payload.answer)
+            case ConceptSet():
+                step = Step(payload.concept, payload.was, question.answer, question.probabilities)
+                return _changed(question, payload, (*question.history, step))
+            case ConceptUndone():
+                return _changed(question, payload, question.history[:-1])
+            case RepairEnded():
+                return replace(question, ended=payload.how)
+        return question
+
+
+def _changed(
+    trial: Repair, payload: ConceptSet | ConceptUndone, history: tuple[Step, ...]
+) -> Repair:
+    """The trial with a concept set, or set back."""
+    before, behind = trial.states[: payload.concept], trial.states[payload.concept + 1 :]
+    return replace(
+        trial,
+        states=(*before, payload.to, *behind),
+        answer=payload.answer_after,
+        probabilities=payload.probabilities,
+        history=history,
+        pending=None,
+        picked=None,
+    )
+
+
+@dataclass(frozen=True)
+class ConceptGridTask(QuestionsMachine[GridState, Grid]):
+    """The grid behind a stage; Next leads on, whatever is ticked. index: its place in the plan."""
+
+    shown = GridShown
+
+    part: ConceptGridPart
+    index: int
+
+    def initial(self, pauses: Pauses) -> GridState:
+        return GridState(pauses)
+
+    def draw(self, number: int, attempt: int) -> GridDrawn:
+        return GridDrawn(self.part.model)
+
+    def drawn(self, payload: Payload, number: int, attempt: int) -> Grid | None:
+        return Grid(number, attempt) if isinstance(payload, GridDrawn) else None
+
+    def answered(self, question: Grid) -> bool:
+        """No tick at all is an answer, too."""
+        return question.started_ns is not None
+
+    def answer(self, question: Grid, command: Command) -> Sequence[Payload]:
+        match command:
+            case TickPair(row, column, device) if row != column:
+                concepts = range(len(self.part.repaired.concepts))
+                if row in concepts and column in concepts:
+                    on = (row, column) not in question.ticked
+                    return (GridTicked(row, column, on, device),)
+        return ()
+
+    def after(self, question: Grid, payload: Payload) -> Grid:
+        if not isinstance(payload, GridTicked):
+            return question
+        pair = {(payload.concept, payload.other)}
+        ticked = question.ticked | pair if payload.on else question.ticked - pair
+        return replace(question, ticked=ticked)

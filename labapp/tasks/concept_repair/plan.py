@@ -1,0 +1,244 @@
+"""Concept repair in a plan: pictures with what a model believes and answers of them, and the grid.
+
+The plan holds the model's answers in every state of the concepts, so that a session needs neither
+the model nor the stimulus set: it goes on, and is shown again, from its journal alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from labapp.documents import Strict
+from labapp.plugins.part import StimuliRef, TrialsPart
+from labapp.stimuli import interventions
+from labapp.stimuli.interventions import OFF, ON, Answers, State
+from labapp.stimuli.manifest import Concept, Finite, ItemType, Matrix, Share
+
+TASK, GRID = "concept-repair", "concept-grid"
+"""What the tables call the two parts."""
+PERFECT = "perfect-switches"
+"""What the tables have for the model of practice."""
+
+Instruction = Literal["repair", "audit", "foresight"]
+Sample = Literal["matched", "natural", "practice"]
+"""Why a picture is shown: for its type, as it came, or to practise with."""
+
+
+class PlannedClass(Strict):
+    """A class on the rule card. name: as this participant has it in this stage; marks: what it can
+    be told by; concepts: by id those that make it, on or off; empty where nobody says."""
+
+    id: str
+    name: str
+    marks: str
+    concepts: dict[str, bool] = Field(default_factory=dict)
+
+
+class Repaired(Strict):
+    """What the parts of one stage share: the model, its concepts and its classes.
+
+    purity, oracle: rows for the concept whose code it is; empty where the switches are perfect.
+    scores: of the model, by the name of the measure; accuracies: in percent.
+    """
+
+    stimuli: str
+    manifest_sha256: str
+    set: int
+    model: str
+    model_sha256: str | None
+    learner: str
+    task_accuracy: float
+    concept_accuracy: float
+    scores: dict[str, Finite]
+    purity: Matrix
+    oracle: Matrix
+    concepts: tuple[Concept, ...]
+    classes: tuple[PlannedClass, ...]
+
+    def class_(self, of: str) -> PlannedClass:
+        """The class of an id. Raises KeyError where there is none."""
+        return next(filter(lambda known: known.id == of, self.classes))
+
+    def deviation(self, concept: int, other: int) -> float | None:
+        """How far the code of a concept tells more, or less, of another than the true concept does;
+        None where the model's purity is not known."""
+        if not self.purity:
+            return None
+        return self.purity[concept][other] - self.oracle[concept][other]
+
+    def side_effects(self, concept: int, before: str, after: str) -> tuple[int, ...]:
+        """The other concepts of which the answer says the opposite after a concept was set: those
+        that must be on for one of the two answers, and off for the other.
+
+        So where a class is made by `shape` off, `left` and `top`, setting `shape` may rightly lead
+        to any class with `shape` on; it is a side effect on `left` where that class needs `left`
+        off.
+        """
+        rules = self.class_(before).concepts, self.class_(after).concepts
+        return tuple(
+            place
+            for place, known in enumerate(self.concepts)
+            if place != concept
+            and all(known.id in rule for rule in rules)
+            and rules[0][known.id] != rules[1][known.id]
+        )
+
+
+class PlannedChange(Strict):
+    """A change that is given with a picture. concept: from 0; to: 1 off, 2 on."""
+
+    concept: int = Field(ge=0)
+    to: int = Field(ge=OFF, le=ON)
+
+
+class PlannedItem(Strict):
+    """A picture. item: what corrections do to it, none where that has no name; foresee: whether its
+    changes are foretold; given: the change that is foretold, where none is free; answers: base64 of
+    float16, shape (3^k, classes), see `labapp.stimuli.interventions`."""
+
+    photo: str
+    picture: str
+    truth: str
+    concepts: tuple[bool, ...]
+    beliefs: tuple[Share, ...]
+    item: ItemType | None
+    sample: Sample
+    foresee: bool
+    given: PlannedChange | None = None
+    answers: str
+
+    @cached_property
+    def table(self) -> Answers:
+        """Probabilities of the classes in every state: float16, shape (3^k, classes)."""
+        values = np.frombuffer(base64.b64decode(self.answers, validate=True), "<f2")
+        return values.reshape(3 ** len(self.beliefs), -1)
+
+    def probabilities(self, state: State) -> tuple[float, ...]:
+        """Of the classes in a state."""
+        return tuple(map(float, self.table[interventions.place(state)]))
+
+    def wrong(self) -> tuple[int, ...]:
+        """The concepts that the model has wrong."""
+        pairs = zip(self.beliefs, self.concepts, strict=True)
+        return tuple(n for n, (p, there) in enumerate(pairs) if interventions.believed(p) != there)
+
+
+def packed(answers: Answers) -> str:
+    """Answers to one picture as the plan keeps them."""
+    return base64.b64encode(np.ascontiguousarray(answers, "<f2").tobytes()).decode()
+
+
+class _OfConcepts(TrialsPart):
+    """What the pictures and the grid share. number, of: of the stage, among how many."""
+
+    number: int
+    of: int
+    repaired: Repaired
+    think_aloud: bool
+
+    @property
+    def model(self) -> str:
+        """Id of the model."""
+        return self.repaired.model
+
+    @property
+    def time_limit_s(self) -> None:
+        """The stage has no limit; its pictures may."""
+        return None
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        yield StimuliRef(self.repaired.manifest_sha256, self.repaired.stimuli)
+
+
+class ConceptRepairPart(_OfConcepts):
+    """A stage, or the practice before one: pictures, one after the other.
+
+    item_limit_s: seconds after which a picture is left; none for no limit.
+    """
+
+    ordered: ClassVar[str] = "pictures"
+    part: Literal["concept_repair"] = "concept_repair"
+    role: Literal["stage", "practice"]
+    instruction: Instruction
+    items: tuple[PlannedItem, ...] = Field(min_length=1)
+    item_limit_s: float | None
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        concepts, classes = len(self.repaired.concepts), len(self.repaired.classes)
+        for item in self.items:
+            if {len(item.beliefs), len(item.concepts)} != {concepts}:
+                raise ValueError(f"{item.photo}: beliefs and truths for {concepts} concepts needed")
+            try:
+                count = len(base64.b64decode(item.answers, validate=True)) // 2
+            except binascii.Error as error:
+                raise ValueError(f"{item.photo}: its answers are not base64") from error
+            if count != 3**concepts * classes:
+                raise ValueError(f"{item.photo}: {count} answers, not {3**concepts} x {classes}")
+            if (self.instruction == "foresight") != (item.given is not None):
+                raise ValueError(f"{item.photo}: a change is given where nothing else is changed")
+            if item.given is not None and item.given.concept >= concepts:
+                raise ValueError(f"{item.photo}: there is no concept {item.given.concept}")
+            self.repaired.class_(item.truth)
+        return self
+
+    @property
+    def task(self) -> str:
+        return TASK
+
+    @property
+    def trials(self) -> int:
+        """How many pictures it has."""
+        return len(self.items)
+
+    def order(self) -> tuple[str, ...]:
+        """The pictures; none of practice, which is nobody's own."""
+        return tuple(item.photo for item in self.items) if self.measures else ()
+
+    def stored_pictures(self) -> Iterator[str]:
+        for item in self.items:
+            yield item.picture
+
+    def answer(self, probabilities: tuple[float, ...]) -> str:
+        """The most probable class, the first of several."""
+        best = probabilities.index(max(probabilities))
+        return self.repaired.classes[best].id
+
+
+class ConceptGridPart(_OfConcepts):
+    """The grid behind a stage: the participant ticks which concept also changes which other."""
+
+    part: Literal["concept_grid"] = "concept_grid"
+    role: Literal["stage"] = "stage"
+    about: str
+
+    @property
+    def task(self) -> str:
+        return GRID
+
+    @property
+    def trials(self) -> int:
+        """The grid is one."""
+        return 1
+
+
+def rules_of(
+    concepts: tuple[Concept, ...], classes: tuple[Mapping[str, bool], ...]
+) -> tuple[dict[int, bool], ...]:
+    """Of each class by the place of a concept whether it must be on, from the same by its id."""
+    places = {concept.id: place for place, concept in enumerate(concepts)}
+    return tuple({places[name]: on for name, on in rule.items()} for rule in classes)
+
+
+def changes(concepts: int) -> Iterator[PlannedChange]:
+    """Every change that can be given at a picture's beginning."""
+    for concept in range(concepts):
+        yield PlannedChange(concept=concept, to=OFF)
+        yield PlannedChange(concept=concept, to=ON)

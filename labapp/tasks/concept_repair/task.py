@@ -1,0 +1,103 @@
+"""Concept repair as a task type: its practice, its stages and the grid behind them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.plugins.pictures import PictureContext, QuestionPictures
+from labapp.plugins.task_type import MachineContext, TaskType, Values
+from labapp.study.conditions import Scope
+from labapp.study.planner import Planner
+from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
+from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
+from labapp.tasks.concept_repair.planner import repairing_at
+from labapp.tasks.concept_repair.state import GridState, RepairState
+from labapp.tasks.concept_repair.study import ConceptRepairStages
+
+Part = ConceptRepairPart | ConceptGridPart
+
+
+class ConceptRepair(TaskType[Part]):
+    name = "concept-repair"
+    own_words = ("concept_*",)
+    parts = (ConceptRepairPart, ConceptGridPart)
+    stages = (ConceptRepairStages,)
+    shown = ("concepts.shown", "grid.shown")
+
+    placeholders = MappingProxyType(
+        {
+            "pictures": "how many pictures the participant goes through",
+            "concepts": "the names of the concepts, with commas between them",
+            "concept_count": "how many concepts there are",
+            "class_count": "how many classes the model tells apart",
+            "seconds": "seconds after which a picture is left; empty where there is no limit",
+            "practice_pictures": "how many pictures the practice has; empty without practice",
+        }
+    )
+
+    def plan(
+        self, item: ConceptRepairStages, scope: Scope, place: int, planner: Planner
+    ) -> Iterator[PlannedPart]:
+        """The practice, the stage and the grid."""
+        at = planner.next_stage()
+        repairing = repairing_at(place, planner)
+        shared = repairing.repaired
+        planner.chose(stimuli=shared.stimuli, sets=shared.set, manifests=shared.manifest_sha256)
+        told = repairing.values()
+        if item.practice is not None:
+            document = planner.text(item.practice.text, scope)
+            yield planner.before_practice(document, "Before the practice", told)
+            yield repairing.practice_part(planner.new_id("practice"), *at)
+        part = repairing.part(*at)
+        yield planner.before_stage(item.intro, scope, told)
+        yield part
+        if item.grid:
+            yield repairing.grid(*at)
+        yield from planner.ask_after(item, part.id, part.id, place)
+
+    def values_around(
+        self, stages: ConceptRepairStages, scope: Scope, place: int, planner: Planner
+    ) -> Values:
+        return repairing_at(place, planner).values()
+
+    def machine(
+        self, part: Part, index: int, context: MachineContext
+    ) -> PartMachine[RepairState] | PartMachine[GridState]:
+        if isinstance(part, ConceptGridPart):
+            return ConceptGridTask(part, index)
+        return ConceptRepairTask(part, index)
+
+    def pictures(self, part: Part, context: PictureContext) -> QuestionPictures[Part]:
+        return QuestionPictures(part, context)  # files, there at once
+
+    def screen(self, part: Part) -> str:
+        if isinstance(part, ConceptGridPart):
+            return "labapp.tasks.concept_repair.screen.grid:GridScreen"
+        return "labapp.tasks.concept_repair.screen.repair:RepairScreen"
+
+    def summary(self, part: Part) -> str:
+        count = len(part.repaired.concepts)
+        if isinstance(part, ConceptGridPart):
+            return f"a grid of {count} x {count} concepts"
+        limit = part.item_limit_s
+        at_most = "" if limit is None else f", at most {limit:g} s each"
+        foretold = sum(item.foresee for item in part.items)
+        told = f", {foretold} of them foretold" if foretold else ""
+        return f"{part.trials} pictures with {count} concepts ({part.instruction}){told}{at_most}"
+
+    def rules(self, part: Part) -> str:
+        """How many pictures of which type, which the participant is not told."""
+        if isinstance(part, ConceptGridPart) or part.role == "practice":
+            return self.summary(part)
+        kinds = Counter(
+            "natural" if item.sample == "natural" else str(item.item) for item in part.items
+        )
+        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        return f"{self.summary(part)}; by type {listed}; ended by Done, Give up or its limit"
+
+
+TASK = ConceptRepair()
