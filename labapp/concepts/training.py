@@ -178,7 +178,8 @@ def fit(
             learner.networks.train()
             learner.begin(number, rows)
         draws = np.random.default_rng([seed, _STEP, iteration])
-        torch.manual_seed(int(draws.integers(2**62)))
+        # Of the CPU alone: torch.manual_seed keeps a stack trace for each device that is not there.
+        torch.default_generator.manual_seed(int(draws.integers(2**62)))
         chosen = order(number, epoch)[at * learner.batch : (at + 1) * learner.batch]
         losses = learner.step(rows.batch(chosen), draws, step / steps)
         return StepResult(
