@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from labapp import resources
+from labapp.concepts import card as concept_cards
+from labapp.concepts import catalogue as concept_catalogue
+from labapp.concepts import recipe as concept_recipes
+from labapp.concepts.recipe import ConceptRecipe
 from labapp.errors import ModelError, UsageError
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import recipe as classifier_recipes
@@ -28,13 +32,15 @@ def models(root: Path | None = None) -> list[dict[str, Any]]:
     -------
     A row for each package: id, source ("shipped" or "own"), folder, title, dataset. Models with
     dials also have architecture, backend, dimensions and held_out_error (None if it was not
-    measured); classifiers have kind ("classifier"), method and test_accuracy. A package that is
+    measured); classifiers have kind ("classifier"), method and test_accuracy; concept models have
+    kind ("concepts"), learner and test_accuracy. A package that is
     refused has the reason under "problem" instead of what its card says; if two packages share an
     id, the row has no source and no folder either.
     """
     rows = [
         *_rows(cards.CARD, {}, _with_dials, root),
         *_rows(classifier_cards.CARD, {"kind": "classifier"}, _classifier, root),
+        *_rows(concept_cards.CARD, {"kind": "concepts"}, _concepts, root),
     ]
     return sorted(rows, key=lambda row: str(row["id"]))
 
@@ -84,15 +90,39 @@ def _classifier(folder: Path) -> dict[str, Any]:
     }
 
 
-def is_classifier(model: str | Path, root: Path | None = None) -> bool:
-    """Whether an id or folder is that of a classifier; False if there is no such package."""
-    card = classifier_cards.CARD
-    return (Path(model) / card).is_file() or str(model) in package.list_packages(root, card=card)
+def _concepts(folder: Path) -> dict[str, Any]:
+    card = concept_cards.read(folder)
+    return {
+        "title": cards.title_of(folder) or card.recipe.title,
+        "dataset": card.recipe.data.dataset,
+        "learner": card.recipe.learner.name,
+        "test_accuracy": card.test.task,
+    }
+
+
+def kind_of(
+    model: str | Path, root: Path | None = None
+) -> Literal["dials", "classifier", "concepts"]:
+    """What kind of model an id or folder is; "dials" also if there is no such package."""
+    for card, kind in _KINDS.items():
+        there = package.list_packages(root, card=card)
+        if (Path(model) / card).is_file() or str(model) in there:
+            return kind
+    return "dials"
+
+
+_KINDS: dict[str, Literal["classifier", "concepts"]] = {
+    classifier_cards.CARD: "classifier",
+    concept_cards.CARD: "concepts",
+}
 
 
 def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     """The model's card as plain values, and the package's folder. Raises ModelError."""
-    if is_classifier(model, root):
+    kind = kind_of(model, root)
+    if kind == "concepts":
+        return concept_catalogue.show(model, root)
+    if kind == "classifier":
         folder = package.find(model, root, card=classifier_cards.CARD)
         card = classifier_cards.read(folder).model_dump(mode="json", exclude_none=True)
         return {"id": card["recipe"]["id"], **card, "folder": str(folder)}
@@ -123,16 +153,34 @@ def train(
     threads: int = 1,
     console: Console | None = None,
 ) -> Path:
-    """Train a recipe of either kind and show a progress bar in the terminal; see `train` of
-    `representations.training` and `explanations.training`.
+    """Train a recipe of any kind and show a progress bar in the terminal; see `train` of
+    `representations.training`, `explanations.training` and `concepts.training`.
 
     Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
 
     Raises
     ------
-    UsageError : a device other than the CPU is named for a classifier.
+    UsageError : a device other than the CPU is named for a classifier or a concept learner, or the
+        file has several recipes of concept learners.
     ModelError, DatasetError : the recipe cannot be trained.
     """
+    if concept_recipes.is_concept_recipe(path):
+        _refuse_device(device, "Concept learners")
+        several = concept_recipes.read(path)
+        if len(several) > 1:
+            raise UsageError(
+                f"{path} has {len(several)} recipes, and one model is trained at a time.",
+                safe="Nothing was trained.",
+                todo="labapp concepts train takes them all, or one by its id.",
+            )
+        return train_concepts(
+            several[0],
+            out,
+            data_folder=data_folder,
+            resume=resume,
+            threads=threads,
+            console=console,
+        )
     if not classifier_recipes.is_classifier_recipe(path):
         from labapp.representations import training
 
@@ -147,18 +195,46 @@ def train(
                 data_folder=data_folder,
                 threads=threads,
             )
-    if device not in (None, "cpu"):
-        raise UsageError(
-            f"Classifiers are trained on the CPU, not on {device}.",
-            safe="Nothing was trained.",
-            todo="Leave --device out.",
-        )
+    _refuse_device(device, "Classifiers")
     from labapp.explanations import training as classifiers
 
     name = classifier_recipes.read(path).id
     with progress_bar(name, console) as show_progress:
         return classifiers.train(
             path,
+            out=out,
+            data_folder=data_folder,
+            resume=resume,
+            progress=show_progress,
+            threads=threads,
+        )
+
+
+def _refuse_device(device: str | None, what: str) -> None:
+    """Raises UsageError for another device than the CPU."""
+    if device not in (None, "cpu"):
+        raise UsageError(
+            f"{what} are trained on the CPU, not on {device}.",
+            safe="Nothing was trained.",
+            todo="Leave --device out.",
+        )
+
+
+def train_concepts(
+    recipe: ConceptRecipe,
+    out: Path | None = None,
+    *,
+    data_folder: Path | None = None,
+    resume: bool = True,
+    threads: int = 1,
+    console: Console | None = None,
+) -> Path:
+    """As `train`, of one recipe of a concept learner."""
+    from labapp.concepts import training
+
+    with progress_bar(recipe.id, console) as show_progress:
+        return training.train(
+            recipe,
             out=out,
             data_folder=data_folder,
             resume=resume,

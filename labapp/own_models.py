@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from labapp import durable, resources
+from labapp.concepts import card as concept_cards
 from labapp.errors import LabappError, ModelError, UsageError
 from labapp.events.lifecycle import SessionPlanned
 from labapp.explanations import card as classifier_cards
@@ -25,8 +26,12 @@ NAMED = 5
 _FILES = (
     cards.CARD,
     classifier_cards.CARD,
+    concept_cards.CARD,
     cards.TITLE,
     files.WEIGHTS,
+    classifier_cards.WEIGHTS,
+    concept_cards.CODES,
+    concept_cards.INTERVENTION,
     files.GRAPH,
     files.LATENTS,
 )

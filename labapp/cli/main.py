@@ -13,6 +13,7 @@ import typer
 
 from labapp import __version__, access
 from labapp.cli.coding import code_app
+from labapp.cli.concepts import concepts_app
 from labapp.cli.metrics import metrics
 from labapp.cli.models import models_app
 from labapp.cli.options import (
@@ -75,6 +76,7 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(code_app, name="code")
 app.add_typer(videos_app, name="videos")
 app.add_typer(models_app, name="models")
+app.add_typer(concepts_app, name="concepts")
 app.add_typer(stimuli_app, name="stimuli")
 app.add_typer(plugins_app, name="plugins")
 app.command("metrics")(metrics)

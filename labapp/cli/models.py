@@ -43,8 +43,8 @@ PackageFolder = Annotated[
 
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
-    """The models that studies can name: decoders with dials and classifiers, shipped ones and your
-    own. Example: labapp models list"""
+    """The models there are: decoders with dials, classifiers and concept models, shipped ones and
+    your own. Example: labapp models list"""
     from labapp import models_catalog, resources
 
     rows = models_catalog.models()
@@ -80,9 +80,9 @@ def models_show(
 
     from labapp import models_catalog
 
-    if out is not None and models_catalog.is_classifier(model):
+    if out is not None and models_catalog.kind_of(model) != "dials":
         raise UsageError(
-            f"{model} is a classifier: it has no dials to draw.",
+            f"{model} has no dials to draw.",
             safe="Nothing was written.",
             todo="Leave --out out.",
         )
@@ -326,7 +326,8 @@ def models_evaluate(
     """
     from labapp import models_catalog
 
-    one_with_dials = not models_catalog.is_classifier(model)
+    kind = models_catalog.kind_of(model)
+    one_with_dials = kind == "dials"
     if out is not None and (no_metrics or not one_with_dials):
         raise UsageError(
             "--out is for what the metrics give, and none would be computed.",
@@ -337,8 +338,10 @@ def models_evaluate(
     with folder.new_folder(out):
         if one_with_dials:
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
-        else:
+        elif kind == "classifier":
             result = _evaluate_classifier(model, data, json_=json_)
+        else:
+            result = _evaluate_concepts(model, data, json_=json_)
         if json_:
             say_json(result)
         if not result["agrees"]:
@@ -414,6 +417,15 @@ def _evaluate_classifier(model: str, data: Path | None, *, json_: bool) -> dict[
     result = evaluation.evaluate(model, data_folder=data)
     if not json_:
         say("\n".join(evaluation.table(result)))
+    return result
+
+
+def _evaluate_concepts(model: str, data: Path | None, *, json_: bool) -> dict[str, Any]:
+    from labapp.concepts import catalogue
+
+    result = catalogue.score(model, data_folder=data)
+    if not json_:
+        say("\n".join(catalogue.table(result)))
     return result
 
 

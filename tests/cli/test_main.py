@@ -54,7 +54,7 @@ def test_every_command_has_an_example(cli: Any, path: tuple[str, ...]) -> None:
     assert f"Example: {' '.join(('labapp', *path))}" in " ".join(out.split())
 
 
-@pytest.mark.parametrize("group", ["studies", "sessions", "models", "stimuli"])
+@pytest.mark.parametrize("group", ["studies", "sessions", "models", "stimuli", "concepts"])
 def test_a_group_names_all_its_commands(cli: Any, group: str) -> None:
     commands = typer.main.get_command(app).commands[group].commands  # type: ignore[attr-defined]
     assert commands

@@ -1,0 +1,188 @@
+"""`labapp concepts`: concept learners: list, show, train, score, intervene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labapp.cli.options import Json, ModelName
+from labapp.console import say, say_json
+from labapp.errors import ModelError, UsageError
+
+concepts_app = typer.Typer(
+    help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene. "
+    "Example: labapp concepts list",
+    short_help="Concept learners: list, show, train, score, intervene.",
+    no_args_is_help=True,
+)
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the official files, where a recipe names them."),
+]
+ORDERS = ("fixed", "subsets", "wrong", "alone")
+
+
+@concepts_app.command("list")
+def concepts_list(json_: Json = False) -> None:
+    """The concept models there are, and the recipes of those that are not trained.
+
+    Example: labapp concepts list
+    """
+    from labapp.concepts import catalogue
+
+    rows = catalogue.rows()
+    if json_:
+        say_json(rows)
+        return
+    wide = max((len(row["id"]) for row in rows), default=0)
+    for row in rows:
+        say(f"{row['id']:{wide}}  {_state(row)}")
+
+
+def _state(row: dict[str, Any]) -> str:
+    if "problem" in row:
+        return str(row["problem"])
+    if not row["trained"]:
+        return f"recipe   {row['title']}"
+    told = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
+    source = "shipped" if row["shipped"] else "own"
+    scores = f"OIS {row['ois']:.3f}, NIS {row['nis']:.3f}"
+    return f"{source:7}  {row['title']}, size {row['size']} ({', '.join([*told, scores])})"
+
+
+_ACCURACIES = (("classes", "task"), ("concepts", "concepts"))
+
+
+@concepts_app.command("show")
+def concepts_show(model: ModelName, json_: Json = False) -> None:
+    """A concept model's card, or the recipe of one that is not trained.
+
+    Example: labapp concepts show concepts/dsprites-four-cbm
+    """
+    import yaml
+
+    from labapp.concepts import catalogue
+
+    values = catalogue.show(model)
+    if json_:
+        say_json(values)
+    else:
+        say(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
+
+
+@concepts_app.command("train")
+def concepts_train(
+    recipe: Annotated[str, typer.Argument(help="A file of recipes, or the id of a shipped one.")],
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="S|M|L", help="Another than the recipe's.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Another than the recipe's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+    data: DataFolder = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
+    json_: Json = False,
+) -> None:
+    """Train a concept learner, or all that a file has, one after the other; those that are there
+    already are left as they are. Interrupt it with Ctrl+C and give the same command to go on.
+
+    S takes seconds and is for tests, M minutes, L is as published.
+
+    Example: labapp concepts train concepts/toy0-cbm --size S --out my-models
+    """
+    from labapp import models_catalog, resources
+    from labapp.concepts import recipe as recipes
+    from labapp.concepts.sizes import SIZES
+
+    if size is not None and size not in SIZES:
+        raise UsageError(
+            f"There is no size {size!r}.",
+            safe="Nothing was trained.",
+            todo=f"Give one of {', '.join(SIZES)}.",
+        )
+    chosen = [each.of(size, seed) for each in recipes.find(recipe)]
+    folder_of = {each.id: (out or resources.user_models()) / each.id for each in chosen}
+    there = [name for name, folder in folder_of.items() if len(chosen) > 1 and folder.exists()]
+    folders = []
+    for each in chosen:
+        if each.id in there:
+            say(f"there already: {folder_of[each.id]}", err=True)
+            continue
+        folder = models_catalog.train_concepts(
+            each, out, data_folder=data, resume=not fresh, threads=threads
+        )
+        folders.append(str(folder))
+        if not json_:
+            say(f"model: {folder}")
+    if json_:
+        say_json({"folders": folders, "there": there})
+
+
+@concepts_app.command("score")
+def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = False) -> None:
+    """Compute the numbers of a concept model's card again: accuracy, OIS, NIS.
+
+    Example: labapp concepts score concepts/dsprites-four-cbm
+    """
+    from labapp.concepts import catalogue
+
+    result = catalogue.score(model, data_folder=data)
+    if json_:
+        say_json(result)
+    else:
+        say("\n".join(catalogue.table(result)))
+    if not result["agrees"]:
+        raise ModelError(
+            f"The numbers computed are not those on the card of {result['model']}.",
+            safe="Nothing was changed.",
+            todo="Check that --data names the files it was trained on; else take a fresh copy "
+            "of the model.",
+        )
+
+
+@concepts_app.command("intervene")
+def concepts_intervene(
+    model: ModelName,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order",
+            metavar="|".join(ORDERS),
+            help="Only this: the concepts in their order; the mean over all choices of so many; "
+            "only those that are wrong; one concept alone.",
+        ),
+    ] = None,
+    data: DataFolder = None,
+    json_: Json = False,
+) -> None:
+    """How often the class is right after concepts were set to what is true (paper 001, Figure 5).
+
+    Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
+    """
+    from labapp.concepts import catalogue
+
+    if order is not None and order not in ORDERS:
+        raise UsageError(
+            f"There is no order {order!r}.",
+            safe="Nothing was computed.",
+            todo=f"Give one of {', '.join(ORDERS)}.",
+        )
+    result = catalogue.intervened(model, data_folder=data)
+    asked = ORDERS if order is None else (order,)
+    if json_:
+        kept = {name: value for name, value in result.items() if name not in ORDERS}
+        say_json(kept | {name: result[name] for name in asked})
+        return
+    say(f"{result['model']}: classes right of {result['rows']:,} test rows, in per cent")
+    for name in asked:
+        numbers = "  ".join(f"{100 * value:5.1f}" for value in result[name])
+        say(f"{name:8} {numbers}")
+    if "alone" in asked:
+        say(f"alone, of: {', '.join(result['concepts'])}")

@@ -1,0 +1,176 @@
+"""Concept models for `labapp concepts`: those that are there, the recipes of those that are not,
+and what they are worth, as plain values for JSON."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from labapp import resources
+from labapp.concepts import card as cards
+from labapp.concepts import package, recipe
+from labapp.concepts.card import Accuracy, ConceptCard
+from labapp.errors import ModelError
+
+TOLERANCE = 0.005
+"""By how much a number that is computed again may differ from the card's: another version of torch
+rounds otherwise, and the networks that measure purity learn from that."""
+
+
+def rows(root: Path | None = None) -> list[dict[str, Any]]:
+    """Every package under `root` (by default the shipped and the user's), then every shipped recipe
+    of which there is none, by id.
+
+    Returns
+    -------
+    A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
+    labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
+    nothing of that kind is learned), ois and nis. A package that is refused has the reason under
+    "problem" in place of what its card says.
+    """
+    packages = [_package(name, root) for name in package.list_packages(root)]
+    there = {row["id"] for row in packages}
+    untrained = [
+        {**_told(each), "trained": False, "shipped": False}
+        for each in recipe.shipped().values()
+        if each.id not in there
+    ]
+    return [*packages, *untrained]
+
+
+def _told(each: recipe.ConceptRecipe) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "title": each.title,
+        "learner": each.learner.name,
+        "data": each.data.dataset,
+        "size": each.size,
+    }
+
+
+def _package(name: str, root: Path | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": name}
+    try:
+        folder = package.find(name, root)
+        row |= {"folder": str(folder), "shipped": folder.is_relative_to(resources.models())}
+        card = cards.read(folder)
+    except ModelError as error:
+        return {**row, "trained": True, "problem": error.what}
+    return {
+        **row,
+        **_told(card.recipe),
+        "trained": True,
+        "task": card.test.task,
+        "concepts": card.test.concepts,
+        "ois": card.scores["ois"],
+        "nis": card.scores["nis"],
+    }
+
+
+def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
+    """A model's card, or the recipe of one that is not trained, as plain values. Raises
+    ModelError."""
+    known = package.list_packages(root)
+    if str(model) not in known and not (Path(model) / cards.CARD).is_file():
+        untrained = recipe.shipped()
+        if str(model) in untrained:
+            return {
+                "id": str(model),
+                "trained": False,
+                "recipe": untrained[str(model)].model_dump(mode="json"),
+            }
+    folder = package.find(model, root)
+    card = cards.read(folder)
+    values = card.model_dump(mode="json", exclude_none=True)
+    return {"id": card.id, "trained": True, **values, "folder": str(folder)}
+
+
+def score(
+    model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
+) -> dict[str, Any]:
+    """Compute the numbers of a card again, from weights and data.
+
+    Returns
+    -------
+    model, computed and card (both with test, validation and scores), agrees: whether every number
+    is the card's within `TOLERANCE`.
+
+    Raises
+    ------
+    ModelError, DatasetError : the package or the official files are missing or refused.
+    """
+    from labapp.concepts import measuring  # torch
+
+    loaded = package.load(model, root=root)
+    card = loaded.card
+    data = card.recipe.data.load(card.recipe.measures, data_folder)
+    measured = measuring.measure(loaded, data, loaded.codes(data.split.train))
+    computed = _numbers(measured.test, measured.validation, measured.scores)
+    stated = _numbers(card.test, card.validation, card.scores)
+    return {
+        "model": card.id,
+        "computed": computed,
+        "card": stated,
+        "agrees": computed.keys() == stated.keys()
+        and all(abs(computed[name] - stated[name]) <= TOLERANCE for name in computed),
+    }
+
+
+def table(result: dict[str, Any]) -> list[str]:
+    """What `score` gave, as lines for people."""
+    wide = max(map(len, result["computed"]))
+    return [
+        f"{'':{wide}}  computed    card",
+        *(
+            f"{name:{wide}}  {value:8.4f}  {result['card'].get(name, math.nan):6.4f}"
+            for name, value in result["computed"].items()
+        ),
+    ]
+
+
+def _numbers(
+    test: Accuracy, validation: Accuracy | None, scores: dict[str, float]
+) -> dict[str, float]:
+    numbers = {}
+    for part, accuracy in (("test", test), ("validation", validation)):
+        if accuracy is None:
+            continue
+        if accuracy.task is not None:
+            numbers[f"{part} task"] = accuracy.task
+        if accuracy.concepts is not None:
+            numbers[f"{part} concepts"] = accuracy.concepts
+        numbers |= {f"{part} {name}": share for name, share in (accuracy.each or {}).items()}
+    return numbers | scores
+
+
+def intervened(
+    model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
+) -> dict[str, Any]:
+    """What setting concepts of the test rows to what is true does to the accuracy.
+
+    Returns
+    -------
+    model, concepts (names), rows, values (what a code is set to, off and on), and the curves
+    `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of each concept): see
+    `intervention.Interventions`.
+
+    Raises
+    ------
+    ModelError : no concept of the model can be set. DatasetError : as `score`.
+    """
+    from labapp.concepts import measuring  # torch
+
+    loaded = package.load(model, root=root)
+    card: ConceptCard = loaded.card
+    data = card.recipe.data.load(card.recipe.measures, data_folder)
+    curves = measuring.curves(loaded, data.split.test)
+    return {
+        "model": card.id,
+        "concepts": list(card.data.concepts),
+        "rows": len(data.split.test),
+        **{
+            name: values.astype(float).round(measuring.DIGITS).tolist()
+            for name, values in curves.items()
+        },
+    }

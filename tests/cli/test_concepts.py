@@ -1,0 +1,165 @@
+"""`labapp concepts`, and concept models among those of `labapp models`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from labapp import own_models, resources
+from labapp.cli.main import main
+from labapp.concepts import package, recipe, training
+from tests.concepts.conftest import toy
+
+Run = Callable[..., tuple[int, str, str]]
+
+VARIANTS = {
+    "id": "tiny/toy",
+    "title": "Toy",
+    "data": {"dataset": "toy"},
+    "learner": {"name": "cbm", "alpha": 0.1},
+    "size": "S",
+    "variants": {"a": {}, "b": {"seed": 1}},
+}
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A models folder with one model."""
+    root = tmp_path_factory.mktemp("own")
+    training.train(toy(), out=root)
+    return root
+
+
+@pytest.fixture
+def cli(own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in this process: (status, standard output, standard error)."""
+    monkeypatch.setenv("LABAPP_MODELS", str(own))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["labapp", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+    return run
+
+
+def test_models_and_recipes_are_listed(cli: Run) -> None:
+    status, out, _ = cli("concepts", "list", "--json")
+    assert status == 0
+    rows = {row["id"]: row for row in json.loads(out)}
+    assert set(recipe.shipped()) <= set(rows)
+    row = rows["tiny/model"]
+    assert (row["learner"], row["size"], row["trained"], row["shipped"]) == (
+        "cbm-logits",
+        "S",
+        True,
+        False,
+    )
+    untrained = next(row for row in rows.values() if not row["trained"])
+    assert untrained["learner"]
+    _, told, _ = cli("concepts", "list")
+    assert f"{untrained['id']} " in told
+    assert "OIS" in told
+    kinds = {row["id"]: row.get("kind") for row in json.loads(cli("models", "list", "--json")[1])}
+    assert kinds["tiny/model"] == "concepts"
+
+
+def test_a_card_is_shown_and_so_is_a_recipe_that_is_not_trained(cli: Run, own: Path) -> None:
+    for command in ("concepts", "models"):
+        _, out, _ = cli(command, "show", "tiny/model", "--json")
+        assert json.loads(out)["folder"] == str(own / "tiny/model")
+    name = next(each for each in recipe.shipped() if each not in package.list_packages())
+    _, out, _ = cli("concepts", "show", name, "--json")
+    assert json.loads(out)["recipe"]["id"] == name
+    status, _, err = cli("concepts", "show", "concepts/none")
+    assert status == 1
+    assert "There is no model" in err
+    status, _, err = cli("models", "show", "tiny/model", "--out", "dials.png")
+    assert status == 2
+    assert "no dials" in err
+
+
+def test_a_file_of_recipes_is_trained_and_what_is_there_is_left(cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "recipes.yaml"
+    path.write_text(yaml.safe_dump(VARIANTS), encoding="utf-8")
+    status, out, _ = cli("concepts", "train", str(path), "--out", str(tmp_path), "--json")
+    assert status == 0
+    assert json.loads(out) == {
+        "folders": [str(tmp_path / "tiny/toy-a"), str(tmp_path / "tiny/toy-b")],
+        "there": [],
+    }
+    codes = [np.load(tmp_path / f"tiny/toy-{name}/codes.npz")["codes"] for name in "ab"]
+    assert np.abs(codes[0] - codes[1]).max() > 0.01
+    status, out, err = cli("concepts", "train", str(path), "--out", str(tmp_path))
+    assert (status, out) == (0, "")
+    assert "there already" in err
+    status, _, err = cli("models", "train", str(path))
+    assert status == 2
+    assert "has 2 recipes" in err
+
+
+def test_numbers_are_computed_again(cli: Run, own: Path) -> None:
+    for command in (("concepts", "score"), ("models", "evaluate")):
+        status, out, _ = cli(*command, "tiny/model", "--json")
+        result = json.loads(out)
+        assert (status, result["agrees"]) == (0, True)
+        assert result["computed"] == pytest.approx(result["card"], abs=1e-3)
+    card = own / "tiny/model/concepts.yaml"
+    text = card.read_text(encoding="utf-8")
+    stated = yaml.safe_load(text)["scores"]["ois"]
+    card.write_text(text.replace(f"ois: {stated}", "ois: 0.0001"), encoding="utf-8")
+    try:
+        status, out, err = cli("concepts", "score", "tiny/model")
+        assert status == 1
+        assert "0.0001" in out
+        assert "not those on the card" in err
+    finally:
+        card.write_text(text, encoding="utf-8")
+
+
+def test_interventions_are_told(cli: Run) -> None:
+    _, out, _ = cli("concepts", "intervene", "tiny/model", "--json")
+    result = json.loads(out)
+    assert [len(result[name]) for name in ("fixed", "subsets", "wrong", "alone")] == [4, 4, 4, 3]
+    assert result["fixed"][0] == result["wrong"][0] == result["subsets"][0]
+    assert result["fixed"][3] == result["subsets"][3]
+    _, told, _ = cli("concepts", "intervene", "tiny/model", "--order", "wrong")
+    assert f"{100 * result['wrong'][3]:.1f}" in told
+    assert "fixed" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "concepts/toy0-cbm", "--size", "XL"), "no size"),
+        (("intervene", "tiny/model", "--order", "random"), "no order"),
+        (("train", "concepts/none"), "no recipe"),
+        (("intervene", "birds/resnet"), "asked for is a concept model"),
+    ],
+)
+def test_wrong_requests_are_refused(cli: Run, arguments: tuple[str, ...], said: str) -> None:
+    status, _, err = cli("concepts", *arguments)
+    assert status in (1, 2)
+    assert said in err
+
+
+def test_a_model_of_ones_own_is_removed_whole(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
+    folder = tmp_path / "tiny/model"
+    folder.mkdir(parents=True)
+    for path in (own / "tiny/model").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    assert resources.user_models() == tmp_path
+    assert own_models.remove("tiny/model") == ["removed: tiny/model"]
+    assert not folder.exists()
