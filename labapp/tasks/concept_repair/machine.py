@@ -38,7 +38,12 @@ from labapp.tasks.concept_repair.events import (
     GridTicked,
     RepairEnded,
 )
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, PlannedItem
+from labapp.tasks.concept_repair.plan import (
+    GIVEN,
+    ConceptGridPart,
+    ConceptRepairPart,
+    PlannedItem,
+)
 from labapp.tasks.concept_repair.state import (
     DONE,
     GAVE_UP,
@@ -51,9 +56,6 @@ from labapp.tasks.concept_repair.state import (
     RepairState,
     Step,
 )
-
-GIVEN = "plan"
-"""The device of a change that the plan gives."""
 
 
 @dataclass(frozen=True)

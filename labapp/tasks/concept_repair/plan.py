@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import lru_cache
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -25,6 +25,9 @@ TASK, GRID = "concept-repair", "concept-grid"
 """What the tables call the two parts."""
 PERFECT = "perfect-switches"
 """What the tables have for the model of practice."""
+
+GIVEN = "plan"
+"""The device of a change that the plan gives."""
 
 Instruction = Literal["repair", "audit", "foresight"]
 Sample = Literal["matched", "natural", "practice"]
@@ -114,11 +117,10 @@ class PlannedItem(Strict):
     given: PlannedChange | None = None
     answers: str
 
-    @cached_property
+    @property
     def table(self) -> Answers:
         """Probabilities of the classes in every state: float16, shape (3^k, classes)."""
-        values = np.frombuffer(base64.b64decode(self.answers, validate=True), "<f2")
-        return values.reshape(3 ** len(self.beliefs), -1)
+        return _unpacked(self.answers, len(self.beliefs))
 
     def probabilities(self, state: State) -> tuple[float, ...]:
         """Of the classes in a state."""
@@ -133,6 +135,12 @@ class PlannedItem(Strict):
 def packed(answers: Answers) -> str:
     """Answers to one picture as the plan keeps them."""
     return base64.b64encode(np.ascontiguousarray(answers, "<f2").tobytes()).decode()
+
+
+@lru_cache(maxsize=1024)
+def _unpacked(answers: str, concepts: int) -> Answers:
+    values = np.frombuffer(base64.b64decode(answers, validate=True), "<f2")
+    return values.reshape(3**concepts, -1)
 
 
 class _OfConcepts(TrialsPart):

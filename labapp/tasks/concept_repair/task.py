@@ -27,6 +27,9 @@ class ConceptRepair(TaskType[Part]):
     parts = (ConceptRepairPart, ConceptGridPart)
     stages = (ConceptRepairStages,)
     shown = ("concepts.shown", "grid.shown")
+    records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
+    bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
+    kept_text = "labapp.tasks.concept_repair.bids:KEPT_TEXT"
 
     placeholders = MappingProxyType(
         {

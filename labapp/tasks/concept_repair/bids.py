@@ -1,0 +1,158 @@
+"""What a bundle has of concept repair: a row a picture, and a row a pair of the grid."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from labapp.events import Event, Payload
+from labapp.journal.record import Record
+from labapp.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
+from labapp.tasks.concept_repair.attempts import STATES
+from labapp.tasks.concept_repair.events import (
+    AnswerForetold,
+    AnswerPicked,
+    ConceptChosen,
+    ConceptsDrawn,
+    ConceptSet,
+    ConceptsShown,
+    ConceptUndone,
+    GridDrawn,
+    GridShown,
+    GridTicked,
+    RepairEnded,
+)
+
+STATE_WORDS = {
+    "model": "as the model has it",
+    "off": "set off",
+    "on": "set on",
+}
+
+
+class ConceptRows(TaskRows):
+    """Concepts by their ids in place of their numbers, and states in words."""
+
+    def __init__(self, files: TaskFiles, record: Record) -> None:
+        super().__init__(files, record)
+        self._drawn: dict[Key, ConceptsDrawn | GridDrawn] = {}
+
+    def noted(self, event: Event, payload: Payload) -> None:
+        if isinstance(payload, ConceptsDrawn | GridDrawn):
+            self._drawn[event.part_id, event.trial, event.attempt] = payload
+
+    def shown(self, event: Event, payload: Any) -> Cells:
+        return self._cells(event, self._drawn[event.part_id, event.trial, event.attempt])
+
+    def moment(self, event: Event, payload: Any) -> Cells:
+        return self._cells(event, payload)
+
+    def _cells(self, event: Event, payload: Any) -> Cells:
+        cells = self.called_alike(payload)
+        concepts = self.plan[str(event.part_id)].repaired.concepts
+        for name in ("concept", "other"):
+            if name in cells:
+                cells[name] = concepts[cells[name]].id
+        for name in ("to", "was"):
+            if name in cells:
+                cells[name] = STATES[cells[name]]
+        for name in ("beliefs", "probabilities"):
+            if name in cells:
+                cells[name] = json.dumps(cells[name])
+        return cells
+
+
+_DEVICE = Column("device", "Input: mouse, keyboard, touch, simulated; plan where it was given.")
+_MODEL = Column("model", "trial: id of the concept model.")
+REPAIR = TaskFiles(
+    parts=("concept_repair",),
+    name="concept repair",
+    label="conceptrepair",
+    readme="`*_task-conceptrepair_*.tsv`: pictures whose concepts were set until a model's answer "
+    "was right, a row an attempt at one. `*_task-conceptgrid_*.tsv`: which concepts were said to "
+    "change with which.",
+    description="Concept repair: the participant sets what a concept learner believes of a picture "
+    "off or on, and sees, or foretells, the class that it answers then (after Zarlenga et al., "
+    "Towards Robust Metrics for Concept Representation Evaluation, 2023).",
+    event_columns=(
+        Column("picture", "trial: id of the picture in its stimulus set."),
+        _MODEL,
+        Column("beliefs", "trial: JSON list, how sure the model is of each concept, 0 to 1."),
+        Column(
+            "answer",
+            "trial: class that the model answers when left alone; picked, foretold: class that is "
+            "foretold, empty for the same as before; ended: class that it answers as it was left.",
+        ),
+        Column(
+            "probabilities",
+            "trial, set, undone: JSON list of the model's probabilities of the classes.",
+        ),
+        Column("concept", "chosen, set, undone: id of the concept."),
+        Column("to", "chosen, set, undone: what it becomes.", levels=STATE_WORDS),
+        Column("was", "chosen, set, undone: what it was.", levels=STATE_WORDS),
+        Column("answer_before", "set, undone: class that the model answered before."),
+        Column("answer_after", "set, undone: class that it answers now."),
+        Column("sure", "foretold: whether the participant was sure."),
+        Column("how", "ended: done, gave_up or time_expired."),
+        _DEVICE,
+    ),
+    types={
+        "stage": STAGE_TYPE,
+        "trial": "A picture, from its appearance to its end.",
+        "chosen": "A change was chosen, which is foretold before it is shown.",
+        "picked": "The class that will be answered was picked, or another in its place.",
+        "foretold": "It was final; the change follows.",
+        "set": "A concept was set, and the model answered anew.",
+        "undone": "The last change was taken back.",
+        "ended": "The participant, or the limit, ended the picture.",
+    },
+    kinds={
+        ConceptChosen.kind: "chosen",
+        AnswerPicked.kind: "picked",
+        AnswerForetold.kind: "foretold",
+        ConceptSet.kind: "set",
+        ConceptUndone.kind: "undone",
+        RepairEnded.kind: "ended",
+    },
+    drawn=ConceptsDrawn.kind,
+    shown=ConceptsShown.kind,
+    table="repairs",
+    rows=ConceptRows,
+)
+GRID = TaskFiles(
+    parts=("concept_grid",),
+    name="concept grid",
+    label="conceptgrid",
+    readme="",
+    description="Concept grid: the participant ticks which concept, when it is set, also changes "
+    "which other in the model they worked with before.",
+    event_columns=(
+        _MODEL,
+        Column("concept", "ticked: id of the concept that is set."),
+        Column("other", "ticked: id of the concept that is said to change with it."),
+        Column("on", "ticked: whether the pair is ticked now."),
+        _DEVICE,
+    ),
+    types={
+        "stage": "The grid, from its beginning to its end.",
+        "trial": "The grid, from its appearance to Next.",
+        "ticked": "A pair was ticked, or its tick taken away.",
+    },
+    kinds={GridTicked.kind: "ticked"},
+    drawn=GridDrawn.kind,
+    shown=GridShown.kind,
+    table="concept_grids",
+    rows=ConceptRows,
+)
+KEPT_TEXT = {
+    ConceptsDrawn.kind: ("picture", "model", "answer"),
+    ConceptChosen.kind: ("device",),
+    AnswerPicked.kind: ("answer", "device"),
+    AnswerForetold.kind: ("answer", "device"),
+    ConceptSet.kind: ("answer_before", "answer_after", "device"),
+    ConceptUndone.kind: ("answer_before", "answer_after", "device"),
+    RepairEnded.kind: ("how", "answer"),
+    GridDrawn.kind: ("model",),
+    GridTicked.kind: ("device",),
+}
+"""What a de-identified copy keeps of the texts in the events: ids of the set, and the input."""
