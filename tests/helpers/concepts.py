@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -257,12 +259,22 @@ def parts_of(
     return stage, next(p for p in parts if isinstance(p, ConceptGridPart))
 
 
+@cache
+def small_parts(
+    concepts: Literal[2, 4] = 2, **stages: str
+) -> tuple[ConceptRepairPart, ConceptGridPart]:
+    """The same without a folder, made once for all tests."""
+    with TemporaryDirectory() as folder:
+        return parts_of(Path(folder), concepts, **stages)
+
+
 class ConceptPlay(Play):
     """Sends what the runner would: Begin, and that a picture is on the screen."""
 
     @classmethod
     def of(cls, *parts: ConceptRepairPart | ConceptGridPart, restarts: bool = False) -> ConceptPlay:
-        """A session of these parts."""
+        """A session of these parts, by default of a small stage and its grid."""
+        parts = parts or small_parts()
         tasks: list[PartMachine[Any]] = [
             ConceptRepairTask(part, index)
             if isinstance(part, ConceptRepairPart)

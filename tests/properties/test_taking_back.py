@@ -28,21 +28,28 @@ from labapp.events.commands import (
 from labapp.plugins import registry
 from labapp.plugins.part import TrialsPart
 from labapp.session.machine import TAKE_BACK_NS, SessionMachine
+from labapp.tasks.concept_repair.commands import RepairDone, SetConcept, TickPair
 from labapp.tasks.judging.commands import Judge
 from labapp.tasks.judging.plan import JudgingTask
 from labapp.tasks.reconstruction.commands import MoveDial
+from tests.helpers.concepts import ConceptPlay, small_parts
 from tests.helpers.play import NS, Play, stage_machine, stage_part, whole_machine
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.play_single import SinglePlay
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay
 
-DRAWN = {"trial.drawn", "question.drawn", "photo.drawn", "stimulus.drawn", "part.started"}
+DRAWN = {
+    "trial.drawn", "question.drawn", "photo.drawn", "stimulus.drawn", "concepts.drawn",
+    "grid.drawn", "part.started",
+}  # fmt: skip
 PLAYS: dict[str, Callable[[], Any]] = {
     "reconstruction": lambda: Play(stage_machine(skip="always")).start(),
     "calibration": lambda: Play(stage_machine(skip="always", marks=True)).start(),
     "single-dimension": lambda: SinglePlay.of(1),
     "unmasking": UnmaskingPlay.of,
+    "concept-repair": ConceptPlay.of,
+    "concept-grid": lambda: ConceptPlay.of(small_parts()[1]),
     **{task: lambda task=task: JudgingPlay.of(task) for task in get_args(JudgingTask)},
     "warm-up": JudgingPlay.warm_up,
 }
@@ -52,6 +59,9 @@ COMMANDS: tuple[Command, ...] = (
     MoveDial(1, 0.9, "mouse"),
     Judge("model", 1, "mouse"),
     Skip(),
+    SetConcept(0, 1, "mouse"),
+    TickPair(0, 1, "mouse"),
+    RepairDone(),
     Tick(),
 )
 

@@ -226,7 +226,14 @@ class _Draws:
                 f"the stimulus set {repaired.stimuli} do not",
                 "Leave practice out, or give the classes of the set their `concepts`.",
             )
-        chosen = self._some(photos, self.stages.practice.items, "practice")
+        if (count := self.stages.practice.items) > len(photos):
+            raise IncompatibleStimuliError(
+                "practice",
+                f"{count} pictures are asked for, and the set has {len(photos)} that the stage "
+                "does not show",
+                "Ask for fewer, or for fewer in the stage.",
+            )
+        chosen = self._some(photos, count, "practice")
         rules = rules_of(repaired.concepts, tuple(known.concepts for known in repaired.classes))
         rng = assignment.generator(self.planner.seed, *self._purpose("beliefs"))
         out = []

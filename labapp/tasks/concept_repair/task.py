@@ -99,7 +99,7 @@ class ConceptRepair(TaskType[Part]):
         kinds = Counter(
             "natural" if item.sample == "natural" else str(item.item) for item in part.items
         )
-        listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         return f"{self.summary(part)}; by type {listed}; ended by Done, Give up or its limit"
 
 

@@ -1,0 +1,193 @@
+"""Plans of concept repair: which pictures are drawn, what practice is made of, what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labapp.errors import StudyError
+from labapp.plugins import registry
+from labapp.stimuli.library import StimulusSet
+from labapp.study import loading, plan, planner
+from labapp.study.parts import PagesPart
+from labapp.tasks.concept_repair.plan import PERFECT, ConceptGridPart, ConceptRepairPart
+from tests.helpers import concepts, stimuli
+from tests.helpers.play import SPACE
+
+PRACTICE = {"text": "practice.md", "items": 3}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> StimulusSet:
+    return concepts.write(tmp_path / "sets", 4)
+
+
+def planned(folder: Path, made: StimulusSet, participant: str = "P01", **stages: Any) -> list[Any]:
+    loaded = loading.load(concepts.write_study(folder / "study", made, **stages))
+    return list(planner.realise(loaded, participant, space_of=lambda model: SPACE).parts)
+
+
+def stage_of(parts: list[Any], role: str = "stage") -> ConceptRepairPart:
+    return next(p for p in parts if isinstance(p, ConceptRepairPart) and p.role == role)
+
+
+def test_the_stage_has_what_was_asked_for(tmp_path: Path, made: StimulusSet) -> None:
+    wanted = {"repair": 3, "control": 1, "trap": 2, "unrepairable": 1, "natural": 2}
+    parts = planned(tmp_path, made, items=wanted)
+    stage = stage_of(parts)
+    by_type = [item.item for item in stage.items if item.sample == "matched"]
+    assert {kind: by_type.count(kind) for kind in by_type} == {
+        kind: count for kind, count in wanted.items() if kind != "natural"
+    }
+    assert sum(item.sample == "natural" for item in stage.items) == 2
+    photos = {photo.id: photo for photo in made.manifest.photos}
+    answers = np.load(made.folder / "answers.npy")
+    for item in stage.items:
+        photo = photos[item.photo]
+        assert photo.natural == (item.sample == "natural")
+        row = made.manifest.photos.index(photo)
+        np.testing.assert_array_equal(item.table, answers[row])
+    assert [type(part) for part in parts] == [PagesPart, ConceptRepairPart, ConceptGridPart]
+    assert parts[2].about == stage.id
+
+
+def test_a_plan_comes_back_from_a_journal(tmp_path: Path, made: StimulusSet) -> None:
+    parts = planned(tmp_path, made, practice=PRACTICE, foresee="half")
+    rows = plan.to_rows(parts)
+    assert [registry.planned_part(row) for row in rows] == parts
+
+
+def test_participants_have_pictures_and_an_order_of_their_own(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    orders = {
+        stage_of(planned(tmp_path / name, made, name)).order() for name in ("P01", "P02", "P03")
+    }
+    assert len(orders) == 3
+    again = planned(tmp_path / "again", made, "P01")
+    assert stage_of(again).order() in orders
+
+
+def test_practice_is_of_other_pictures_and_a_model_without_leaks(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    parts = planned(tmp_path, made, practice=PRACTICE, foresee="half")
+    practice, stage = stage_of(parts, "practice"), stage_of(parts)
+    assert practice.model == PERFECT
+    assert practice.repaired.purity == ()
+    assert not {item.photo for item in practice.items} & {item.photo for item in stage.items}
+    assert {item.sample for item in practice.items} == {"practice"}
+    assert all(item.foresee for item in practice.items)
+    assert [len(item.wrong()) for item in practice.items] == [1, 1, 0]
+    for item in practice.items:
+        alone = practice.answer(item.probabilities((0,) * 4))
+        assert (alone == item.truth) == (not item.wrong())
+        every = tuple(2 if there else 1 for there in item.concepts)
+        corrected = tuple(s if n in item.wrong() else 0 for n, s in enumerate(every))
+        for state in (every, corrected):
+            assert practice.answer(item.probabilities(state)) == item.truth
+
+
+def test_names_are_drawn_for_each_stage(tmp_path: Path, made: StimulusSet) -> None:
+    names = []
+    for participant in ("P01", "P02"):
+        parts = planned(tmp_path / participant, made, participant, class_names="drawn")
+        names.append([class_.name for class_ in stage_of(parts).repaired.classes])
+    as_listed = [class_.name for class_ in made.manifest.classes]
+    assert sorted(names[0]) == sorted(names[1]) == sorted(as_listed)
+    assert names[0] != names[1]
+    listed = stage_of(planned(tmp_path / "listed", made))
+    assert [class_.name for class_ in listed.repaired.classes] == as_listed
+    assert [class_.marks for class_ in listed.repaired.classes] == [
+        class_.marks for class_ in made.manifest.classes
+    ]
+
+
+def test_texts_may_say_what_comes(tmp_path: Path, made: StimulusSet) -> None:
+    before, *_ = planned(tmp_path, made, time_limit_s=45)
+    assert before.values["pictures"] == "4"
+    assert before.values["concepts"] == "size, side, height, shape"
+    assert before.values["seconds"] == "45"
+    assert before.values["practice_pictures"] == ""
+
+
+def test_what_a_stage_consists_of_is_told(tmp_path: Path, made: StimulusSet) -> None:
+    parts = planned(tmp_path, made, foresee="half", time_limit_s=None)
+    task_type = registry.task_type_of(parts[1])
+    assert task_type.summary(parts[1]) == "4 pictures with 4 concepts (repair), 2 of them foretold"
+    assert "by type 2 control, 2 repair" in task_type.rules(parts[1])
+    assert task_type.summary(parts[2]) == "a grid of 4 x 4 concepts"
+
+
+def _no_rules(manifest: dict[str, Any]) -> None:
+    for class_ in manifest["classes"]:
+        del class_["concepts"]
+
+
+@pytest.mark.parametrize(
+    ("change", "stages", "about", "told"),
+    [
+        (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are asked for"),
+        (None, {"items": {"natural": 99, "repair": 0}}, "items", "the set has 4"),
+        (None, {"set": 2}, "set", "has no set 2; there are: 1"),
+        (
+            None,
+            {"practice": PRACTICE | {"items": 40}},
+            "practice",
+            "40 pictures are asked for, and the set has 16 that the stage",
+        ),
+        (_no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
+        (
+            lambda m: m.update(invented=False),
+            {"class_names": "drawn"},
+            "class_names",
+            "are not invented",
+        ),
+        (lambda m: m.pop("answers"), {}, "stimuli", "is not in order: answers: missing"),
+        (lambda m: m["photos"].pop(), {}, "stimuli", "have the shape (20, 81, 8)"),
+        (lambda m: m.update(answers="other.npy"), {}, "stimuli", "'other.npy' cannot be read"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_with_its_line(
+    tmp_path: Path,
+    made: StimulusSet,
+    change: Callable[[dict[str, Any]], Any] | None,
+    stages: dict[str, Any],
+    about: str,
+    told: str,
+) -> None:
+    made = made if change is None else stimuli.edited(made, change)
+    with pytest.raises(StudyError) as refused:
+        planned(tmp_path, made, **stages)
+    text = str(refused.value)
+    assert told in text
+    assert re.search(rf"concepts\.yaml, line \d+, {about}: ", text), text
+
+
+def test_a_set_of_another_kind_is_refused(tmp_path: Path) -> None:
+    heatmaps = stimuli.write(tmp_path / "sets", "heatmaps")
+    with pytest.raises(StudyError, match="needs interventions, and the stimulus set tiny-heatmaps"):
+        planned(tmp_path, heatmaps)
+
+
+@pytest.mark.parametrize(
+    ("stages", "told"),
+    [
+        ({"items": {"repair": 0, "control": 0}}, "no pictures at all"),
+        ({"instruction": "foresight"}, "every change is foretold"),
+        ({"instruction": "guess"}, "'guess'"),
+        ({"time_limit_s": 0}, "time_limit_s"),
+        ({"items": {"repairs": 3}}, "did you mean 'repair'"),
+    ],
+)
+def test_what_makes_no_sense_in_a_study_is_refused(
+    tmp_path: Path, made: StimulusSet, stages: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(StudyError) as refused:
+        planned(tmp_path, made, **stages)
+    assert told in str(refused.value)
