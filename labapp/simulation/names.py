@@ -30,6 +30,21 @@ READS_EXPLANATIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 """How questions about explanations are answered."""
+REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
+    {
+        "oracle": "sets all concepts that the model has wrong, and nothing else",
+        "careful": "sets what it sees, the surest first, until the answer is right",
+        "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
+        "misled": "takes a change back after which the answer is not the expected one",
+        "learner": "is careful, and remembers what a change did to other concepts",
+        "random": "sets any concepts",
+        ORACLE: "is told what is true",
+    }
+)
+"""How a model that believes in concepts is corrected in them."""
 
-STRATEGY_NAMES = ("understanding", "partial", "ascent", "random", "explanation", MIXTURE)
+STRATEGY_NAMES = (
+    *("understanding", "partial", "ascent", "random", "explanation"),
+    *("oracle", "careful", "stubborn", "misled", "learner", MIXTURE),
+)
 """Those of the shipped tasks, as the command line's help lists them."""

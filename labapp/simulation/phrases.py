@@ -15,6 +15,8 @@ EXPLORES, AIMS, FOLLOWS_NUMBER, TRIES = "explores", "aims", "follows_number", "t
 EFFECT, NO_EFFECT = "effect", "no_effect"
 GIVES_UP, SOLVED, RECOGNISES, GUESSES = "gives_up", "solved", "recognises", "guesses"
 KNOWS, TRUSTS, SEES, CANNOT_TELL = "knows", "trusts", "sees", "cannot_tell"
+EXPECTS, SURPRISED, SEES_LEAK = "expects", "surprised", "sees_leak"
+GOES_ROUND, BLAMES_MODEL = "goes_round", "blames_model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,67 @@ THOUGHTS: Mapping[str, Thought] = MappingProxyType(
             {"affect": "uncertain"},
             ("I can't tell.", "Too little to see.", "No idea what that is."),
             ("Das erkenne ich nicht.", "Zu wenig zu sehen.", "Keine Ahnung, was das ist."),
+        ),
+        EXPECTS: Thought(
+            {"model": "expectation"},
+            (
+                "If I change {what}, it should get it right.",
+                "I set {what}, then it ought to say the right name.",
+                "With {what} corrected it has to change its mind.",
+            ),
+            (
+                "Wenn ich {what} ändere, sollte es stimmen.",
+                "Ich setze {what}, dann müsste es den richtigen Namen sagen.",
+                "Wenn {what} stimmt, muss es sich anders entscheiden.",
+            ),
+        ),
+        SURPRISED: Thought(
+            {"model": "surprise"},
+            (
+                "Oh, that is not what I expected from {what}.",
+                "Huh, why did it say that now?",
+                "That is strange, I only changed {what}.",
+            ),
+            (
+                "Oh, das hätte ich von {what} nicht erwartet.",
+                "Hä, warum sagt es das jetzt?",
+                "Das ist komisch, ich habe doch nur {what} geändert.",
+            ),
+        ),
+        SEES_LEAK: Thought(
+            {"model": "leak"},
+            (
+                "I think {what} also changes something else.",
+                "So {what} is tied to another switch.",
+                "Setting {what} moves more than {what}.",
+            ),
+            (
+                "Ich glaube, {what} ändert noch etwas anderes.",
+                "{what} hängt also mit einem anderen Schalter zusammen.",
+                "Wenn ich {what} setze, ändert sich mehr als {what}.",
+            ),
+        ),
+        GOES_ROUND: Thought(
+            {"model": "workaround"},
+            (
+                "I take {what} back and try another way.",
+                "Then I leave {what} wrong, as long as the name is right.",
+            ),
+            (
+                "Ich nehme {what} zurück und versuche es anders.",
+                "Dann lasse ich {what} eben falsch, Hauptsache, der Name stimmt.",
+            ),
+        ),
+        BLAMES_MODEL: Thought(
+            {"model": "blames_model"},
+            (
+                "Everything is right and it still says the wrong name.",
+                "The model just does not get it.",
+            ),
+            (
+                "Alles stimmt, und es sagt immer noch den falschen Namen.",
+                "Das Modell begreift es einfach nicht.",
+            ),
         ),
     }
 )

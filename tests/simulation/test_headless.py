@@ -19,6 +19,7 @@ from labapp.simulation.names import (
     MIXTURE,
     ORACLE,
     READS_EXPLANATIONS,
+    REPAIRS_CONCEPTS,
     STRATEGY_NAMES,
     TURNS_DIALS,
 )
@@ -120,7 +121,7 @@ def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
 
 def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
     assert {*STRATEGIES, ORACLE} == set(TURNS_DIALS)
-    shipped = {*TURNS_DIALS, *READS_EXPLANATIONS}
+    shipped = {*TURNS_DIALS, *READS_EXPLANATIONS, *REPAIRS_CONCEPTS}
     assert shipped == {*STRATEGY_NAMES, ORACLE} - {MIXTURE}
     assert shipped == set(every_strategy())
     assert all(every_strategy().values())

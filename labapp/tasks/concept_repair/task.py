@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from types import MappingProxyType
+from typing import Any
 
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
 from labapp.plugins.pictures import PictureContext, QuestionPictures
+from labapp.plugins.simulated import Actor, SimulatedParticipant
 from labapp.plugins.task_type import MachineContext, TaskType, Values
+from labapp.simulation.names import REPAIRS_CONCEPTS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
@@ -30,6 +33,7 @@ class ConceptRepair(TaskType[Part]):
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
     kept_text = "labapp.tasks.concept_repair.bids:KEPT_TEXT"
+    strategies = REPAIRS_CONCEPTS
 
     placeholders = MappingProxyType(
         {
@@ -81,6 +85,13 @@ class ConceptRepair(TaskType[Part]):
         if isinstance(part, ConceptGridPart):
             return "labapp.tasks.concept_repair.screen.grid:GridScreen"
         return "labapp.tasks.concept_repair.screen.repair:RepairScreen"
+
+    def simulate(self, part: Part, participant: SimulatedParticipant) -> Actor[Any]:
+        from labapp.tasks.concept_repair.simulated import Repairing, Ticking
+
+        if isinstance(part, ConceptGridPart):
+            return Ticking(part, participant)
+        return Repairing(part, participant)
 
     def summary(self, part: Part) -> str:
         count = len(part.repaired.concepts)
