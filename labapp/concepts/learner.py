@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from labapp.concepts import networks
 from labapp.concepts.settings import Settings
 from labapp.concepts.sizes import RATE, Size
 from labapp.datasets.concepts.rows import ConceptRows
@@ -53,6 +54,11 @@ class Setup:
         """Whether batch, kernels and dropout are those of the released code; always of
         TabularToy."""
         return self.tabular or self.size.published
+
+    @property
+    def kernels(self) -> tuple[int, ...]:
+        """Width of the four convolutions' kernels."""
+        return networks.PUBLISHED_KERNELS if self.published else networks.SMALL_KERNELS
 
     @property
     def epochs(self) -> int:
@@ -145,10 +151,16 @@ class ConceptLearner(ABC):
         shape (n,); or (n, 2) where a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
-    def begin(self, phase: int, rows: TrainingRows) -> None:  # noqa: B027 (nothing to do is usual)
+    def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back."""
+        set back.
+
+        Returns
+        -------
+        As many rows, which the phase learns from in their place; the same ones by default.
+        """
+        return rows
 
     @abstractmethod
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
