@@ -162,9 +162,3 @@ class Discovered(ConceptLearner):
         codes = torch.cat([encode(rows.batch(chosen).x) for chosen in chunks(len(rows))])
         encode.train()
         return codes
-
-
-def completeness(with_concepts: float, network: float, chance: float) -> float:
-    """How far scores alone do a network's task, from accuracies: 1 as well as the network, 0 no
-    better than chance (Yeh et al. 2020, Definition 3.1)."""
-    return (with_concepts - chance) / (network - chance)

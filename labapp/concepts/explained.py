@@ -109,6 +109,10 @@ class Explained(ConceptLearner):
             self.optimizers.append(adam([*encode.parameters(), *decode.parameters()]))
         self._phase = self.phases[0].name
 
+    @property
+    def aligned_as_published(self) -> bool:
+        return self.setup.tabular
+
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         self._phase = self.phases[phase].name
         return rows

@@ -146,6 +146,11 @@ class ConceptLearner(ABC):
         self.settings, self.setup = settings, setup
         self.batch = settings.batch if setup.published else M_BATCH
 
+    @property
+    def aligned_as_published(self) -> bool:
+        """Whether the released code does so."""
+        return self.aligned
+
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
         """The numbers of the rows of an epoch, in the order in which they are learned: int64,
         shape (n,); or (n, 2) where a step takes pairs. Always as many."""
@@ -180,6 +185,10 @@ class ConceptLearner(ABC):
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         """The codes of instances, shape (n, k) or (n, k, d): those of the paper's text, or those
         that the released code measures."""
+
+    def maps(self, x: Tensor) -> Tensor | None:
+        """The maps that codes sum up, shape (n, k, height, width); None where there are none."""
+        return None
 
     def beliefs(self, x: Tensor) -> Tensor | None:
         """How probable each concept is, shape (n, k); None where codes are of no known concept."""

@@ -66,17 +66,11 @@ class CbmLogits(BottleneckSettings):
 
 class Cw(Settings):
     """Concept whitening (Chen et al. 2020): a classifier with a layer whose channels are
-    decorrelated, and turned so that the first ones follow the concepts.
-
-    Attributes
-    ----------
-    code : "max-pool-mean", one number of a concept's map, or "feature-map", all of its numbers.
-    """
+    decorrelated, and turned so that the first ones follow the concepts."""
 
     learner: ClassVar[str] = "labapp.concepts.whitening:Whitened"
 
     name: Literal["cw"]
-    code: Literal["max-pool-mean", "feature-map"] = "max-pool-mean"
     batch: int = Field(default=128, ge=2, le=4096)
 
 

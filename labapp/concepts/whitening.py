@@ -187,7 +187,6 @@ class Whitened(ConceptLearner):
 
     def __init__(self, settings: Cw, setup: Setup) -> None:
         super().__init__(settings, setup)
-        self._feature_maps = settings.code == "feature-map"
         outputs = networks.outputs_of(setup.classes)
         if setup.tabular:
             encode = networks.encoder(setup.shape, setup.concepts, hidden=networks.TOY_HIDDEN)
@@ -246,17 +245,23 @@ class Whitened(ConceptLearner):
         return detached({"loss": loss})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
-        """MaxPool-Mean, shape (n, k): the mean of the 2 x 2 maxima of a concept's map; or Feature
-        Map, shape (n, k, d): its numbers. Of numbers, both are what the layer gives, (n, k)."""
-        channels: Tensor = self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
+        """Of maps MaxPool-Mean: the mean of the 2 x 2 maxima of each concept's channel."""
+        channels = self._channels(x)
         if channels.ndim == 2:
             return channels
-        if self._feature_maps:
-            return channels.flatten(2)
         return functional.max_pool2d(channels, POOL).mean(dim=(2, 3))
+
+    def maps(self, x: Tensor) -> Tensor | None:
+        channels = self._channels(x)
+        return None if channels.ndim == 2 else channels
 
     def task_logits(self, x: Tensor) -> Tensor:
         return networks.class_logits(self._outputs(x))
+
+    def _channels(self, x: Tensor) -> Tensor:
+        """Of the concepts: maps (n, k, height, width), of numbers (n, k)."""
+        channels: Tensor = self._layer(self.networks["encoder"](x))[:, : self.setup.concepts]
+        return channels
 
     def _outputs(self, x: Tensor) -> Tensor:
         outputs: Tensor = self.networks["predictor"](self._layer(self.networks["encoder"](x)))

@@ -59,12 +59,6 @@ def test_likeness_is_the_mean_product_of_two_directions() -> None:
     assert discovered.likeness(unit).item() == pytest.approx(2 * 0.6 / 4)
 
 
-def test_completeness_is_1_like_the_network_and_0_like_chance() -> None:
-    assert discovered.completeness(0.9, 0.9, 0.125) == 1
-    assert discovered.completeness(0.125, 0.9, 0.125) == 0
-    assert discovered.completeness(0.5, 0.9, 0.1) == pytest.approx(0.5)
-
-
 def test_directions_are_learned_from_the_codes_of_a_frozen_network() -> None:
     learner = Discovered(Ccd(name="ccd"), Setup((1, 32, 32), 3, 8, SIZES["L"], 0))
     rng = np.random.default_rng(0)

@@ -169,33 +169,34 @@ def test_a_concept_without_examples_leaves_its_row() -> None:
     assert not torch.equal(layer.gradient[1], before[1])
 
 
-def learner(code: str, shape: tuple[int, ...] = (1, 64, 64)) -> Whitened:
-    settings = Cw.model_validate({"name": "cw", "code": code})
-    made = Whitened(settings, Setup(shape, 3, 8, SIZES["M"], 0))
+def learner(*shape: int) -> Whitened:
+    made = Whitened(Cw(name="cw"), Setup(shape, 3, 8, SIZES["M"], 0))
     made.networks.eval()
     return made
 
 
-def test_codes_are_the_mean_of_maxima_or_the_whole_maps_of_the_first_channels() -> None:
+def test_codes_are_the_means_of_maxima_of_the_maps_of_the_first_channels() -> None:
     pictures = torch.rand(4, 1, 64, 64, generator=torch.Generator().manual_seed(0))
-    reduced, whole = learner("max-pool-mean"), learner("feature-map")
-    maps = whole.codes(pictures)
-    assert maps.shape == (4, 3, 64)
-    hidden = whole.networks["whitening"](whole.networks["encoder"](pictures))
-    assert torch.equal(maps, hidden[:, :3].flatten(2))
+    made = learner(1, 64, 64)
+    maps = made.maps(pictures)
+    assert maps is not None
+    assert maps.shape == (4, 3, 8, 8)
+    hidden = made.networks["whitening"](made.networks["encoder"](pictures))
+    assert torch.equal(maps, hidden[:, :3])
     windows = maps.reshape(4, 3, 4, 2, 4, 2).amax(dim=(3, 5))
-    assert torch.allclose(reduced.codes(pictures), windows.mean(dim=(2, 3)), atol=1e-6)
+    assert torch.allclose(made.codes(pictures), windows.mean(dim=(2, 3)), atol=1e-6)
 
 
-def test_of_numbers_both_codes_are_what_the_layer_gives() -> None:
+def test_of_numbers_there_are_no_maps() -> None:
     rows = torch.randn(5, 7, generator=torch.Generator().manual_seed(0))
-    codes = learner("feature-map", (7,)).codes(rows)
-    assert codes.shape == (5, 3)
-    assert torch.equal(codes, learner("max-pool-mean", (7,)).codes(rows))
+    made = learner(7)
+    assert made.maps(rows) is None
+    hidden = made.networks["whitening"](made.networks["encoder"](rows))
+    assert torch.equal(made.codes(rows), hidden)
 
 
 def test_the_rotation_is_learned_every_twenty_steps_by_running_statistics() -> None:
-    made = learner("max-pool-mean", (7,))
+    made = learner(7)
     generator = torch.Generator().manual_seed(0)
     rows = TrainingRows(
         torch.randn(200, 7, generator=generator),
