@@ -24,11 +24,10 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from labapp.metrics.evaluation.scores import compute_all
+from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
 from labapp.representations.evaluation import labelled_encodings
 from labapp.representations.recipe import Recipe
 from labapp.training.loop import Progress
-from scripts.models_metrics import SETTINGS
 
 FILE = Path(__file__).with_name("model_zoo.json")
 OBJECTIVES: Mapping[str, Mapping[str, Any]] = {
@@ -126,7 +125,9 @@ def scored(recipe: Recipe, work: Path) -> dict[str, Any]:
 
     rows = labelled_encodings(work / recipe.id)
     assert rows is not None
-    outcomes = compute_all(rows.codes, rows.factors, cut=True, settings=SETTINGS, names=METRICS)
+    outcomes = compute_all(
+        rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=METRICS
+    )
     scores = {outcome.metric.name: outcome.score for outcome in outcomes}
     error = cards.read(work / recipe.id).held_out_error
     entry: dict[str, Any] = {
