@@ -11,6 +11,8 @@ import json
 from collections.abc import Sequence
 
 from labapp import resources
+from labapp.concepts import card as concept_cards
+from labapp.concepts import package as concept_models
 from labapp.explanations import card as classifier_cards
 from labapp.explanations import package as classifiers
 from labapp.explanations.card import BirdTest, ClassifierCard, ClassTest, CnnChecks
@@ -28,6 +30,13 @@ CLASSIFIERS_HEAD = (
     "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
 )
 
+CONCEPTS_HEAD = (
+    (
+        "| concept model | trained for | classes right | concepts right | all concepts set right "
+        "| OIS | standardised | NIS |"
+    ),
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+)
 FACES_HEAD = (
     "| class | precision | recall | F1 | test faces |",
     "| --- | ---: | ---: | ---: | ---: |",
@@ -55,8 +64,7 @@ def metrics_table() -> str:
         f"| metric | {' | '.join(f'`{name}`' for name in scores)} |",
         f"| --- |{' ---: |' * len(scores)}",
     ]
-    # The models' data have no task.
-    for metric in (metric for metric in METRICS.values() if not metric.labels):
+    for metric in METRICS.values():
         found = [scores[name].get(metric.name, {}).get("score") for name in scores]
         lower = ", lower is better" if metric.better == "lower" else ""
         rows.append(_cells(f"{metric.label}{lower}", found))
@@ -108,6 +116,26 @@ def faces_told() -> str:
                 f"`{card.recipe.id}` is right in {_percent(card.test.accuracy)}; by cue: {cues}."
             )
     return " ".join(told)
+
+
+def concepts_table() -> str:
+    """Markdown, a row a concept model."""
+    root = resources.models()
+    rows = []
+    for name in concept_models.list_packages(root):
+        folder = concept_models.find(name, root)
+        card = concept_cards.read(folder)
+        curves = concept_models.curves(folder, card)
+        cells = [
+            f"`{name}`",
+            f"{card.training.seconds / 60:.0f} min",
+            "–" if card.test.task is None else _percent(card.test.task),
+            "–" if card.test.concepts is None else _percent(card.test.concepts),
+            _percent(float(curves["fixed"][-1])) if curves else "–",
+            *(_number(card.scores[score]) for score in ("ois", "ois_standardised", "nis")),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*CONCEPTS_HEAD, *rows])
 
 
 def _cards() -> list[ClassifierCard]:
@@ -195,6 +223,8 @@ if __name__ == "__main__":
     print(table())
     print()
     print(metrics_table())
+    print()
+    print(concepts_table())
     print()
     print(classifiers_table())
     print()

@@ -1,4 +1,4 @@
-"""`labapp concepts`: concept learners: list, show, train, score, intervene."""
+"""`labapp concepts`: concept learners: list, show, train, score, intervene, stimuli."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from labapp.console import say, say_json
 from labapp.errors import ModelError, UsageError
 
 concepts_app = typer.Typer(
-    help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene. "
-    "Example: labapp concepts list",
-    short_help="Concept learners: list, show, train, score, intervene.",
+    help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
+    "stimuli. Example: labapp concepts list",
+    short_help="Concept learners: list, show, train, score, intervene, stimuli.",
     no_args_is_help=True,
 )
 
@@ -186,3 +186,53 @@ def concepts_intervene(
         say(f"{name:8} {numbers}")
     if "alone" in asked:
         say(f"alone, of: {', '.join(result['concepts'])}")
+
+
+@concepts_app.command("stimuli")
+def concepts_stimuli(
+    model: ModelName,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Folder to write; it must not exist. Default: your own sets.",
+        ),
+    ] = None,
+    set_id: Annotated[
+        str | None,
+        typer.Option("--id", help="Of the set, which studies name. Default: after the model's."),
+    ] = None,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            "--items",
+            metavar="TYPE=N,…",
+            help="How many pictures of each type: repair, control, trap, unrepairable, natural.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other pictures.")] = 0,
+    size: Annotated[
+        int, typer.Option("--size", min=64, max=1024, help="Pixels a side of the pictures.")
+    ] = 512,
+    title: Annotated[
+        str | None, typer.Option("--title", help="Default: after the model's.")
+    ] = None,
+    data: DataFolder = None,
+    json_: Json = False,
+) -> None:
+    """Build a set of pictures whose concepts people set right, with the model's answer in every
+    state.
+
+    Example: labapp concepts stimuli concepts/dsprites-four-cbm --out my-sprites
+    """
+    from labapp.concepts import commands
+
+    built = commands.build_stimuli(
+        model, out, set_id, items=items, seed=seed, pixels=size, title=title, data_folder=data
+    )
+    if json_:
+        say_json(built.to_json())
+    else:
+        for line in built.lines():
+            say(line)

@@ -33,7 +33,7 @@ class Bottleneck(ConceptLearner):
         encode = networks.encoder(
             setup.shape,
             setup.concepts,
-            kernels=setup.kernels,
+            kernels=networks.PUBLISHED_KERNELS if setup.published else networks.SMALL_KERNELS,
             dropout=settings.dropout if pictures and setup.published else 0.0,
             hidden=networks.HIDDEN if pictures else settings.encoder,
         )

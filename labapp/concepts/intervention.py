@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from labapp.concepts.model import ConceptModel, settable
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float64, Int64
+from labapp.stimuli.interventions import AS_IT_IS, OFF, Answers, states
 
 Bool = NDArray[np.bool_]
-
-AS_IT_IS, OFF, ON = 0, 1, 2
-"""The states of a concept in a table of answers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,33 +83,22 @@ class Interventions:
     def _each(self, choices: Iterable[Bool]) -> Float64:
         return np.array([self.accuracy(chosen) for chosen in choices])
 
-    def answers(self) -> Float64:
-        """Probabilities of classes in every state: float64, shape (n, 3^k, classes).
-
-        The number of a state is the sum of s_i 3^(k - 1 - i), where s_i is `AS_IT_IS`, `OFF` or
-        `ON` for concept i from 0.
-        """
-        table = []
-        for state in states(self.count):
+    def answers(self) -> Answers:
+        """Probabilities of classes in every state, in the order of
+        `labapp.stimuli.interventions.states`: shape (n, 3^k, classes)."""
+        table: Answers | None = None
+        every = states(self.count)
+        for number, state in enumerate(every):
             codes = self.codes.copy()
             for j, s in enumerate(state):
                 if s != AS_IT_IS:
                     codes[:, j] = self.values[j, s - OFF]
-            table.append(probabilities(self.predict(codes)))
-        return np.stack(table, axis=1)
-
-
-def states(count: int) -> Iterable[tuple[int, ...]]:
-    """The 3^count states of so many concepts, in the order of their numbers."""
-    return product((AS_IT_IS, OFF, ON), repeat=count)
-
-
-def number_of(state: Iterable[int]) -> int:
-    """The number of a state: where it stands in a table of answers."""
-    number = 0
-    for s in state:
-        number = 3 * number + s
-    return number
+            answers = probabilities(self.predict(codes))
+            if table is None:
+                table = np.empty((len(answers), len(every), answers.shape[1]), np.float16)
+            table[:, number] = answers
+        assert table is not None
+        return table
 
 
 def probabilities(logits: Float64) -> Float64:
@@ -133,7 +120,7 @@ def interventions(model: ConceptModel, rows: ConceptRows) -> Interventions:
         assert logits is not None
         return logits
 
-    wrong = (beliefs > 0.5) != (rows.concepts_of == 1)
+    wrong = (beliefs >= 0.5) != (rows.concepts_of == 1)
     return Interventions(
         model.codes(rows), rows.concepts_of, rows.labels_of, wrong, values, predict
     )

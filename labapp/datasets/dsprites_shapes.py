@@ -91,6 +91,26 @@ def draw(factors: NDArray[np.floating]) -> Float32:
     return pictures
 
 
+LARGE_FINE = 3
+"""Points a pixel along each axis of a large picture: its edges are smooth."""
+
+
+def draw_large(factors: NDArray[np.floating], pixels: int) -> Float32:
+    """A picture of one row of factors for people, with smooth edges: float32 from 0 to 1, shape
+    (pixels, pixels). factors: shape (5,), as for `draw`."""
+    kind, scale, rotation, *place = np.asarray(factors, dtype=np.float64).tolist()
+    fine = pixels * LARGE_FINE
+    # In the pixels of the small picture, whose centres lie at whole numbers.
+    at = (np.arange(fine) + 0.5) * SIZE / fine - 0.5
+    right, down = ((at - NEAREST - TRAVEL * place[axis]) / scale for axis in (0, 1))
+    cos, sin = math.cos(rotation), math.sin(rotation)
+    u = (cos * right[None, :] - sin * down[:, None]).astype(np.float32)
+    v = (sin * right[None, :] + cos * down[:, None]).astype(np.float32)
+    inside = (_in_square, _in_ellipse, _in_heart)[round(kind) - 1](u, v)
+    points = inside.reshape(pixels, LARGE_FINE, pixels, LARGE_FINE)
+    return np.asarray(points.mean(axis=(1, 3), dtype=np.float32))
+
+
 def _in_square(u: Float32, v: Float32) -> NDArray[np.bool_]:
     return np.maximum(np.abs(u), np.abs(v)) < np.float32(SQUARE_HALF)
 

@@ -51,8 +51,7 @@ def test_studies_and_inclusion_choose_packed_sessions(tables: Tables) -> None:
 
 
 def test_a_frame_may_be_given_instead(tables: Tables) -> None:
-    frames = tables.by_name()
-    given = Tables.of(frames, frames["snapshots"])
+    given = Tables(**tables.by_name())
     pd.testing.assert_frame_equal(given.snapshots, tables.snapshots)
     assert len(given.snapshots_of(*WHO)) == len(tables.snapshots_of(*WHO))
     assert len(given.of_study("another").snapshots) == 0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.datasets import dsprites
+from labapp.datasets.dsprites_shapes import draw_large
 
 SQUARE, ELLIPSE, HEART = 1, 2, 3
 SHAPES = (SQUARE, ELLIPSE, HEART)
@@ -252,3 +253,17 @@ def test_rows_of_the_division_are_drawn_from_their_factors() -> None:
 def test_a_division_with_an_empty_side_is_refused(held_out: int) -> None:
     with pytest.raises(ValueError, match="held_out"):
         dsprites.split(held_out=held_out, seed=1)
+
+
+def test_a_large_picture_shows_what_the_small_one_does() -> None:
+    rows = np.random.default_rng(0).integers(0, dsprites.COUNT, 12)
+    factors = dsprites.grid_factors(rows)
+    small = dsprites.pictures(factors)
+    for picture, row in zip(small, factors, strict=True):
+        large = draw_large(row, 256)
+        assert large.shape == (256, 256)
+        coarse = large.reshape(64, 4, 64, 4).mean(axis=(1, 3))
+        # Only pixels at the edge differ: those are partly covered.
+        inner = (coarse == 0) | (coarse == 1)
+        np.testing.assert_array_equal(coarse[inner], picture[inner])
+        assert np.abs(coarse - picture).max() < 0.8

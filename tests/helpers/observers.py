@@ -125,8 +125,7 @@ def tables_with(world: World, annotations: Iterable[Mapping[str, Any]]) -> Table
         world.set_columns() | {"truth": truth, "prediction": prediction, "count": count}
         for (truth, prediction), count in world.pool.items()
     ]
-    made = frames(rows)
-    return Tables.of(made, made["snapshots"])
+    return Tables(**frames(rows))
 
 
 def observed(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
+UInt8 = NDArray[np.uint8]
 Reading = Literal["text", "released"]
 """How a task of paper 001 is read: by the paper's text, or by the code released with it, on which
 its figures rest."""
@@ -51,10 +54,31 @@ class ConceptRows:
         return self.labels_of[rows]
 
 
+@dataclass(frozen=True, slots=True)
+class ConceptWords:
+    """What people are told of a concept: its `id` in tables, its `name`, and the words for what is
+    seen when it is `off` and `on`."""
+
+    id: str
+    name: str
+    off: str
+    on: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptSplit:
-    """A task, divided. `classes`: how many labels there are. `files`: SHA-256 of what was read from
-    files, by their published names."""
+    """A task, divided.
+
+    Attributes
+    ----------
+    classes : how many labels there are.
+    files : SHA-256 of what was read from files, by their published names.
+    words : of each concept, for people; none where people see nothing of it.
+    rules : of each class, by number the concepts that make it, 1 or 0, all of them together; see
+        `rules_of`.
+    draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
+        3); None where a row is no picture.
+    """
 
     name: str
     train: ConceptRows
@@ -64,6 +88,30 @@ class ConceptSplit:
     classes: int
     origin: Origin
     files: Mapping[str, str] = field(default_factory=dict)
+    words: tuple[ConceptWords, ...] = ()
+    rules: tuple[Mapping[int, int], ...] = ()
+    draw: Callable[[Float64, int], UInt8] | None = None
+
+
+def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
+    """What makes each class: by number the concepts that are the same in all states of its label.
+
+    Parameters
+    ----------
+    label : labels of concepts, shape (n, `count`). A class must be all states that agree in these.
+    """
+    states = np.array(list(product((0, 1), repeat=count)), dtype=np.int64)
+    labels = label(states)
+    rules = []
+    for class_ in range(int(labels.max()) + 1):
+        of_class = states[labels == class_]
+        same = (of_class == of_class[0]).all(axis=0)
+        rule = {int(j): int(of_class[0, j]) for j in np.flatnonzero(same)}
+        fits = np.all([states[:, j] == value for j, value in rule.items()], axis=0)
+        if fits.sum() != len(of_class):
+            raise ValueError(f"class {class_} is no conjunction of concepts")
+        rules.append(rule)
+    return tuple(rules)
 
 
 def check_reading(reading: str) -> None:

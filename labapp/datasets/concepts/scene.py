@@ -9,6 +9,7 @@ Lengths are in units of the object's width at scale 1; x to the right, y up, z t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,24 +43,28 @@ Hit = tuple[Float64, Float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One view, float32. `light`, shape (3, 64, 64): how much light of the floor, the wall and the
-    object a pixel gets, to be coloured; `shine`, shape (64, 64): white light on top."""
+    """One view, float32. `light`, shape (3, size, size): how much light of the floor, the wall and
+    the object a pixel gets, to be coloured; `shine`, shape (size, size): white light on top."""
 
     light: Float32
     shine: Float32
 
     def coloured(self, colours: Float32) -> Float32:
-        """Pictures in colours, shape (n, 3 parts, 3 channels): float32 0 to 1, (n, 3, 64, 64)."""
+        """Pictures in colours, shape (n, 3 parts, 3 channels): float32 0 to 1, (n, 3, size,
+        size)."""
         mixed: Float32 = np.einsum("npc,pyx->ncyx", colours, self.light)
         return np.asarray(np.minimum(mixed + self.shine, np.float32(1.0)))
 
 
-def view(scale: float, shape: int, orientation: float) -> View:
+def view(
+    scale: float, shape: int, orientation: float, *, size: int = SIZE, fine: int = FINE
+) -> View:
     """The view of a shape (a number in `SHAPES`), `scale` times its size, from `orientation`
-    degrees round the room, as a viewer who walks to the right."""
+    degrees round the room, as a viewer who walks to the right; `size` pixels wide, of `fine` rays
+    along each axis."""
     turn = np.deg2rad(orientation)
     eye = np.array([_CAMERA_AWAY * np.sin(turn), _CAMERA_HEIGHT, _CAMERA_AWAY * np.cos(turn)])
-    rays = _rays(eye)
+    rays = _rays(eye, size * fine)
     distance, normal = _object(eye, rays, shape, scale)
     # The corner lies straight behind the object, as seen from orientation 0.
     side = np.sqrt(0.5)
@@ -87,26 +92,27 @@ def view(scale: float, shape: int, orientation: float) -> View:
     shine = _SHINE * np.clip((facing * half).sum(axis=1), 0.0, 1.0) ** _SHARP * on_object
 
     part = np.array([0, 1, 1, 2])[first]
-    light = np.stack([_pixels(bright * (part == number)) for number in range(3)])
-    return View(light.astype(np.float32), _pixels(shine).astype(np.float32))
+    light = np.stack([_pixels(bright * (part == number), size) for number in range(3)])
+    return View(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
 
 
-def _rays(eye: Float64) -> Float64:
-    """Directions of length 1 from the eye, row by row, shape ((FINE * SIZE)^2, 3)."""
+def _rays(eye: Float64, fine: int) -> Float64:
+    """Directions of length 1 from the eye, row by row, shape (fine^2, 3)."""
     ahead = np.array([0.0, _LOOK_AT, 0.0]) - eye
     ahead /= np.linalg.norm(ahead)
     right = np.cross(ahead, _UP)
     right /= np.linalg.norm(right)
     up = np.cross(right, ahead)
-    fine = FINE * SIZE
     across = _OPENING * (2.0 * (np.arange(fine) + 0.5) / fine - 1.0)
     rays = ahead + across[None, :, None] * right - across[:, None, None] * up
     rays = rays.reshape(-1, 3)
     return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
 
 
-def _pixels(fine: Float64) -> Float64:
-    return np.asarray(fine.reshape(SIZE, FINE, SIZE, FINE).mean(axis=(1, 3)))
+def _pixels(values: Float64, size: int) -> Float64:
+    """The mean over the rays of each pixel, shape (size, size)."""
+    rays = math.isqrt(values.size) // size
+    return np.asarray(values.reshape(size, rays, size, rays).mean(axis=(1, 3)))
 
 
 def _plane(start: Float64, rays: Float64, normal: Float64, offset: float) -> Float64:

@@ -27,10 +27,13 @@ from labapp.datasets.concepts.correlation import binary, correlated
 from labapp.datasets.concepts.rows import (
     ConceptRows,
     ConceptSplit,
+    ConceptWords,
     Origin,
     Reading,
+    UInt8,
     check_reading,
     divide,
+    rules_of,
 )
 from labapp.datasets.split import Float32, Float64, Int64, Rows
 
@@ -45,7 +48,17 @@ CONCEPTS = (
     "floor red to green", "walls red to green", "object red to green", "small",
     "cube or cylinder", "from the left",
 )  # fmt: skip
+WORDS = (
+    ConceptWords("floor", "Floor", "blue to pink", "red to green"),
+    ConceptWords("walls", "Walls", "blue to pink", "red to green"),
+    ConceptWords("object", "Object", "blue to pink", "red to green"),
+    ConceptWords("size", "Size", "large", "small"),
+    ConceptWords("shape", "Shape", "ball or capsule", "cube or cylinder"),
+    ConceptWords("side", "Seen from", "right", "left"),
+)
 CLASSES = 12
+LARGE_FINE = 2
+"""As `scene.FINE`, of large pictures."""
 MOST = len(BELOW) - 1
 """The most correlations there can be."""
 DECIDES = 4
@@ -200,4 +213,15 @@ def shapes(
         classes=CLASSES,
         origin=origin,
         files=files,
+        words=WORDS,
+        rules=rules_of(labels if reading == "text" else released_labels, len(CONCEPTS)),
+        draw=_drawn,
     )
+
+
+def _drawn(factors: Float64, pixels: int) -> UInt8:
+    *hues, scale, shape, orientation = factors.tolist()
+    view = scene.view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
+    colours = np.stack([_HUES[round(10 * hue)] for hue in hues])
+    picture = view.coloured(colours[None])[0].transpose(1, 2, 0)
+    return np.asarray(np.rint(255 * picture), dtype=np.uint8)

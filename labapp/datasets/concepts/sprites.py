@@ -12,7 +12,7 @@ compares shapes with the allowed scales, a slip.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +25,16 @@ from labapp.datasets.concepts.rows import (
     ChangedRows,
     ConceptRows,
     ConceptSplit,
+    ConceptWords,
     Origin,
     Reading,
+    UInt8,
     check_reading,
     divide,
+    rules_of,
 )
-from labapp.datasets.split import Float32, Int64, Rows
+from labapp.datasets.dsprites_shapes import draw_large
+from labapp.datasets.split import Float32, Float64, Int64, Rows
 from labapp.reading import files as opened
 
 BELOW = (2, 3, 20, 16, 16)
@@ -49,6 +53,13 @@ RELEASED_HALVES = (None, None, None, (20, 16), (20, 16))
 three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
+WORDS = (
+    ConceptWords("shape", "Shape", "heart", "square or ellipse"),
+    ConceptWords("size", "Size", "large", "small"),
+    ConceptWords("rotation", "Rotation", "half a turn or more", "less than half a turn"),
+    ConceptWords("side", "Side", "right", "left"),
+    ConceptWords("height", "Height", "bottom", "top"),
+)
 FOUR = (1, 3, 4, 0)
 """The factors of the task without rotation, in the order of its concepts."""
 BACKGROUND, CORRUPTED = 0.1, 0.75
@@ -69,7 +80,11 @@ def labels(c: Int64) -> Int64:
 def released_labels(indices: Int64) -> Int64:
     """Of numbers of factor values, shape (n, 5), as the released code has them: [c2 c3] where c1 is
     1, else 4 + [c4 c5]; int64, (n,)."""
-    c1, c2, c3, c4, c5 = (indices < np.array(RELEASED_BELOW)).astype(np.int64).T
+    return _released_by_concepts((indices < np.array(RELEASED_BELOW)).astype(np.int64))
+
+
+def _released_by_concepts(c: Int64) -> Int64:
+    c1, c2, c3, c4, c5 = c.T
     return np.where(c1 == 1, binary(c2, c3), 4 + binary(c4, c5))
 
 
@@ -114,8 +129,9 @@ def sprites(
         f"dSprites({correlations})" + (", released reading" if reading == "released" else ""),
         every[rule.keeps(indices, decides)],
         annotated,
-        CONCEPTS,
+        range(len(CONCEPTS)),
         classes,
+        rules_of(labels if reading == "text" else _released_by_concepts, len(CONCEPTS)),
         seed,
         official,
     )
@@ -142,8 +158,9 @@ def four_sprites(*, seed: int = 0, official: Path | None = None) -> ConceptSplit
         "dSprites, four concepts",
         every[rule.keeps(indices, np.zeros_like(every))],
         annotated,
-        tuple(CONCEPTS[factor] for factor in FOUR),
+        FOUR,
         four_labels(annotated),
+        rules_of(four_labels, len(FOUR)),
         seed,
         official,
     )
@@ -153,12 +170,14 @@ def _divided(
     name: str,
     kept: Int64,
     annotated: Int64,
-    concept_names: tuple[str, ...],
+    factors: Sequence[int],
     classes: Int64,
+    rules: tuple[dict[int, int], ...],
     seed: int,
     official: Path | None,
 ) -> ConceptSplit:
-    """The task of the rows `kept` of the grid; concepts and classes are of all its rows."""
+    """The task of the rows `kept` of the grid, whose concepts are those of some factors; concepts
+    and classes are of all its rows."""
     train, test = divide(kept, seed)
     origin: Origin = "rendered"
     parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
@@ -173,11 +192,19 @@ def _divided(
         train=ConceptRows(parts[0], annotated[train], classes[train]),
         test=ConceptRows(parts[1], annotated[test], classes[test]),
         factor_names=dsprites.NAMES,
-        concept_names=concept_names,
+        concept_names=tuple(CONCEPTS[factor] for factor in factors),
         classes=CLASSES,
         origin=origin,
         files=files,
+        words=tuple(WORDS[factor] for factor in factors),
+        rules=rules,
+        draw=_drawn,
     )
+
+
+def _drawn(factors: Float64, pixels: int) -> UInt8:
+    white = np.rint(255 * draw_large(factors, pixels)).astype(np.uint8)
+    return np.repeat(white[:, :, None], 3, axis=2)
 
 
 def corrupted(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:

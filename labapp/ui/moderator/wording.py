@@ -71,8 +71,6 @@ OUTCOMES = {
     "stage_skipped": N_("stage skipped"),
     "judged": N_("judged"),
     "answered": N_("answered"),
-    "done": N_("done"),
-    "gave_up": N_("given up"),
 }
 
 PAUSED = "moderator"
@@ -114,7 +112,6 @@ PART_TITLES = (
     N_("Practice"),
     N_("Before stage {number}"),
     N_("Stage {number}, block {block}"),
-    N_("Stage {number}, grid"),
     N_("Stage {number}"),
     N_("Break"),
     N_("Text"),

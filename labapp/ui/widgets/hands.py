@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtGui import QInputDevice, QPointerEvent
 
-KEYBOARD = "keyboard"
 TOUCH = (QInputDevice.DeviceType.TouchScreen, QInputDevice.DeviceType.Stylus)
 
 

@@ -1,0 +1,85 @@
+"""What `labapp concepts stimuli` does: load the model and its task, build the set, write it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labapp.concepts import package, stimulus_sets
+from labapp.concepts.stimulus_sets import NATURAL, BuiltSet
+from labapp.errors import UsageError
+from labapp.stimuli import importing, library
+from labapp.stimuli.manifest import PATTERNS, SET_ID
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSet:
+    """A set that was built, and where it is. asked: pictures of each type that were asked for."""
+
+    folder: Path
+    built: BuiltSet
+    asked: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.built.manifest.id,
+            "folder": str(self.folder),
+            "photos": len(self.built.manifest.photos),
+            "chosen": self.built.chosen,
+            "asked": self.asked,
+            "shares": self.built.shares,
+        }
+
+    def lines(self) -> list[str]:
+        """For people: how many pictures of each type, also where there are fewer than asked."""
+        wide = max(map(len, self.asked))
+        told = []
+        for kind, wanted in self.asked.items():
+            chosen = self.built.chosen[kind]
+            few = f" of {wanted} asked for" if chosen < wanted else ""
+            share = (
+                ""
+                if kind == NATURAL
+                else f", {100 * self.built.shares[kind]:.1f} % of all pictures"
+            )
+            told.append(f"{kind:{wide}}  {chosen}{few}{share}")
+        return [*told, f"stimuli: {self.folder}"]
+
+
+def build_stimuli(
+    model: str,
+    out: Path | None = None,
+    set_id: str | None = None,
+    *,
+    items: str | None = None,
+    seed: int = 0,
+    pixels: int = stimulus_sets.PIXELS,
+    title: str | None = None,
+    data_folder: Path | None = None,
+) -> WrittenSet:
+    """Build a set of a model and write it. items: see `stimulus_sets.counts_of`.
+
+    Raises
+    ------
+    UsageError : the id is none, or `items` says nothing known.
+    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists.
+    """
+    counts = dict(stimulus_sets.COUNTS) if items is None else stimulus_sets.counts_of(items)
+    loaded = package.load(model)
+    name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id
+    if not re.fullmatch(SET_ID, name):
+        raise UsageError(
+            f"{name!r} is no id of a set: {PATTERNS[SET_ID]}.",
+            safe="Nothing was written.",
+            todo="Give another with --id.",
+        )
+    folder = library.own_folder() / name if out is None else out
+    recipe = loaded.card.recipe
+    data = recipe.data.load(recipe.measures, data_folder)
+    built = stimulus_sets.build(
+        loaded, data.split, name, seed=seed, counts=counts, pixels=pixels, title=title
+    )
+    importing.write(folder, built.manifest, built.files)
+    return WrittenSet(folder, built, counts)

@@ -1,0 +1,311 @@
+"""Stimulus sets of the kind `interventions`: test pictures of a concept model with its answers in
+every state of the concepts, so that a session needs no model.
+
+Pictures are chosen by what corrections do to them (`labapp.stimuli.interventions.item_type`), and
+some at their natural frequency. Their order follows from the seed alone: sets of several models of
+one task have the same pictures wherever they can.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import get_args
+
+import numpy as np
+
+from labapp import __version__
+from labapp.concepts.card import ConceptCard
+from labapp.concepts.intervention import Interventions, interventions
+from labapp.concepts.model import ConceptModel
+from labapp.datasets.concepts.chance import generator, order
+from labapp.datasets.concepts.rows import ConceptSplit, ConceptWords, UInt8
+from labapp.datasets.split import Float64, Int64
+from labapp.errors import StimuliError, UsageError
+from labapp.metrics.ois import ois
+from labapp.stimuli import answer_files, pictures
+from labapp.stimuli.interventions import Answers, item_type
+from labapp.stimuli.manifest import Class_, Concept, ItemType, Manifest, Method, Photo
+from labapp.stimuli.manifest import ConceptModel as ModelRecord
+
+NAMES = ("Bav", "Dup", "Fim", "Gos", "Kel", "Lun", "Mip", "Nar", "Pog", "Rin", "Tez", "Vus")
+"""What classes are called: nobody knows them before."""
+ITEM_TYPES: tuple[ItemType, ...] = get_args(ItemType)
+NATURAL = "natural"
+COUNTS = {"repair": 24, "control": 24, "trap": 12, "unrepairable": 8, NATURAL: 24}
+"""How many pictures of each type a set has, where there are so many."""
+PIXELS = 512
+ANSWERS = "answers.npy"
+DIGITS = 4
+_SCORES = {"ois_standardised": "ois_common"}
+"""Scores that a manifest calls otherwise than a card."""
+_STREAM = 6
+"""Of a seed: the order of pictures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """What a set is chosen from: pictures, and what a model makes of them.
+
+    Attributes
+    ----------
+    answers : shape (n, 3^k, classes).
+    beliefs : float64, shape (n, k), rounded as the manifest has them.
+    concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
+    words : of each concept. `classes`: as the manifest has them.
+    picture : of a row, its name in the set, and the file where there is one.
+    source : where the pictures are from.
+    """
+
+    answers: Answers
+    beliefs: Float64
+    concepts: Int64
+    labels: Int64
+    words: tuple[ConceptWords, ...]
+    classes: tuple[Class_, ...]
+    picture: Callable[[int], tuple[str, bytes]]
+    source: str
+
+    def item(self, row: int) -> ItemType | None:
+        """What corrections do to a picture."""
+        return item_type(
+            self.answers[row],
+            self.beliefs[row].tolist(),
+            (self.concepts[row] == 1).tolist(),
+            int(self.labels[row]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltSet:
+    """A set that was built. `shares`: of all pictures that it was chosen from, those of each type;
+    `chosen`: how many the set has of each, and of those that were drawn whatever they are."""
+
+    manifest: Manifest
+    files: dict[str, bytes]
+    shares: dict[str, float]
+    chosen: dict[str, int]
+
+
+def counts_of(text: str) -> dict[str, int]:
+    """The numbers in a text such as `repair=20,control=20,natural=12`; types that it leaves out
+    have none. Raises UsageError."""
+    counts = dict.fromkeys(COUNTS, 0)
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if name.strip() not in COUNTS or not number.strip().isdecimal():
+            raise UsageError(
+                f"{part!r} is no number of pictures of a type.",
+                safe="Nothing was written.",
+                todo=f"Give such as repair=20,control=20; types are {', '.join(COUNTS)}.",
+            )
+        counts[name.strip()] = int(number)
+    return counts
+
+
+def build(
+    model: ConceptModel,
+    split: ConceptSplit,
+    set_id: str,
+    *,
+    seed: int = 0,
+    counts: Mapping[str, int] = COUNTS,
+    pixels: int = PIXELS,
+    title: str | None = None,
+) -> BuiltSet:
+    """Build a set of test pictures of the task that a model learned.
+
+    Parameters
+    ----------
+    split : the task. People see its pictures drawn `pixels` wide, without the noise and the coarse
+        pixels that the model saw.
+    counts : how many pictures of each type there are to be, and how many `natural` ones, which are
+        drawn whatever they are.
+
+    Raises
+    ------
+    ModelError : no concept of the model can be set. StimuliError : people can see nothing of the
+        task, or there are too few pictures.
+    """
+    card = model.card
+    ready = interventions(model, split.test)
+    beliefs = model.beliefs(split.test)
+    assert beliefs is not None
+    pool = pool_of(ready, beliefs, split, pixels)
+    return choose(
+        pool,
+        record_of(card, ready),
+        set_id,
+        seed=seed,
+        counts=counts,
+        title=title or f"{card.recipe.title}, concepts to set",
+    )
+
+
+def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels: int) -> Pool:
+    """All test pictures of a task. Raises StimuliError: people can see nothing of it."""
+    draw = split.draw
+    if draw is None or not split.words:
+        raise StimuliError(
+            f"{split.name} has no pictures that people could look at.",
+            safe="Nothing was written.",
+            todo="Choose a model of a task of pictures: dSprites, 3dshapes or birds.",
+        )
+    drawn = draw
+    test = split.test
+
+    def picture(row: int) -> tuple[str, bytes]:
+        factors = test.factors(np.array([row]))[0]
+        return f"pictures/{row:05d}.png", _png(drawn, tuple(factors.tolist()), pixels)
+
+    return Pool(
+        ready.answers(),
+        beliefs.round(DIGITS),
+        split.test.concepts_of,
+        split.test.labels_of,
+        split.words,
+        classes_of(split),
+        picture,
+        f"{split.name}: pictures drawn by labapp",
+    )
+
+
+@lru_cache(maxsize=2_000)
+def _png(draw: Callable[[Float64, int], UInt8], factors: tuple[float, ...], pixels: int) -> bytes:
+    """A picture as a file: sets of several models share most of theirs."""
+    return pictures.png(draw(np.array(factors), pixels))
+
+
+def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
+    """The classes with invented names, and what makes each."""
+    return tuple(
+        Class_(
+            id=f"c{number}",
+            name=NAMES[number],
+            marks=", ".join(
+                split.words[j].on if value else split.words[j].off for j, value in rule.items()
+            ),
+            concepts={split.words[j].id: value == 1 for j, value in rule.items()},
+        )
+        for number, rule in enumerate(split.rules)
+    )
+
+
+def record_of(card: ConceptCard, ready: Interventions) -> ModelRecord:
+    """What a manifest says of the model, purity and all."""
+    score = ois(ready.codes, ready.concepts.astype(np.float64))
+    assert card.test.task is not None
+    assert card.test.concepts is not None
+    return ModelRecord(
+        model=card.id,
+        sha256=card.weights_sha256,
+        learner=card.recipe.learner.name,
+        task_accuracy=round(100 * card.test.task, 2),
+        concept_accuracy=round(100 * card.test.concepts, 2),
+        scores={_SCORES.get(name, name): value for name, value in card.scores.items()},
+        purity=matrix(score.parts["purity"]),
+        oracle=matrix(score.parts["oracle"]),
+    )
+
+
+def matrix(values: object) -> tuple[tuple[float, ...], ...]:
+    """A matrix of areas as a manifest has it."""
+    rows = np.asarray(values, dtype=np.float64).round(DIGITS)
+    return tuple(tuple(row) for row in rows.tolist())
+
+
+def choose(
+    pool: Pool,
+    record: ModelRecord,
+    set_id: str,
+    *,
+    seed: int,
+    counts: Mapping[str, int],
+    title: str,
+) -> BuiltSet:
+    """Choose the pictures and write down the set.
+
+    Natural pictures come first in the order of the seed; then those of each type, in the same
+    order, without a picture twice.
+
+    Raises StimuliError: there is no picture.
+    """
+    items = [pool.item(row) for row in range(len(pool.labels))]
+    shuffled = order(generator(seed, _STREAM), len(items)).tolist()
+    chosen = [(row, True) for row in shuffled[: counts[NATURAL]]]
+    taken = {row for row, _ in chosen}
+    for kind in ITEM_TYPES:
+        fitting = [row for row in shuffled if items[row] == kind and row not in taken]
+        chosen += [(row, False) for row in fitting[: counts[kind]]]
+    if not chosen:
+        raise StimuliError(
+            "The set would have no picture.",
+            safe="Nothing was written.",
+            todo="Ask for some with --items, of types that the model has.",
+        )
+    rows = [row for row, _ in chosen]
+    files = {ANSWERS: answer_files.encode(pool.answers[rows])}
+    photos = []
+    for row, natural in chosen:
+        name, content = pool.picture(row)
+        files[name] = content
+        photos.append(_photo(pool, row, name, items[row], natural=natural))
+    shares: dict[str, float] = {kind: items.count(kind) / len(items) for kind in ITEM_TYPES}
+    manifest = Manifest(
+        id=set_id,
+        title=title,
+        source=pool.source,
+        kind="interventions",
+        method=Method(
+            name=record.learner,
+            accuracy=record.task_accuracy,
+            classifier=record.model,
+            sha256=record.sha256,
+        ),
+        classes_are="objects",
+        invented=True,
+        classes=pool.classes,
+        photos=tuple(photos),
+        concepts=tuple(
+            Concept(id=word.id, name=word.name, off=word.off, on=word.on) for word in pool.words
+        ),
+        concept_model=record.model_copy(
+            update={
+                "scores": {
+                    **record.scores,
+                    **{f"share_{kind}": round(share, DIGITS) for kind, share in shares.items()},
+                }
+            }
+        ),
+        answers=ANSWERS,
+        seed=seed,
+        made_with=f"labapp {__version__}, labapp concepts stimuli {record.model} --seed {seed}",
+    )
+    found = Counter(items[row] for row, natural in chosen if not natural)
+    return BuiltSet(
+        manifest,
+        files,
+        shares,
+        {
+            **{kind: found[kind] for kind in ITEM_TYPES},
+            NATURAL: sum(natural for _, natural in chosen),
+        },
+    )
+
+
+def _photo(pool: Pool, row: int, name: str, item: ItemType | None, *, natural: bool) -> Photo:
+    classes = pool.classes
+    answer = int(pool.answers[row, 0].argmax())
+    return Photo(
+        id=f"p{row:05d}",
+        set=1,
+        photo=name,
+        truth=classes[int(pool.labels[row])].id,
+        prediction=classes[answer].id,
+        beliefs=tuple(pool.beliefs[row].tolist()),
+        concepts=tuple((pool.concepts[row] == 1).tolist()),
+        item=item,
+        natural=natural,
+    )

@@ -1,1 +1,0 @@
-"""The participant's screens of concept repair."""
