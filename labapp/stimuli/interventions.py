@@ -21,8 +21,8 @@ State = tuple[int, ...]
 """Of each concept one of `AS_IT_IS`, `OFF` and `ON`."""
 
 AS_IT_IS, OFF, ON = 0, 1, 2
-MOST_CONCEPTS = 10
-"""Of a set: 3^10 answers to a photo are 59,049."""
+MOST_CONCEPTS = 8
+"""Of a set: a photo then has 3^8 = 6,561 answers, and the plan of a session has them all."""
 PERFECT = 0.98
 """The belief of the model without leaks in a concept that was set."""
 
