@@ -16,7 +16,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from labapp import resources
-from labapp.metrics.evaluation.scores import compute_all
+from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
 from labapp.metrics.registry import METRICS
 from labapp.representations import card as cards
 from labapp.representations import package
@@ -25,8 +25,8 @@ from labapp.representations.evaluation import labelled_encodings
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",
 )  # fmt: skip
-SETTINGS = {"ois": {"align": True}}
-"""As `labapp models evaluate` has them: a model learnt its codes without concepts."""
+NAMES = tuple(name for name, metric in METRICS.items() if not metric.labels)
+"""The metrics: the models' data have no task."""
 FILE = resources.models() / "metrics.json"
 
 
@@ -34,7 +34,9 @@ def row(model: str, name: str) -> dict[str, Any]:
     """One metric's score and settings, as `labapp models evaluate` computes them."""
     rows = labelled_encodings(model)
     assert rows is not None
-    (found,) = compute_all(rows.codes, rows.factors, cut=True, settings=SETTINGS, names=[name])
+    (found,) = compute_all(
+        rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=[name]
+    )
     assert found.score is not None, found.reason
     # Versions of libraries would only say where this was computed.
     told = {
@@ -66,7 +68,7 @@ def keep(scores: dict[str, dict[str, Any]]) -> None:
     ordered = {
         model: {
             **hashes(model),
-            "scores": {name: scores[model][name] for name in METRICS if name in scores[model]},
+            "scores": {name: scores[model][name] for name in NAMES if name in scores[model]},
         }
         for model in MODELS
         if model in scores
@@ -77,14 +79,14 @@ def keep(scores: dict[str, dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", action="append", choices=MODELS, help="compute it again")
-    parser.add_argument("--metric", action="append", choices=METRICS, help="compute it again")
+    parser.add_argument("--metric", action="append", choices=NAMES, help="compute it again")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
     scores = kept()
     again = asked.model or asked.metric
     pairs = [
         (model, name)
-        for name in sorted(asked.metric or METRICS, key=lambda name: name == "r4")
+        for name in sorted(asked.metric or NAMES, key=lambda name: name == "r4")
         for model in asked.model or MODELS
         if again or name not in scores.get(model, {})
     ]

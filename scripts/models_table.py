@@ -64,7 +64,8 @@ def metrics_table() -> str:
         f"| metric | {' | '.join(f'`{name}`' for name in scores)} |",
         f"| --- |{' ---: |' * len(scores)}",
     ]
-    for metric in METRICS.values():
+    # The models' data have no task.
+    for metric in (metric for metric in METRICS.values() if not metric.labels):
         found = [scores[name].get(metric.name, {}).get("score") for name in scores]
         lower = ", lower is better" if metric.better == "lower" else ""
         rows.append(_cells(f"{metric.label}{lower}", found))

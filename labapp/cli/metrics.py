@@ -14,10 +14,9 @@ from labapp.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from labapp.metrics.evaluation.files import NumberTable
-    from labapp.metrics.evaluation.scores import MetricOutcome
-
 ALL = "all"
+CORRELATIONS = "correlations"
+"""Of factors alone; like `ALL`, no metric's name."""
 
 
 def metrics(
@@ -25,17 +24,9 @@ def metrics(
         str,
         typer.Argument(
             metavar="NAME",
-            help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, ois "
-            "or nis, or one of an installed package; or all.",
-        ),
-    ],
-    codes: Annotated[
-        Path,
-        typer.Option(
-            "--codes",
-            metavar="FILE",
-            help="One line an instance, one column a code: .npy or .csv. OIS and NIS also take "
-            ".npy of shape (n, codes, numbers of each).",
+            help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, "
+            "ois, nis, concept-probe, task-probe, completeness, alignment-accuracy, ctl or icl, or "
+            "one of an installed package; or all. Or correlations: of factors, without codes.",
         ),
     ],
     factors: Annotated[
@@ -46,18 +37,44 @@ def metrics(
             help="The same instances in the same order, one column a factor or concept.",
         ),
     ],
+    codes: Annotated[
+        Path | None,
+        typer.Option(
+            "--codes",
+            metavar="FILE",
+            help="One line an instance, one column a code: .npy or .csv. OIS, NIS, the probes, "
+            "completeness and alignment-accuracy also take .npy of shape (n, codes, numbers of "
+            "each).",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE",
+            help="The same instances in the same order, one column: the class of each in a task. "
+            "For task-probe, completeness, ctl and correlations.",
+        ),
+    ] = None,
     train_codes: Annotated[
         Path | None,
         typer.Option(
             "--train-codes",
             metavar="FILE",
-            help="For NIS: codes of other rows to learn from; all rows of --codes are then scored.",
+            help="For NIS, the probes and completeness: codes of other rows to learn from; all "
+            "rows of --codes are then scored.",
         ),
     ] = None,
     train_factors: Annotated[
         Path | None,
         typer.Option(
             "--train-factors", metavar="FILE", help="The factors of the rows of --train-codes."
+        ),
+    ] = None,
+    train_labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--train-labels", metavar="FILE", help="The labels of the rows of --train-codes."
         ),
     ] = None,
     as_published: Annotated[
@@ -74,7 +91,7 @@ def metrics(
         bool,
         typer.Option(
             "--binarize",
-            help="For OIS and NIS, which need classes: split each factor at its median.",
+            help="For metrics of concepts, which need classes: split each factor at its median.",
         ),
     ] = False,
     set_: Annotated[
@@ -84,6 +101,16 @@ def metrics(
             metavar="KEY=VALUE",
             help="Another setting of the metric, such as binning=equal-frequency; with all, "
             "mig.binning=equal-frequency.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            metavar="N",
+            min=1,
+            help="For correlations: of how many factors, those that tell most of the labels; 10 by "
+            "default.",
         ),
     ] = None,
     out: Annotated[
@@ -100,27 +127,97 @@ def metrics(
 
     Example: labapp metrics mig --codes codes.npy --factors factors.npy
 
-    Example: labapp metrics all --codes codes.csv --factors factors.csv --out scores
-    """
-    from labapp.metrics.evaluation import files, folder, scores
+    Example: labapp metrics all --codes codes.csv --factors factors.csv --labels labels.csv
 
+    Example: labapp metrics correlations --factors factors.csv --labels labels.csv --top 10
+    """
+    from labapp.metrics.evaluation import files, folder, scores, terminal
+
+    if name == CORRELATIONS:
+        _correlations(factors, labels, codes, top, out, json_=json_)
+        return
+    if top is not None:
+        raise UsageError("--top is for correlations.", todo="Leave it out.")
+    if codes is None:
+        raise UsageError(
+            f"{name} compares codes with factors, and there are no codes.",
+            todo="Give a file of codes with --codes.",
+        )
     chosen = None if name == ALL else scores.find(name)
     settings = _settings(name, set_ or [])
     train = _training_rows(name, train_codes, train_factors)
     c, f = files.read(codes, "c"), files.read(factors, "z")
+    tasks = [
+        None if path is None else files.read(path, "y").values for path in (labels, train_labels)
+    ]
     with folder.new_folder(out):
-        outcomes = _outcomes(name, c, f, seed, as_published, binarize, settings, train)
+        with terminal.show_progress() as tell:
+            if chosen is None:
+                outcomes = scores.compute_all(
+                    c.values,
+                    f.values,
+                    seed=seed,
+                    as_published=as_published,
+                    cut=binarize,
+                    settings=settings,
+                    labels=tasks[0],
+                    say=tell,
+                )
+            else:
+                score = scores.compute(
+                    chosen,
+                    c.values,
+                    f.values,
+                    seed=seed,
+                    as_published=as_published,
+                    cut=binarize,
+                    settings=settings.get(name),
+                    train=train,
+                    labels=tasks[0],
+                    train_labels=tasks[1],
+                    say=tell,
+                )
+                outcomes = [scores.MetricOutcome(chosen, score)]
         written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
         say_json(rows if chosen is None else rows[0])
     else:
-        from labapp.metrics.evaluation import terminal
-
         if chosen is None:
             terminal.show_all(outcomes)
         else:
             terminal.show_one(outcomes[0], c.names, f.names)
+        for path in written:
+            say(path)
+
+
+def _correlations(
+    factors: Path,
+    labels: Path | None,
+    codes: Path | None,
+    top: int | None,
+    out: Path | None,
+    *,
+    json_: bool,
+) -> None:
+    from labapp.metrics import correlations
+    from labapp.metrics.evaluation import files, folder, terminal
+
+    if labels is None or codes is not None:
+        raise UsageError(
+            "correlations are those of factors, chosen by what they tell of labels.",
+            todo="Give --factors and --labels, and no --codes.",
+        )
+    f = files.read(factors, "z")
+    y = files.read(labels, "y").values
+    with folder.new_folder(out):
+        result = correlations.correlations(f.values, y, top=top or correlations.TOP)
+        names = [f.names[place] for place in result.chosen]
+        written = [] if out is None else folder.write_correlations(result, names, out)
+    if json_:
+        say_json(result.to_json(names))
+    else:
+        terminal.show_correlations(result, names)
         for path in written:
             say(path)
 
@@ -153,42 +250,3 @@ def _settings(name: str, texts: list[str]) -> dict[str, dict[str, object]]:
     if name == ALL:
         return scores.parse_all_settings(texts)
     return {name: scores.parse_settings(scores.find(name), texts)} if texts else {}
-
-
-def _outcomes(
-    name: str,
-    codes: NumberTable,
-    factors: NumberTable,
-    seed: int,
-    as_published: bool,
-    cut: bool,
-    settings: dict[str, dict[str, object]],
-    train: tuple[ArrayLike, ArrayLike] | None,
-) -> list[MetricOutcome]:
-    from labapp.metrics.evaluation import scores
-    from labapp.metrics.evaluation.terminal import show_progress
-
-    with show_progress() as say:
-        if name != ALL:
-            metric = scores.find(name)
-            score = scores.compute(
-                metric,
-                codes.values,
-                factors.values,
-                seed=seed,
-                as_published=as_published,
-                cut=cut,
-                settings=settings.get(name),
-                train=train,
-                say=say,
-            )
-            return [scores.MetricOutcome(metric, score)]
-        return scores.compute_all(
-            codes.values,
-            factors.values,
-            seed=seed,
-            as_published=as_published,
-            cut=cut,
-            settings=settings,
-            say=say,
-        )

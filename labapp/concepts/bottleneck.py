@@ -33,7 +33,7 @@ class Bottleneck(ConceptLearner):
         encode = networks.encoder(
             setup.shape,
             setup.concepts,
-            kernels=networks.PUBLISHED_KERNELS if setup.published else networks.SMALL_KERNELS,
+            kernels=setup.kernels,
             dropout=settings.dropout if pictures and setup.published else 0.0,
             hidden=networks.HIDDEN if pictures else settings.encoder,
         )

@@ -83,7 +83,9 @@ class ConceptCard(Part):
     test : on all test rows. `validation`: on those kept from training, where there are some.
     scores : of the codes of the test rows: `ois`, `ois_published` and `ois_standardised` (in
         coordinates that codes of other kinds can be compared in), `nis`, `nis_published`, and
-        `nis_trained`, learned from training codes as in Figures 4 and 5 of paper 001.
+        `nis_trained`, learned from training codes as in Figures 4 and 5 of paper 001; where codes
+        sum up maps, `ois_maps` and `nis_maps` of these; where they were discovered in a network,
+        `completeness`.
     """
 
     card: Literal[1]

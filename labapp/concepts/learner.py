@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from labapp.concepts import networks
 from labapp.concepts.settings import Settings
 from labapp.concepts.sizes import RATE, Size
 from labapp.datasets.concepts.rows import ConceptRows
@@ -53,6 +54,11 @@ class Setup:
         """Whether batch, kernels and dropout are those of the released code; always of
         TabularToy."""
         return self.tabular or self.size.published
+
+    @property
+    def kernels(self) -> tuple[int, ...]:
+        """Width of the four convolutions' kernels."""
+        return networks.PUBLISHED_KERNELS if self.published else networks.SMALL_KERNELS
 
     @property
     def epochs(self) -> int:
@@ -140,15 +146,26 @@ class ConceptLearner(ABC):
         self.settings, self.setup = settings, setup
         self.batch = settings.batch if setup.published else M_BATCH
 
+    @property
+    def aligned_as_published(self) -> bool:
+        """Whether the released code does so."""
+        return self.aligned
+
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
         """The numbers of the rows of an epoch, in the order in which they are learned: int64,
         shape (n,); or (n, 2) where a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
-    def begin(self, phase: int, rows: TrainingRows) -> None:  # noqa: B027 (nothing to do is usual)
+    def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back."""
+        set back.
+
+        Returns
+        -------
+        As many rows, which the phase learns from in their place; the same ones by default.
+        """
+        return rows
 
     @abstractmethod
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
@@ -168,6 +185,10 @@ class ConceptLearner(ABC):
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         """The codes of instances, shape (n, k) or (n, k, d): those of the paper's text, or those
         that the released code measures."""
+
+    def maps(self, x: Tensor) -> Tensor | None:
+        """The maps that codes sum up, shape (n, k, height, width); None where there are none."""
+        return None
 
     def beliefs(self, x: Tensor) -> Tensor | None:
         """How probable each concept is, shape (n, k); None where codes are of no known concept."""

@@ -37,10 +37,11 @@ def measure(model: ConceptModel, data: ConceptData, training_codes: Float64) -> 
     rows = data.split.test
     names = data.split.concept_names
     codes = model.codes(rows)
+    task = accuracy(model, rows, names)
     return Measured(
-        accuracy(model, rows, names),
+        task,
         accuracy(model, data.validation, names) if data.validation is not None else None,
-        scores(codes, rows, model.aligned, (training_codes, data.split.train)),
+        scores(model, data, codes, training_codes) | complete(model, rows, codes, task.task),
         {
             "codes": codes.astype(np.float32),
             "concepts": rows.concepts_of.astype(np.float32),
@@ -67,22 +68,46 @@ def accuracy(model: ConceptModel, rows: ConceptRows, names: tuple[str, ...]) -> 
 
 
 def scores(
-    codes: Float64, rows: ConceptRows, aligned: bool, trained: tuple[Float64, ConceptRows]
+    model: ConceptModel, data: ConceptData, codes: Float64, training_codes: Float64
 ) -> dict[str, float]:
-    """Impurity of codes: see `card.ConceptCard.scores`. trained: codes and rows learned from."""
+    """Impurity of the codes of the test rows, see `card.ConceptCard.scores`; training_codes: of the
+    rows that the model learned from."""
+    rows, learned = data.split.test, data.split.train
     concepts = rows.concepts_of.astype(np.float64)
-    align = True if aligned else None
-    training_codes, learned = trained
+    align = True if model.aligned else None
+    published = model.codes(rows, as_published=True)
     train = (training_codes, learned.concepts_of.astype(np.float64))
     measured = {
         "ois": ois(codes, concepts, align=align),
-        "ois_published": ois(codes, concepts, align=align, as_published=True),
+        "ois_published": ois(
+            published, concepts, align=model.aligned_as_published, as_published=True
+        ),
         "ois_standardised": ois(codes, concepts, align=align, coordinates="standardised"),
         "nis": nis(codes, concepts),
-        "nis_published": nis(codes, concepts, as_published=True),
+        "nis_published": nis(published, concepts, as_published=True),
         "nis_trained": nis(codes, concepts, train=train),
     }
+    maps = model.maps(rows)
+    if maps is not None:
+        flat = maps.reshape(*maps.shape[:2], -1)
+        measured |= {"ois_maps": ois(flat, concepts), "nis_maps": nis(flat, concepts)}
     return {name: round(score.score, DIGITS) for name, score in measured.items()}
+
+
+def complete(
+    model: ConceptModel, rows: ConceptRows, codes: Float64, task: float | None
+) -> dict[str, float]:
+    """`completeness`: how far a model that discovered its codes does its task from them alone, from
+    0, no better than naming the most frequent class, to 1, as well as its whole network (Yeh et al.
+    2020, Definition 3.1). Nothing of other models, and of networks that are no better either."""
+    logits = model.predict_from(codes) if model.aligned else None
+    if logits is None or task is None:
+        return {}
+    right = float((logits.argmax(axis=1) == rows.labels_of).mean())
+    chance = float(np.bincount(rows.labels_of).max() / len(rows))
+    return (
+        {"completeness": round((right - chance) / (task - chance), DIGITS)} if task > chance else {}
+    )
 
 
 def curves(model: ConceptModel, rows: ConceptRows) -> dict[str, Float32]:

@@ -50,11 +50,21 @@ class ConceptModel:
         """Whether OIS aligns the codes: they were learned without concepts."""
         return self._learner.aligned
 
+    @property
+    def aligned_as_published(self) -> bool:
+        """Whether the released code does so."""
+        return self._learner.aligned_as_published
+
     def codes(self, rows: ConceptRows, *, as_published: bool = False) -> Float64:
         """Codes of all rows, float64, shape (n, k) or (n, k, d)."""
         codes = self._over(rows, lambda x: self._learner.codes(x, as_published=as_published))
         assert codes is not None
         return codes
+
+    def maps(self, rows: ConceptRows) -> Float64 | None:
+        """The maps that codes sum up, float64, shape (n, k, height, width); None where there are
+        none."""
+        return self._over(rows, self._learner.maps)
 
     def beliefs(self, rows: ConceptRows) -> Float64 | None:
         """How probable each concept is, float64, shape (n, k); None where codes are of no known

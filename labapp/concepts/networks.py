@@ -13,6 +13,8 @@ MAPS = (8, 16, 32, 64)
 """Maps of the four blocks of convolutions of an encoder of pictures."""
 HIDDEN = (64, 64)
 """Units of the layers after them."""
+TOY_HIDDEN = (128, 64)
+"""Units of the layers for TabularToy: of encoders, and of what predicts classes."""
 SMALL_KERNELS = (3, 3, 3, 3)
 PUBLISHED_KERNELS = (7, 5, 3, 3)
 """Width of the blocks' kernels by the paper's text, and in the released code."""
@@ -77,6 +79,26 @@ def encoder(
         *([nn.Dropout(dropout)] if dropout else []),
         *dense(MAPS[-1] * left * left, *hidden, outputs),
     )
+
+
+def decoder(width: int, shape: tuple[int, ...]) -> nn.Sequential:
+    """A network from codes (n, width) to the logits of pictures, or to numbers: (n, *shape).
+
+    Of pictures, layers of 256 and 512 units, and four 4 x 4 deconvolutions of stride 2 to 64, 32
+    and 32 maps and the picture's channels (Locatello et al. 2020): they begin with 32 maps of 4 x 4
+    numbers, of smaller pictures with smaller ones. Of numbers, the encoder's layers turned round,
+    as released; the text has 64 units in both.
+    """
+    if len(shape) == 1:
+        return nn.Sequential(*dense(width, *reversed(TOY_HIDDEN), *shape))
+    channels, pixels, _ = shape
+    side = pixels // 16
+    maps = 32
+    layers: list[nn.Module] = [*dense(width, 256, maps * side * side), nn.ReLU()]
+    layers.append(nn.Unflatten(1, (maps, side, side)))
+    for before, after in pairwise((maps, 64, 32, 32, channels)):
+        layers += [nn.ConvTranspose2d(before, after, 4, stride=2, padding=1), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
 
 
 def initialise(network: nn.Module, seed: int) -> None:

@@ -50,9 +50,12 @@ class ConceptRecipe(Part):
         """SHA-256 of all that decides the weights: not id, title and notes.
 
         Fields that a card leaves to their default do not count, so that a new setting leaves the
-        digest of an old card's recipe as it was.
+        digest of an old card's recipe as it was; nor do those that say nothing, which it leaves
+        out.
         """
-        deciding = self.model_dump_json(exclude={"id", "title", "notes"}, exclude_unset=True)
+        deciding = self.model_dump_json(
+            exclude={"id", "title", "notes"}, exclude_unset=True, exclude_none=True
+        )
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     def of(self, size: SizeName | None = None, seed: int | None = None) -> ConceptRecipe:

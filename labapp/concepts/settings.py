@@ -64,4 +64,100 @@ class CbmLogits(BottleneckSettings):
     name: Literal["cbm-logits"]
 
 
-LearnerSettings = Annotated[Cbm | CbmLogits, Field(discriminator="name")]
+class Cw(Settings):
+    """Concept whitening (Chen et al. 2020): a classifier with a layer whose channels are
+    decorrelated, and turned so that the first ones follow the concepts."""
+
+    learner: ClassVar[str] = "labapp.concepts.whitening:Whitened"
+
+    name: Literal["cw"]
+    batch: int = Field(default=128, ge=2, le=4096)
+
+
+class Ccd(Settings):
+    """Completeness-aware concept discovery (Yeh et al. 2020): directions in the code of a trained
+    classifier that suffice to tell its classes.
+
+    Attributes
+    ----------
+    directions : how many; as many as there are concepts where it is None.
+    width : numbers of the classifier's code, in which the directions are.
+    dropout : share of the encoder's units that are left out as published, after its convolutions.
+    """
+
+    learner: ClassVar[str] = "labapp.concepts.discovered:Discovered"
+
+    name: Literal["ccd"]
+    directions: Width | None = None
+    width: Width = 10
+    dropout: float = Field(default=0.5, ge=0, lt=1)
+
+
+class Senn(Settings):
+    """A self-explaining neural network (Alvarez-Melis and Jaakkola 2018): concepts that it finds
+    itself, each times a relevance to a class that changes slowly with the instance.
+
+    Attributes
+    ----------
+    units : concepts that it finds; as many as there are concepts where it is None.
+    epochs : most epochs of learning from pictures.
+    variational : whether encoder and decoder first learn for as many epochs as a VAE does.
+    robustness, reconstruction : weights of the penalty of relevances that change fast, and of the
+        decoder's error.
+    """
+
+    learner: ClassVar[str] = "labapp.concepts.explained:Explained"
+
+    name: Literal["senn"]
+    units: Width | None = None
+    epochs: int = Field(default=100, ge=1)
+    variational: bool = False
+    robustness: Weight = 0.1
+    reconstruction: Weight = 2e-5
+
+
+class VaeSettings(Settings):
+    """A variational autoencoder, which learns neither concepts nor classes.
+
+    Attributes
+    ----------
+    beta : weight of the divergence from the prior.
+    units : numbers of the code; as many as there are concepts where it is None.
+    """
+
+    learner: ClassVar[str] = "labapp.concepts.variational:Variational"
+
+    beta: Weight = 1.0
+    units: Width | None = None
+
+
+class Vae(VaeSettings):
+    """Kingma and Welling 2014."""
+
+    name: Literal["vae"]
+
+
+class BetaVae(VaeSettings):
+    """Higgins et al. 2017."""
+
+    name: Literal["beta-vae"]
+    beta: Weight = 10.0
+
+
+class AdaGvae(VaeSettings):
+    """Learns from pairs that have some concepts alike, whose codes it averages where they are near
+    (Locatello et al. 2020)."""
+
+    name: Literal["ada-gvae"]
+
+
+class AdaMlvae(VaeSettings):
+    """As Ada-GVAE, with another average."""
+
+    name: Literal["ada-mlvae"]
+
+
+LearnerSettings = Annotated[
+    Cbm | CbmLogits | Cw | Ccd | Senn | Vae | BetaVae | AdaGvae | AdaMlvae,
+    Field(discriminator="name"),
+]

@@ -161,7 +161,7 @@ def fit(
     # A last batch of one row has no variance, which some layers need: it is left out.
     per_epoch = max(1, math.ceil((of_epoch - 1) / learner.batch))
     ends = list(accumulate(phase.epochs * per_epoch for phase in phases))
-    begun: list[int] = []
+    begun: dict[int, TrainingRows] = {}
 
     @lru_cache(maxsize=1)
     def order(phase: int, epoch: int) -> Int64:
@@ -173,15 +173,15 @@ def fit(
         steps = phase.epochs * per_epoch
         step = iteration - ends[number] + steps
         epoch, at = divmod(step, per_epoch)
-        if begun != [number]:
-            begun[:] = [number]
+        if number not in begun:
+            begun.clear()
             learner.networks.train()
-            learner.begin(number, rows)
+            begun[number] = learner.begin(number, rows)
         draws = np.random.default_rng([seed, _STEP, iteration])
         # Of the CPU alone: torch.manual_seed keeps a stack trace for each device that is not there.
         torch.default_generator.manual_seed(int(draws.integers(2**62)))
         chosen = order(number, epoch)[at * learner.batch : (at + 1) * learner.batch]
-        losses = learner.step(rows.batch(chosen), draws, step / steps)
+        losses = learner.step(begun[number].batch(chosen), draws, step / steps)
         return StepResult(
             losses,
             f"{phase.name}, epoch {epoch + 1}/{phase.epochs}",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from labapp.errors import MetricError
+from labapp.metrics.inputs import check_labels
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -20,6 +21,8 @@ TEST_SHARE = 0.2
 """Paper 001, A.3."""
 MOST_CLASSES = 100
 """A column with more is a measurement, not a concept."""
+MOST_LABELS = 1_000
+"""Of a task; more are no classes either."""
 DRAWS = 200
 
 
@@ -40,32 +43,45 @@ class RowDivision:
     test: Int64
 
 
-def concepts(factors: Float64) -> Concepts:
+def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) -> Concepts:
     """The distinct values of each factor (n, K), checked by `inputs`, as classes.
+
+    `name` is what errors call the factors, `most` how many values each may have.
 
     Raises
     ------
-    MetricError : a factor with more than `MOST_CLASSES` values, or with a value that one row only
-        has: it cannot be both learnt and tested.
+    MetricError : a factor with more than `most` values, or with a value that one row only has: it
+        cannot be both learnt and tested.
     """
     labels, classes = [], []
     for index, column in enumerate(factors.T):
         values, place, counts = np.unique(column, return_inverse=True, return_counts=True)
         if counts.min() == 1:
             raise _refuse(
-                f"factors: column {index} is {values[counts.argmin()]:g} in one row only, and "
+                f"{name}: column {index} is {values[counts.argmin()]:g} in one row only, and "
                 "a class must be both learnt and tested",
                 "Give columns of classes: cut a measurement into two or a few.",
             )
-        if len(values) > MOST_CLASSES:
+        if len(values) > most:
             raise _refuse(
-                f"factors: column {index} has {len(values)} values; a concept has at most "
-                f"{MOST_CLASSES} classes",
+                f"{name}: column {index} has {len(values)} values; a concept has at most {most} "
+                "classes",
                 "Give columns of classes: cut a measurement into two or a few.",
             )
         labels.append(place.astype(np.int64))
         classes.append(len(values))
     return Concepts(np.stack(labels, axis=1), tuple(classes))
+
+
+def task(labels: ArrayLike, rows: int) -> Concepts:
+    """The label of each row in a task, shape (rows,) or (rows, 1), as the classes of one column.
+
+    Raises
+    ------
+    MetricError : see `inputs.check_labels`; more than `MOST_LABELS` classes, or one of a single
+        row.
+    """
+    return concepts(check_labels(labels, rows), "labels", MOST_LABELS)
 
 
 def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:

@@ -10,7 +10,7 @@ order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -26,6 +26,7 @@ from labapp.metrics.inputs import check_count
 from labapp.metrics.roc import class_auc
 
 Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
 
 HIDDEN = 32
 EPOCHS = 25
@@ -61,8 +62,9 @@ def predictability(
     epochs: int = EPOCHS,
     batch: int = BATCH,
     seed: int,
+    measure: Callable[[Float64, Int64], Float64] = class_auc,
 ) -> Float64:
-    """How well each concept is told from each code alone: ROC-AUC on the test rows, float64 (C, K).
+    """How well each concept is told from each code alone, on the test rows: float64 (C, K).
 
     Parameters
     ----------
@@ -73,6 +75,8 @@ def predictability(
     epochs : how often each helper sees the rows that it learns from.
     seed : of the initial weights and the order of rows. Where C and K are equal, the same helpers
         begin with the same weights whatever the codes are.
+    measure : of logits (n, m) and classes (n,), see `roc`: the area under the ROC curve, or the
+        accuracy.
 
     Raises
     ------
@@ -80,20 +84,16 @@ def predictability(
     """
     check_count("hidden", hidden, 1)
     check_count("epochs", epochs, 1)
-    if np.abs(codes).max() > LARGEST:
-        raise _refuse(
-            f"a code is as large as {np.abs(codes).max():g}, and networks take codes unscaled",
-            "Give codes of ordinary size, for example standardised ones.",
-        )
+    check_size(codes)
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
-    auc = np.empty((codes.shape[1], len(targets.classes)))
+    told = np.empty((codes.shape[1], len(targets.classes)))
     for classes in sorted(set(targets.classes)):
         columns = np.flatnonzero(np.array(targets.classes) == classes)
         labels = torch.from_numpy(targets.labels[:, columns].T.copy())
         generator = torch.Generator().manual_seed(seed)
         shape = (len(values), len(columns), values.shape[2], hidden)
         weights = initial(shape, classes, generator)
-        with _one_thread():
+        with one_thread():
             learnt = values[:, division.train], labels[:, division.train]
             train(weights, *learnt, batch, generator, epochs=epochs)
             for code in range(len(values)):
@@ -102,8 +102,19 @@ def predictability(
                     logits = logits_of(own, values[[code]][:, division.test])[0].double().numpy()
                 for place, column in enumerate(columns):
                     tested = targets.labels[division.test, column]
-                    auc[code, column] = class_auc(logits[place], tested)
-    return auc
+                    told[code, column] = measure(logits[place], tested)
+    return told
+
+
+def check_size(codes: Float64) -> None:
+    """Refuse codes beyond `LARGEST`, which networks could not learn from. Raises MetricError."""
+    if np.abs(codes).max() > LARGEST:
+        raise MetricError(
+            f"Networks cannot learn: a code is as large as {np.abs(codes).max():g}, and networks "
+            "take codes unscaled.",
+            safe="Nothing was written.",
+            todo="Give codes of ordinary size, for example standardised ones.",
+        )
 
 
 def initial(
@@ -144,7 +155,7 @@ def train(
         for rows in torch.split(order, batch):
             logits = forward(weights, values[:, rows])
             # A sum over helpers: each one's own gradient is what it would be alone.
-            loss = _loss(logits, labels[:, rows].expand(len(values), -1, -1)) / len(rows)
+            loss = cross_entropy(logits, labels[:, rows].expand(len(values), -1, -1)) / len(rows)
             adam.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             adam.step()
@@ -195,7 +206,7 @@ def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Steps are many and small: on more threads these wait for each other most of the time, and
     sums come out otherwise from machine to machine."""
     threads = torch.get_num_threads()
@@ -206,14 +217,10 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy, nats, summed over helpers and rows."""
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Nats, summed over networks and rows: of logits (..., m) and int64 classes (...)."""
     if logits.shape[-1] == 1:
         return functional.binary_cross_entropy_with_logits(
             logits[..., 0], labels.to(logits.dtype), reduction="sum"
         )
-    return functional.cross_entropy(logits.flatten(0, 2), labels.flatten(), reduction="sum")
-
-
-def _refuse(what: str, todo: str) -> MetricError:
-    return MetricError(f"OIS cannot be computed: {what}.", safe="Nothing was written.", todo=todo)
+    return functional.cross_entropy(logits.flatten(0, -2), labels.flatten(), reduction="sum")

@@ -134,7 +134,7 @@ def mutual_information(
         for column in f.T
     ]
     return Information(
-        matrix=np.array([[_shared(a, b) for b in factor_bins] for a in code_bins]),
+        matrix=np.array([[shared_in_bins(a, b) for b in factor_bins] for a in code_bins]),
         code_entropies=np.array([_entropy(a) for a in code_bins]),
         factor_entropies=np.array([_entropy(b) for b in factor_bins]),
     )
@@ -142,11 +142,12 @@ def mutual_information(
 
 def _entropy(a: Int64) -> float:
     """Of a column of bin numbers: what it shares with itself."""
-    return _shared(a, a)
+    return shared_in_bins(a, a)
 
 
-def _shared(a: Int64, b: Int64) -> float:
-    """Mutual information of two columns of bin numbers, nats, never negative."""
+def shared_in_bins(a: Int64, b: Int64) -> float:
+    """Mutual information of two columns of bins or classes, int64 (n,) from 0: nats, never
+    negative."""
     n, width = len(a), int(b.max()) + 1
     joint = np.bincount(a * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width)
     rows, columns = np.nonzero(joint)

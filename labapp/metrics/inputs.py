@@ -43,6 +43,52 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     return c.reshape(*c.shape[:2], -1), f
 
 
+def join_vectors(
+    codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
+) -> tuple[Float64, Float64, int]:
+    """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
+    learn from; and how many rows these are, 0 where there are none.
+
+    Raises
+    ------
+    MetricError : as `check_vectors`, also of `train`; or other columns to learn from than to score.
+    """
+    c, f = check_vectors(codes, factors)
+    if train is None:
+        return c, f, 0
+    learnt, of_learnt = check_vectors(*train)
+    for name, a, b in (("codes", learnt, c), ("factors", of_learnt, f)):
+        if a.shape[1:] != b.shape[1:]:
+            raise _refuse(
+                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
+                f"and those to score {' x '.join(map(str, b.shape[1:]))}.",
+                "Give the same columns of both.",
+            )
+    return np.concatenate([learnt, c]), np.concatenate([of_learnt, f]), len(learnt)
+
+
+def check_labels(labels: ArrayLike, rows: int) -> Float64:
+    """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
+
+    Raises
+    ------
+    MetricError : another shape or another number of rows, values that are no finite real numbers,
+        or the same label in every row.
+    """
+    column = np.asarray(labels)
+    table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
+    if table.shape != (rows, 1):
+        raise _refuse(
+            f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes.",
+            "Give one label an instance, in the same order as the codes.",
+        )
+    if table.min() == table.max():
+        raise _refuse(
+            f"every label is {table[0, 0]:g}; there is no task.", "Give rows of several classes."
+        )
+    return table
+
+
 def check_rows(rows: int, least: int) -> None:
     """Refuse fewer rows than can be divided into training and test rows.
 

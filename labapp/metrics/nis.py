@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
-from labapp.metrics.inputs import check_count, check_vectors, generator
+from labapp.metrics.inputs import check_count, generator, join_vectors
 from labapp.metrics.roc import roc_auc
 from labapp.metrics.score import Score
 
@@ -93,12 +93,7 @@ def nis(
         or concepts, or with classes that are not on both sides; as published, a concept with
         more than two classes; no hidden unit; or a seed outside its range.
     """
-    c, f = check_vectors(codes, factors)
-    tested = len(c)
-    if train is not None:
-        learnt, concepts_learnt = check_vectors(*train)
-        _check_alike(learnt, c, concepts_learnt, f)
-        c, f = np.concatenate([learnt, c]), np.concatenate([concepts_learnt, f])
+    c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)
     check_count("hidden", hidden, 1)
     targets = concepts(f)
@@ -107,7 +102,7 @@ def nis(
             "the released code takes concepts of two classes only",
             "Leave as_published out, or cut the concepts in two.",
         )
-    division = divide_rows(targets, rng) if train is None else join_rows(targets, len(c) - tested)
+    division = join_rows(targets, learnt) if learnt else divide_rows(targets, rng)
     state = PUBLISHED_STATE if as_published else seed
     network = _Predictor(c, targets, division, hidden, state)
     niching = nicher(c[division.train], targets.labels[division.train])
@@ -133,21 +128,11 @@ def nis(
             "softmax_across_concepts": as_published,
             "seed": seed,
             "as_published": as_published,
-            "rows": tested,
-            **({} if train is None else {"training_rows": len(c) - tested}),
+            "rows": len(c) - learnt,
+            **({"training_rows": learnt} if learnt else {}),
             "scikit_learn": sklearn.__version__,
         },
     )
-
-
-def _check_alike(learnt: Float64, tested: Float64, *factors: Float64) -> None:
-    for name, (a, b) in (("codes", (learnt, tested)), ("factors", factors)):
-        if a.shape[1:] != b.shape[1:]:
-            raise _refuse(
-                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
-                f"and those to score {' x '.join(map(str, b.shape[1:]))}",
-                "Give the same columns of both.",
-            )
 
 
 def nicher(codes: Float64, labels: NDArray[np.int64]) -> Float64:

@@ -32,7 +32,9 @@ class Metric:
     vectors : whether codes may have shape (n, k, d).
     concepts : whether factors must be classes, each of some rows, and not measurements.
     progress : whether it may take minutes and its function takes `progress`, to tell how far it is.
-    train : whether its function takes `train`, codes and factors of other rows to learn from.
+    train : whether its function takes `train`, codes and factors of other rows to learn from; with
+        `labels`, their labels too.
+    labels : whether its function takes `labels`, the label of each row in a task.
     caution : what a reader of its score must know, in a sentence or two; shown beside it.
     """
 
@@ -46,6 +48,7 @@ class Metric:
     concepts: bool = False
     progress: bool = False
     train: bool = False
+    labels: bool = False
     caution: str = ""
 
     def load(self) -> Function:
@@ -145,6 +148,74 @@ _ALL = (
         caution="By the paper's text, its own hand-made codes come out in the other order than "
         "published: pure ones at 0.512, impure ones at 0.480. Only --as-published has the "
         "published order.",
+    ),
+    Metric(
+        "concept-probe",
+        "Concept probe",
+        "Whether concepts can be read off all codes, by a network",
+        "higher",
+        "Espinosa Zarlenga et al. (2023), A.11",
+        where="labapp.metrics.probes:concept_probe",
+        vectors=True,
+        concepts=True,
+        progress=True,
+        train=True,
+    ),
+    Metric(
+        "task-probe",
+        "Task probe",
+        "Whether a task's label can be read off all codes, by a network",
+        "higher",
+        "Espinosa Zarlenga et al. (2023), A.9",
+        where="labapp.metrics.probes:task_probe",
+        vectors=True,
+        progress=True,
+        train=True,
+        labels=True,
+    ),
+    Metric(
+        "completeness",
+        "Completeness",
+        "How far codes suffice for a network's task",
+        "higher",
+        "Yeh et al. (2020), Definition 3.1",
+        where="labapp.metrics.probes:completeness",
+        vectors=True,
+        progress=True,
+        train=True,
+        labels=True,
+    ),
+    Metric(
+        "alignment-accuracy",
+        "Alignment accuracy",
+        "How well the best single code tells each concept",
+        "higher",
+        "Yeh et al. (2020)",
+        where="labapp.metrics.alignment_accuracy:alignment_accuracy",
+        vectors=True,
+        concepts=True,
+    ),
+    Metric(
+        "ctl",
+        "CTL",
+        "Concepts-task leakage",
+        "lower",
+        "Parisini et al. (2025)",
+        where="labapp.metrics.leakage:ctl",
+        concepts=True,
+        labels=True,
+    ),
+    Metric(
+        "icl",
+        "ICL",
+        "Interconcept leakage",
+        "lower",
+        "Parisini et al. (2025)",
+        where="labapp.metrics.leakage:icl",
+        concepts=True,
+        caution="By nearest neighbours it falls with the number of rows, and continuous codes "
+        "score lower than the same codes cut into classes: compare equal kinds of codes at equal "
+        "numbers of rows, or take --set estimator=bins.",
     ),
 )
 METRICS: Catalogue[Metric] = Catalogue("labapp.metrics", "a metric", Metric, lambda: _ALL)

@@ -1,4 +1,4 @@
-"""Areas under ROC curves, of many predictions at once."""
+"""Areas under ROC curves and accuracies, of many predictions at once."""
 
 from __future__ import annotations
 
@@ -50,3 +50,14 @@ def class_auc(logits: Float64, labels: Int64) -> Float64:
     shares = np.moveaxis(softmax(logits, axis=-1), -1, -2)
     each = roc_auc(shares, labels == np.arange(shares.shape[-2])[:, None])
     return np.asarray(each.mean(axis=-1))
+
+
+def class_accuracy(logits: Float64, labels: Int64) -> Float64:
+    """The share of rows whose class is the likeliest by their logits, float64 of shape (...).
+
+    Parameters
+    ----------
+    logits, labels : as in `class_auc`. One output says class 1 where it is above 0.
+    """
+    likeliest = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(axis=-1)
+    return np.asarray((likeliest == labels).mean(axis=-1))

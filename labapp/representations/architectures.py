@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from labapp.datasets import circles, sinelines
 from labapp.discovery import Catalogue
+from labapp.representations import layers
 from labapp.representations.display import Display
+from labapp.representations.layers import Parts
 
 if TYPE_CHECKING:
     from torch import nn
@@ -46,6 +49,9 @@ class TrainedNetwork:
     """(width, with a log-variance head) -> the encoder; None for a generator, which has none."""
     likelihood: Likelihood
     """How a decoded x is read: as the mean of a Gaussian, or as Bernoulli probabilities."""
+    parts: Callable[[int], Parts] | None = None
+    """Width of z -> the same decoder's layers, by which it is also computed without importing
+    torch; None for a network that `decoder` alone knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +105,23 @@ def _dsprites_encoder(width: int, posterior: bool) -> nn.Module:
     return DspritesEncoder(width, posterior=posterior)
 
 
-def _dsprites_decoder(width: int) -> nn.Module:
-    from labapp.representations.networks import DspritesDecoder
-
-    return DspritesDecoder(width)
-
-
 def _mnist_encoder(width: int, posterior: bool) -> nn.Module:
     from labapp.representations.networks import MnistEncoder
 
     return MnistEncoder(width, posterior=posterior)
 
 
-def _mnist_decoder(width: int) -> nn.Module:
-    from labapp.representations.networks import MnistDecoder
+def _of_pictures(parts: Callable[[int], Parts]) -> Callable[[int], nn.Module]:
+    def decoder(width: int) -> nn.Module:
+        from labapp.representations.networks import PictureDecoder
 
-    return MnistDecoder(width)
+        return PictureDecoder(parts(width))
+
+    return decoder
 
 
-def _mnist_generator(width: int) -> nn.Module:
-    from labapp.representations.networks import MnistDecoder
-
-    return MnistDecoder(width, generator=True)
-
+_sinelines = partial(layers.sinelines, points=sinelines.POINTS)
+_generator = partial(layers.mnist, generator=True)
 
 _ALL = (
     Architecture(
@@ -140,22 +140,27 @@ _ALL = (
         "sinelines-mlp",
         (sinelines.POINTS,),
         "series",
-        TrainedNetwork(_sinelines_decoder, _sinelines_encoder, "gaussian"),
+        TrainedNetwork(_sinelines_decoder, _sinelines_encoder, "gaussian", _sinelines),
     ),
     Architecture(
         "dsprites-conv",
         (64, 64),
         "image",
-        TrainedNetwork(_dsprites_decoder, _dsprites_encoder, "bernoulli"),
+        TrainedNetwork(
+            _of_pictures(layers.dsprites), _dsprites_encoder, "bernoulli", layers.dsprites
+        ),
     ),
     Architecture(
         "mnist-conv",
         (28, 28),
         "image",
-        TrainedNetwork(_mnist_decoder, _mnist_encoder, "bernoulli"),
+        TrainedNetwork(_of_pictures(layers.mnist), _mnist_encoder, "bernoulli", layers.mnist),
     ),
     Architecture(
-        "mnist-infogan", (28, 28), "image", TrainedNetwork(_mnist_generator, None, "bernoulli")
+        "mnist-infogan",
+        (28, 28),
+        "image",
+        TrainedNetwork(_of_pictures(_generator), None, "bernoulli", _generator),
     ),
 )
 

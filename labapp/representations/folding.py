@@ -10,13 +10,27 @@ approximation: only the rounding of float32 differs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
+
+from labapp.representations import layers
+from labapp.representations.layers import (
+    Deconvolution,
+    Dense,
+    Normalisation,
+    Parts,
+    Rectifier,
+    Unfold,
+)
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Layer:
     """act(scale * W x + shift).
 
@@ -30,9 +44,9 @@ class Layer:
     stride, padding : of a deconvolution.
     """
 
-    weight: Tensor
-    shift: Tensor
-    scale: Tensor | None = None
+    weight: Float32
+    shift: Float64
+    scale: Float64 | None = None
     slope: float | None = None
     unfold: tuple[int, int, int] | None = None
     stride: int = 1
@@ -42,17 +56,19 @@ class Layer:
     def dense(self) -> bool:
         return self.weight.ndim == 2
 
-    def scaled(self) -> Tensor:
+    def scaled(self) -> Float32:
         """scale * W, float32."""
         if self.scale is None:
             return self.weight
-        scale = self.scale.float()
+        scale = self.scale.astype(np.float32)
         return self.weight * (scale[:, None] if self.dense else scale[None, :, None, None])
 
     def channels_last(self) -> Layer:
-        """The layer with its output in the order of `unfold`'s (height, width, channels)."""
-        assert self.unfold is not None
-        order = torch.arange(len(self.weight)).view(self.unfold).permute(1, 2, 0).flatten()
+        """The layer with its output in the order of `unfold`'s (height, width, channels); itself
+        where it does not unfold."""
+        if self.unfold is None:
+            return self
+        order = np.arange(len(self.weight)).reshape(self.unfold).transpose(1, 2, 0).ravel()
         return replace(
             self,
             weight=self.weight[order],
@@ -61,78 +77,77 @@ class Layer:
         )
 
 
-def fold(network: nn.Module) -> list[Layer] | None:
-    """The layers of a network whose modules run in the order in which they are registered.
+def named(parts: Parts) -> Iterator[tuple[str, layers.Layer]]:
+    """The layers of all parts in the order in which they run, with their names."""
+    for part, made_of in parts.items():
+        for place, layer in enumerate(made_of):
+            yield f"{part}.{place}", layer
 
-    None when it holds a module of a kind, or at a place, that this folding does not know.
+
+def shapes(parts: Parts) -> dict[str, tuple[int, ...]]:
+    """The weights and statistics that a network of these parts has, by name."""
+    result: dict[str, tuple[int, ...]] = {}
+    for name, layer in named(parts):
+        match layer:
+            case Dense(into, out, bias):
+                result[f"{name}.weight"] = (out, into)
+            case Deconvolution(into, out, bias, size):
+                result[f"{name}.weight"] = (into, out, size, size)
+            case Normalisation(out):
+                vectors = ("weight", "running_mean", "running_var")
+                result |= {f"{name}.{vector}": (out,) for vector in vectors}
+                bias = True
+            case _:
+                continue
+        if bias:
+            result[f"{name}.bias"] = (out,)
+    return result
+
+
+def fold(
+    network: Iterable[tuple[str, layers.Layer]], weights: Mapping[str, Float32]
+) -> list[Layer] | None:
+    """The layers of a network, each with its name, in the order in which they run.
+
+    None when one stands at a place that this folding does not know.
     """
-    layers: list[Layer] = []
-    for module in network.modules():
-        if any(module.children()):
-            continue
-        layer = _next(module, layers[-1] if layers else None)
-        if layer is None:
-            return None
-        if isinstance(module, nn.Linear | nn.ConvTranspose2d):
-            layers.append(layer)
-        else:
-            layers[-1] = layer
-    return layers
+    folded: list[Layer] = []
+    for name, layer in network:
+        own = {
+            key.removeprefix(f"{name}."): values
+            for key, values in weights.items()
+            if key.rpartition(".")[0] == name
+        }
+        last = folded[-1] if folded else None
+        match layer:
+            case Dense():
+                folded.append(Layer(own["weight"], _shift(own, layer.out)))
+                continue
+            case Deconvolution():
+                weight, shift = own["weight"], _shift(own, layer.out)
+                folded.append(Layer(weight, shift, stride=layer.stride, padding=layer.padding))
+                continue
+            case Unfold() if last is not None and last.dense:
+                last = replace(last, unfold=layer.shape)
+            # Behind an activation, nothing but the shape can be folded in.
+            case Normalisation() if last is not None and last.slope is None:
+                last = _normalised(layer, own, last)
+            case Rectifier() if last is not None and last.slope is None:
+                last = replace(last, slope=layer.slope)
+            case _:
+                return None
+        folded[-1] = last
+    return folded
 
 
-def _next(module: nn.Module, last: Layer | None) -> Layer | None:
-    """A layer of its own for a linear module, else the last one with the module folded in."""
-    match module:
-        case nn.Linear():
-            return Layer(module.weight, _shift(module.bias, module.out_features))
-        case nn.ConvTranspose2d() if _plain(module):
-            return Layer(
-                module.weight,
-                _shift(module.bias, module.out_channels),
-                stride=module.stride[0],
-                padding=int(module.padding[0]),
-            )
-    if last is None or last.slope is not None:
-        # An activation stands between: nothing but the shape can be folded in.
-        return _unfolded(module, last)
-    match module:
-        case nn.BatchNorm1d() | nn.BatchNorm2d():
-            return _normalised(module, last)
-        case nn.ReLU():
-            return replace(last, slope=0.0)
-        case nn.LeakyReLU():
-            return replace(last, slope=module.negative_slope)
-    return _unfolded(module, last)
+def _shift(own: Mapping[str, Float32], out: int) -> Float64:
+    return own["bias"].astype(np.float64) if "bias" in own else np.zeros(out)
 
 
-def _plain(module: nn.ConvTranspose2d) -> bool:
-    """Whether stride and padding are one number each and nothing else is set."""
-    square = all(len(set(pair)) == 1 for pair in (module.kernel_size, module.stride))
-    return (
-        square
-        and module.padding == (module.padding[0],) * 2
-        and module.output_padding == (0, 0)
-        and module.dilation == (1, 1)
-        and module.groups == 1
+def _normalised(layer: Normalisation, own: Mapping[str, Float32], last: Layer) -> Layer:
+    gamma, beta, mean, variance = (
+        own[name].astype(np.float64) for name in ("weight", "bias", "running_mean", "running_var")
     )
-
-
-def _unfolded(module: nn.Module, last: Layer | None) -> Layer | None:
-    if last is None or not last.dense or not isinstance(module, nn.Unflatten):
-        return None
-    shape = tuple(module.unflattened_size)
-    return replace(last, unfold=shape) if len(shape) == 3 else None
-
-
-def _shift(bias: Tensor | None, out: int) -> Tensor:
-    return torch.zeros(out, dtype=torch.float64) if bias is None else bias.double()
-
-
-def _normalised(module: nn.BatchNorm1d | nn.BatchNorm2d, last: Layer) -> Layer | None:
-    mean, variance = module.running_mean, module.running_var
-    if mean is None or variance is None or not module.affine:
-        return None
-    scale = module.weight.double() / torch.sqrt(variance.double() + module.eps)
+    scale = gamma / np.sqrt(variance + layer.eps)
     before = 1.0 if last.scale is None else last.scale
-    shift = scale * (last.shift - mean.double()) + module.bias.double()
-    return replace(last, scale=scale * before, shift=shift)
+    return replace(last, scale=scale * before, shift=scale * (last.shift - mean) + beta)

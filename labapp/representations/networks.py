@@ -1,17 +1,96 @@
 """The networks of the studied models (paper 000, 4.2 and A.1; the released training code).
 
 Every decoder takes z of shape (n, width) and returns x of shape (n, *output_shape of its
-architecture). `architectures.py` lists them by name.
+architecture). `architectures` lists them by name, `layers` says what the decoders are made of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-HIDDEN = 256
+from labapp.representations import layers
+from labapp.representations.layers import (
+    HIDDEN,
+    Deconvolution,
+    Dense,
+    Layer,
+    Normalisation,
+    Parts,
+    Rectifier,
+    Unfold,
+)
+
+
+def sequential(described: Iterable[Layer]) -> nn.Sequential:
+    """Layers as a network, untrained."""
+    return nn.Sequential(*map(_module, described))
+
+
+def _module(layer: Layer) -> nn.Module:
+    match layer:
+        case Dense():
+            return nn.Linear(layer.into, layer.out, bias=layer.bias)
+        case Deconvolution(into, out, bias, size, stride, padding):
+            return nn.ConvTranspose2d(into, out, size, stride, padding, bias=bias)
+        case Normalisation():
+            of = nn.BatchNorm2d if layer.pictures else nn.BatchNorm1d
+            return of(layer.channels, eps=layer.eps)
+        case Rectifier():
+            return nn.LeakyReLU(layer.slope) if layer.slope else nn.ReLU()
+        case Unfold():
+            return nn.Unflatten(1, layer.shape)
+
+
+def described(network: nn.Module) -> Iterator[tuple[str, Layer]] | None:
+    """The layers of a network whose modules run in the order in which they are registered, each
+    with its name; None when it holds a module of a kind that `layers` does not know."""
+    pairs = [
+        (name, _layer(module))
+        for name, module in network.named_modules()
+        if not any(module.children())
+    ]
+    known = [(name, layer) for name, layer in pairs if layer is not None]
+    return iter(known) if len(known) == len(pairs) else None
+
+
+def _layer(module: nn.Module) -> Layer | None:
+    match module:
+        case nn.Linear():
+            return Dense(module.in_features, module.out_features, module.bias is not None)
+        case nn.ConvTranspose2d() if _plain(module):
+            size, stride = module.kernel_size[0], module.stride[0]
+            bias, padding = module.bias is not None, int(module.padding[0])
+            return Deconvolution(
+                module.in_channels, module.out_channels, bias, size, stride, padding
+            )
+        case nn.BatchNorm1d() | nn.BatchNorm2d():
+            pictures = isinstance(module, nn.BatchNorm2d)
+            whole = module.affine and module.track_running_stats
+            return Normalisation(module.num_features, pictures, module.eps) if whole else None
+        case nn.ReLU():
+            return Rectifier()
+        case nn.LeakyReLU():
+            return Rectifier(module.negative_slope)
+        case nn.Unflatten() if len(module.unflattened_size) == 3:
+            channels, height, width = map(int, module.unflattened_size)
+            return Unfold((channels, height, width))
+    return None
+
+
+def _plain(module: nn.ConvTranspose2d) -> bool:
+    """Whether stride and padding are one number each and nothing else is set."""
+    square = all(len(set(pair)) == 1 for pair in (module.kernel_size, module.stride))
+    return (
+        square
+        and module.padding == (module.padding[0],) * 2
+        and module.output_padding == (0, 0)
+        and module.dilation == (1, 1)
+        and module.groups == 1
+    )
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:
@@ -41,11 +120,12 @@ class _Encoder(nn.Module):
         return self.mean(hidden), spread
 
 
-class _PictureDecoder(nn.Module):
-    """Dense layers, deconvolutions, and a sigmoid for the pixels."""
+class PictureDecoder(nn.Module):
+    """Dense layers, deconvolutions, and a sigmoid for the pixels (`layers.dsprites`, `mnist`)."""
 
-    dense: nn.Sequential
-    deconv: nn.Sequential
+    def __init__(self, parts: Parts) -> None:
+        super().__init__()
+        self.dense, self.deconv = sequential(parts["dense"]), sequential(parts["deconv"])
 
     def logits(self, z: Tensor) -> Tensor:
         return cast(Tensor, self.deconv(self.dense(z))).squeeze(1)
@@ -73,17 +153,11 @@ class MlpEncoder(_Encoder):
 
 
 class MlpDecoder(nn.Module):
-    """Sinelines: width -> 256 -> 256 -> 64, ReLU, linear output."""
+    """Sinelines, see `layers.sinelines`."""
 
     def __init__(self, width: int, *, points: int) -> None:
         super().__init__()
-        self.body = nn.Sequential(
-            nn.Linear(width, HIDDEN),
-            nn.ReLU(),
-            nn.Linear(HIDDEN, HIDDEN),
-            nn.ReLU(),
-            nn.Linear(HIDDEN, points),
-        )
+        self.body = sequential(layers.sinelines(width, points)["body"])
 
     def forward(self, z: Tensor) -> Tensor:
         return cast(Tensor, self.body(z))
@@ -116,24 +190,6 @@ class DspritesEncoder(_Encoder):
         return cast(Tensor, self.dense(self.conv(x.unsqueeze(1))))
 
 
-class DspritesDecoder(_PictureDecoder):
-    """dSprites: dense 256 and 512, then four 4 x 4 stride-2 deconvolutions from 4 x 4 x 32."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.dense = nn.Sequential(nn.Linear(width, 256), nn.ReLU(), nn.Linear(256, 512), nn.ReLU())
-        self.deconv = nn.Sequential(
-            nn.Unflatten(1, (32, 4, 4)),
-            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
-            nn.ReLU(),
-            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
-            nn.ReLU(),
-            nn.ConvTranspose2d(32, 32, 4, stride=2, padding=1),
-            nn.ReLU(),
-            nn.ConvTranspose2d(32, 1, 4, stride=2, padding=1),
-        )
-
-
 class MnistEncoder(_Encoder):
     """MNIST: 4 x 4 stride-2 convolutions 64 and 128, dense 1024, each with batch norm and ReLU.
 
@@ -159,37 +215,6 @@ class MnistEncoder(_Encoder):
 
     def hidden(self, x: Tensor) -> Tensor:
         return cast(Tensor, self.body(x.unsqueeze(1)))
-
-
-class MnistDecoder(_PictureDecoder):
-    """MNIST: dense 1024 and 6272, then deconvolutions 64 and 1 from 7 x 7 x 128.
-
-    Batch normalisation and leaky ReLU 0.2 after each but the last; a layer in front of batch
-    normalisation has no bias of its own, since the normalisation takes it away again. The
-    `generator` of the published InfoGAN has plain ReLU and biases in its deconvolutions.
-    """
-
-    def __init__(self, width: int, *, generator: bool = False) -> None:
-        super().__init__()
-
-        def activation() -> nn.Module:
-            return nn.ReLU() if generator else nn.LeakyReLU(0.2)
-
-        self.dense = nn.Sequential(
-            nn.Linear(width, 1024, bias=False),
-            nn.BatchNorm1d(1024),
-            activation(),
-            nn.Linear(1024, 6272, bias=False),
-            nn.BatchNorm1d(6272),
-            activation(),
-        )
-        self.deconv = nn.Sequential(
-            nn.Unflatten(1, (128, 7, 7)),
-            nn.ConvTranspose2d(128, 64, 4, stride=2, padding=1, bias=generator),
-            nn.BatchNorm2d(64),
-            activation(),
-            nn.ConvTranspose2d(64, 1, 4, stride=2, padding=1),
-        )
 
 
 class MnistDiscriminator(nn.Module):

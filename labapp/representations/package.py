@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from labapp import leftovers, resources
 from labapp.errors import ModelError
 from labapp.representations import card as cards
-from labapp.representations import document, onnx_backend, python_backend
+from labapp.representations import document, native_backend, onnx_backend, python_backend
 from labapp.representations.architectures import ClosedForm, OnnxGraph, PythonFunction
 from labapp.representations.card import ModelCard
 from labapp.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
@@ -180,6 +180,7 @@ def load_package(
     *,
     root: Path | None = None,
     exact: bool = False,
+    native: bool = False,
 ) -> LoadedDecoder:
     """A decoder, checked and ready.
 
@@ -190,6 +191,8 @@ def load_package(
         are computed on the CPU whatever is asked.
     threads : CPU threads of torch, set for the *whole process*; 1 is right for the slider path.
     root : where ids are looked up; see `find`.
+    native : compute on the CPU without importing torch where that can be (`native_backend`): to
+        the same bits, in less memory, and a little slower.
 
     Raises
     ------
@@ -208,7 +211,7 @@ def load_package(
         return _closed_form(folder, card, card.made_by.source)
     if isinstance(card.made_by.source, PythonFunction):
         return _installed(folder, card)
-    return _trained(folder, card, device, threads, exact)
+    return _trained(folder, card, device, threads, exact, native)
 
 
 def _loaded(
@@ -248,7 +251,7 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDec
 
 
 def _trained(
-    folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool
+    folder: Path, card: ModelCard, device: str | None, threads: int, exact: bool, native: bool
 ) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
@@ -261,6 +264,12 @@ def _trained(
         return _whole(folder, card, card.weights_sha256, device, threads)
     weights = files.read_weights(folder / files.WEIGHTS, card.weights_sha256)
     sample = _sample(folder, card)
+    if native and (
+        forward := native_backend.build(
+            card.made_by, card.space.width, weights, threads=threads, exact=exact
+        )
+    ):
+        return _loaded(card, sample, forward, "cpu", threads)
     from labapp.representations import torch_backend
 
     chosen = torch_backend.choose_device(device)

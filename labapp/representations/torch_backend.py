@@ -1,4 +1,4 @@
-"""Trained decoders in torch; loaded packages use torch through this module alone.
+"""Trained decoders in torch; loaded packages import torch through this module alone.
 
 For decoding one z, a second thread costs more than it gains: with two OpenMP threads on a busy
 machine the slowest decodes took 30 to 200 ms in place of 2 ms. `build` therefore sets the
@@ -20,6 +20,9 @@ from labapp.errors import ModelError
 from labapp.representations import fast_decode, folding
 from labapp.representations.architectures import Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
+from labapp.representations.fast_decode import check_weights, tried
+from labapp.representations.networks import described
+from labapp.representations.torch_kernels import TorchKernels
 
 Float32 = NDArray[np.float32]
 
@@ -90,7 +93,9 @@ def build(
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)
-    layers = folding.fold(network) if device.type == "cpu" else None
+    layers = None
+    if device.type == "cpu" and (modules := described(network)) is not None:
+        layers = folding.fold(modules, weights)
     if layers is not None:
         forward = _in_steps(architecture, layers, exact)
     elif device.type == "cuda":
@@ -98,7 +103,7 @@ def build(
         forward = Forward(lambda z: recorded(_tensor(z)).numpy(), "float32, one CUDA graph")
     else:
         forward = _as_trained(network, device)
-    return _tried(architecture, width, forward)
+    return tried(architecture, width, forward)
 
 
 def plain(
@@ -115,14 +120,19 @@ def plain(
     """
     torch.set_num_threads(threads)
     forward = _as_trained(_network(architecture, width, weights), device)
-    return _tried(architecture, width, forward)
+    return tried(architecture, width, forward)
 
 
 def _network(architecture: Architecture, width: int, weights: dict[str, Float32]) -> nn.Module:
     assert isinstance(architecture.source, TrainedNetwork)
     with torch.device("meta"):
         network = architecture.source.decoder(width)
-    _check(architecture, network, weights)
+    expected = {
+        name: tuple(tensor.shape)
+        for name, tensor in network.state_dict().items()
+        if tensor.is_floating_point()
+    }
+    check_weights(architecture, expected, weights)
     state = {name: _tensor(values) for name, values in weights.items()}
     state |= {
         name: torch.zeros((), dtype=tensor.dtype)
@@ -147,7 +157,7 @@ def _as_trained(network: nn.Module, device: torch.device) -> Forward:
 def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bool) -> Forward:
     assert isinstance(architecture.source, TrainedNetwork)
     sigmoid = architecture.source.likelihood == "bernoulli"
-    steps, how = fast_decode.steps(layers, sigmoid=sigmoid, exact=exact)
+    steps, how = fast_decode.steps(layers, TorchKernels(), sigmoid=sigmoid, exact=exact)
     shape = architecture.output_shape
 
     def compute(z: Float32) -> Float32:
@@ -161,46 +171,9 @@ def _in_steps(architecture: Architecture, layers: list[folding.Layer], exact: bo
     return Forward(compute, how)
 
 
-def _tried(architecture: Architecture, width: int, forward: Forward) -> Forward:
-    """The decoder, after a trial. Raises ModelError if the trial fails."""
-    trial = forward(np.zeros((1, width), dtype=np.float32))
-    if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():
-        raise ModelError(
-            f"The weights do not make a decoder: z = 0 decodes to shape {trial.shape[1:]}, "
-            "or to values that are not finite.",
-            todo="Take a fresh copy of the model package from where it was published.",
-        )
-    return forward
-
-
 def _tensor(values: Float32) -> torch.Tensor:
     """The array's memory as torch takes it: in row order and writable, copied only where not."""
     return torch.from_numpy(np.require(values, requirements=["C", "W"]))
-
-
-def _check(architecture: Architecture, network: nn.Module, weights: dict[str, Float32]) -> None:
-    expected = {
-        name: tuple(tensor.shape)
-        for name, tensor in network.state_dict().items()
-        if tensor.is_floating_point()
-    }
-    shapes = {name: values.shape for name, values in weights.items()}
-    if expected == shapes:
-        return
-    problems = [f"lacks {name!r}" for name in sorted(expected.keys() - shapes.keys())]
-    problems += [f"has {name!r} besides" for name in sorted(shapes.keys() - expected.keys())]
-    problems += [
-        f"has {name!r} of shape {shapes[name]} where {expected[name]} belongs"
-        for name in sorted(expected.keys() & shapes.keys())
-        if shapes[name] != expected[name]
-    ]
-    more = f" and {len(problems) - 4} more differences" if len(problems) > 4 else ""
-    raise ModelError(
-        f"The weights are not those of {architecture.name}: the file "
-        f"{'; '.join(problems[:4])}{more}.",
-        safe="No model was loaded.",
-        todo="Check that model.yaml and decoder.safetensors come from the same package.",
-    )
 
 
 class CudaGraph:

@@ -15,6 +15,8 @@ NUMBER_PX = 28
 SPACE_XS, SPACE_S, SPACE_M, SPACE_L, SPACE_XL, SPACE_XXL, SPACE_XXXL = 4, 8, 12, 16, 24, 32, 48
 CONTENT_WIDTH = 1100
 TARGET_HEIGHT = 32
+TOUCH_HEIGHT = 44
+"""Of what a finger should hit without looking."""
 RADIUS = 8
 RING = 2
 """Pixels of a focus ring."""
@@ -128,6 +130,7 @@ def stylesheet(p: Palette) -> str:
     QPushButton:hover {{ border-color: {p.accent}; }}
     QPushButton:focus {{ border: 2px solid {p.accent}; padding: {SPACE_S - 1}px {SPACE_L - 1}px; }}
     QPushButton:disabled {{ color: {p.secondary}; border-color: {p.hairline}; }}
+    QPushButton[touch="true"] {{ min-height: {TOUCH_HEIGHT - 2 * SPACE_S - 2}px; }}
     QPushButton[role="primary"] {{
         background: {p.accent}; color: {p.on_accent}; border-color: {p.accent}; font-weight: 600;
     }}

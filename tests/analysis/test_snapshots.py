@@ -51,7 +51,8 @@ def test_studies_and_inclusion_choose_packed_sessions(tables: Tables) -> None:
 
 
 def test_a_frame_may_be_given_instead(tables: Tables) -> None:
-    given = Tables(**tables.by_name())
+    frames = tables.by_name()
+    given = Tables.of(frames, frames["snapshots"])
     pd.testing.assert_frame_equal(given.snapshots, tables.snapshots)
     assert len(given.snapshots_of(*WHO)) == len(tables.snapshots_of(*WHO))
     assert len(given.of_study("another").snapshots) == 0

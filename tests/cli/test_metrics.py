@@ -108,9 +108,71 @@ def test_other_rows_to_learn_from(metrics: Run) -> None:
         assert metrics(*wrong)[0] != 0
 
 
+def test_the_labels_of_a_task(metrics: Run) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, size=(200, 2)).astype(float)
+    label = truth.sum(axis=1) % 2
+    np.save("factors.npy", truth)
+    np.save("codes.npy", truth + 2 * label[:, None])
+    np.save("labels.npy", label)
+    Path("labels.csv").write_text("class\n" + "\n".join(f"{y:g}" for y in label), encoding="utf-8")
+    for file in ("labels.npy", "labels.csv"):
+        found = json.loads(metrics("ctl", *FILES, "--labels", file, "--json")[1])
+        # Neither concept tells of the parity, and each code tells it all.
+        assert found["score"] == pytest.approx(1.0, abs=0.03)
+    status, _, err = metrics("ctl", *FILES)
+    assert (status, "--labels" in err) == (1, True)
+    learn = ("--train-codes", "codes.npy", "--train-factors", "factors.npy")
+    probe = ("task-probe", *FILES, "--labels", "labels.npy", "--set", "epochs=30", *learn)
+    status, _, err = metrics(*probe)
+    assert (status, "--train-labels" in err) == (1, True)
+    told = json.loads(metrics(*probe, "--train-labels", "labels.npy", "--json")[1])
+    assert told["score"] > 0.99
+    assert told["settings"]["training_rows"] == 200
+
+
+def test_correlations_of_the_factors_that_tell_most(metrics: Run) -> None:
+    a, b = np.array([(0, 0), (0, 1), (1, 0), (1, 1)] * 30).T
+    rows = [f"{x},{1 - x},{y},{i % 5}" for i, (x, y) in enumerate(zip(a, b, strict=True))]
+    Path("marks.csv").write_text("crest,bare,=ring,noise\n" + "\n".join(rows), encoding="utf-8")
+    np.save("species.npy", 2 * a + b)
+    asked = ("correlations", "--factors", "marks.csv", "--labels", "species.npy", "--top", "3")
+    found = json.loads(metrics(*asked, "--json")[1])
+    assert found["factors"] == ["crest", "bare", "=ring"]
+    np.testing.assert_allclose(found["correlations"], [[1, 1, 0], [1, 1, 0], [0, 0, 1]], atol=1e-9)
+    assert found["mean"] == pytest.approx(1 / 3)
+    status, out, _ = metrics(*asked, "--out", "found")
+    assert status == 0
+    assert "mean correlation of two factors, in size: 0.3333" in out
+    assert "crest 0.6931, bare 0.6931, =ring 0.6931" in " ".join(out.split())
+    folder = Path("found")
+    assert json.loads((folder / "correlations.json").read_text(encoding="utf-8")) == found
+    with (folder / "correlations.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    assert [line[0] for line in lines] == ["factor", "crest", "bare", "'=ring"]
+    assert ElementTree.parse(folder / "correlations.svg").getroot().tag.endswith("svg")
+    for wrong, said in (
+        (asked[:3], "--labels"),
+        ((*asked, "--codes", "codes.npy"), "no --codes"),
+        (("mig", *FILES, "--top", "3"), "--top is for correlations"),
+        (("mig", "--factors", "marks.csv"), "--codes"),
+        ((*asked, "--out", "found"), "found exists"),
+    ):
+        status, out, err = metrics(*wrong)
+        assert status != 0
+        assert said in " ".join(err.split())
+
+
 def test_all_gives_a_table_and_writes_numbers_and_figures(metrics: Run) -> None:
     np.save("factors.npy", np.load("factors.npy") > 0)
-    status, out, _ = metrics("all", *FILES, "--out", "scores", "--set", "ois.align=true")
+    np.save("labels.npy", np.load("factors.npy").sum(axis=1))
+    quick = [
+        option
+        for name in ("concept-probe", "task-probe", "completeness")
+        for option in ("--set", f"{name}.epochs=2")
+    ]
+    more = ("--labels", "labels.npy", "--out", "scores", "--set", "ois.align=true", *quick)
+    status, out, _ = metrics("all", *FILES, *more)
     assert status == 0
     folder = Path("scores")
     whole = json.loads((folder / "scores.json").read_text(encoding="utf-8"))

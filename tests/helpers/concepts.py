@@ -219,6 +219,7 @@ def write_study(
     *,
     before: Iterable[Any] = (),
     after: Iterable[Any] = (),
+    language: str = "en",
     **stages: Any,
 ) -> Path:
     """The file of a study with one stage of concept repair: two pictures to set right, two to leave
@@ -240,6 +241,7 @@ def write_study(
         "id": "concepts",
         "title": "A study for tests",
         "version": 1,
+        "language": language,
         "recording": {"audio": "off"},
         "flow": [*before, {"stages": said}, *after],
     }

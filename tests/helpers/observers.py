@@ -125,7 +125,8 @@ def tables_with(world: World, annotations: Iterable[Mapping[str, Any]]) -> Table
         world.set_columns() | {"truth": truth, "prediction": prediction, "count": count}
         for (truth, prediction), count in world.pool.items()
     ]
-    return Tables(**frames(rows))
+    made = frames(rows)
+    return Tables.of(made, made["snapshots"])
 
 
 def observed(

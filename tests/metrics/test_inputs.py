@@ -56,8 +56,9 @@ def test_bad_tables_are_refused_by_name_and_place(name: str, case: str) -> None:
         "mutual_information": mutual_information,
     }
     metric = shared.get(name) or METRICS[name].load()
+    task = {"labels": FACTORS[:, 0] > 0} if name in METRICS and METRICS[name].labels else {}
     with pytest.raises(MetricError, match=message) as refused:
-        metric(codes, factors)
+        metric(codes, factors, **task)
     assert refused.value.todo
 
 

@@ -11,6 +11,8 @@ from torch import nn
 from labapp.representations import distance, fast_decode, folding, torch_backend
 from labapp.representations.architectures import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.representations.decoders import Forward
+from labapp.representations.networks import described
+from labapp.representations.torch_kernels import TorchKernels
 
 Float32 = NDArray[np.float32]
 
@@ -93,7 +95,7 @@ def test_weights_kept_as_float16_are_decoded_as_exactly(name: str) -> None:
 @pytest.mark.parametrize("name", LARGE)
 def test_rounding_the_large_layer_changes_little_and_is_stated(name: str) -> None:
     plain, fast, generator = both(name, exact=False)
-    if not fast_decode.halves(torch.ones(1)):
+    if not TorchKernels().has_half:
         assert fast.how == "float32"
         return
     assert fast.how == "float32; 1024 x 6272 weights rounded to float16"
@@ -191,10 +193,15 @@ def stack(*modules: nn.Module, seed: int = 0) -> nn.Module:
     return network.requires_grad_(False).eval()
 
 
+def folded(network: nn.Module) -> list[folding.Layer] | None:
+    layers = described(network)
+    return None if layers is None else folding.fold(layers, torch_backend.weights_of(network))
+
+
 def run(network: nn.Module, z: torch.Tensor) -> torch.Tensor:
-    layers = folding.fold(network)
+    layers = folded(network)
     assert layers is not None
-    steps, _ = fast_decode.steps(layers, sigmoid=False, exact=True)
+    steps, _ = fast_decode.steps(layers, TorchKernels(), sigmoid=False, exact=True)
     for step in steps:
         z = step(z)
     return z
@@ -239,7 +246,7 @@ def test_normalisation_folds_into_layers_with_and_without_bias(biased: bool, cha
     ],
 )
 def test_what_cannot_be_folded_is_left_to_the_network(modules: tuple[nn.Module, ...]) -> None:
-    assert folding.fold(nn.Sequential(*modules)) is None
+    assert folded(nn.Sequential(*modules)) is None
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")

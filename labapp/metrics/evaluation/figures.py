@@ -53,6 +53,8 @@ UNITS = {
     "r4": "geometric mean of R² both ways",
     "purity": "area under the ROC curve",
     "niching": "size of the correlation",
+    "accuracy": "accuracy",
+    "correlations": "size of the correlation",
 }
 """What the numbers of a part are, where its name does not say it."""
 WHITE = {"purity": 0.5}

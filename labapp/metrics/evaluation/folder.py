@@ -9,12 +9,14 @@ from pathlib import Path
 
 from labapp import access
 from labapp.errors import MetricError
+from labapp.metrics.correlations import Correlations
 from labapp.metrics.evaluation.scores import MetricOutcome
 from labapp.text_tables import write_csv
 
 SCORES = "scores.json"
 TABLE = "scores.csv"
 FIGURE = "matrices"
+CORRELATIONS = "correlations"
 
 
 @contextmanager
@@ -66,14 +68,46 @@ def write(
     ------
     MetricError : the disk refuses.
     """
-    try:
+    with _told(out):
         return _write(outcomes, codes, factors, out)
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Says of a disk that refuses what is there."""
+    try:
+        yield
     except OSError as error:
         raise MetricError(
             f"The scores cannot be written to {out}: {error.strerror}.",
             safe="Files that are already there are whole.",
             todo="Make room, or name another folder with --out.",
         ) from error
+
+
+def write_correlations(result: Correlations, names: Sequence[str], out: Path) -> list[Path]:
+    """Write correlations of factors, called `names`, into a folder made by `new_folder`.
+
+    correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
+    tells of the label and its correlations; a heat map as SVG and PNG.
+
+    Raises
+    ------
+    MetricError : the disk refuses.
+    """
+    from labapp.metrics.evaluation import figures
+
+    paths = [out / f"{CORRELATIONS}.json", out / f"{CORRELATIONS}.csv"]
+    with _told(out):
+        with paths[0].open("x", encoding="utf-8") as file:
+            json.dump(result.to_json(names), file, indent=1, ensure_ascii=False, allow_nan=False)
+            file.write("\n")
+        with paths[1].open("x", encoding="utf-8", newline="") as file:
+            rows = zip(names, result.mutual_information, result.matrix, strict=True)
+            lines = [(name, nats, *row) for name, nats, row in rows]
+            write_csv(file, ("factor", "mutual_information", *names), lines)
+        panel = figures.Panel(CORRELATIONS, result.matrix)
+        return paths + figures.save(figures.draw([panel], names, names), out, CORRELATIONS)
 
 
 def _write(

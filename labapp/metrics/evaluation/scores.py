@@ -21,8 +21,10 @@ Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
 
-OF_CONCEPTS = ("oracle", "deviation")
+OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
 """Parts of shape (K, K), whose rows are concepts and not codes."""
+LEARNT_WITHOUT_CONCEPTS = {"ois": {"align": True}, "ctl": {"align": True}, "icl": {"align": True}}
+"""Settings, by metric, for codes that stand for no concepts of their own."""
 MEDIAN = "above the median"
 """Value of the setting `factors_are` of OIS and NIS if measurements were divided at their
 median."""
@@ -62,6 +64,8 @@ def compute(
     cut: bool = False,
     settings: Mapping[str, object] | None = None,
     train: tuple[ArrayLike, ArrayLike] | None = None,
+    labels: ArrayLike | None = None,
+    train_labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> Score:
     """One metric.
@@ -73,11 +77,13 @@ def compute(
     settings : further ones of that metric, by name.
     train : codes and factors of other rows to learn from, for a metric that takes them; cut at
         medians of all rows.
+    labels, train_labels : the labels of a task, of the rows that are scored and of those to learn
+        from; for a metric that takes them, which needs them.
 
     Raises
     ------
-    MetricError : the metric refuses the data, or the settings, or takes no rows to learn from; or
-        it is of another package and fails.
+    MetricError : the metric refuses the data, or the settings, takes no rows to learn from, or
+        lacks labels; or it is of another package and fails.
     """
     cut = cut and metric.concepts
     more: dict[str, object] = dict(settings or {})
@@ -97,8 +103,12 @@ def compute(
                 whole = above_medians(np.concatenate(tables))
                 of_learnt, taken = whole[: len(tables[0])], whole[len(tables[0]) :]
         more["train"] = (learnt, of_learnt)
+        if metric.labels:
+            more["train"] = (learnt, of_learnt, _given(metric, train_labels, "to learn from"))
     else:
         taken = above_medians(check_vectors(codes, factors)[1]) if cut else factors
+    if metric.labels:
+        more["labels"] = _given(metric, labels, "to score")
     if say is not None:
         say(metric.name, None)
         if metric.progress:
@@ -130,6 +140,7 @@ def compute_all(
     cut: bool = False,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     names: Sequence[str] | None = None,
+    labels: ArrayLike | None = None,
     say: Say | None = None,
 ) -> list[MetricOutcome]:
     """Every metric in the order of the registry. One that cannot be computed says why.
@@ -138,6 +149,7 @@ def compute_all(
     ----------
     settings : further ones, by metric and name.
     names : of the metrics; by default all that there are.
+    labels : of a task, for metrics that take them.
 
     Raises
     ------
@@ -156,6 +168,7 @@ def compute_all(
                 as_published=as_published,
                 cut=cut,
                 settings=(settings or {}).get(name),
+                labels=labels,
                 say=say,
             )
         except MetricError as error:
@@ -163,6 +176,17 @@ def compute_all(
         else:
             outcomes.append(MetricOutcome(metric, score))
     return outcomes
+
+
+def _given(metric: Metric, labels: ArrayLike | None, rows: str) -> ArrayLike:
+    if labels is None:
+        option = "--labels" if rows == "to score" else "--train-labels"
+        raise MetricError(
+            f"{metric.label} needs the labels of a task, of the rows {rows}.",
+            safe="Nothing was written.",
+            todo=f"Give them with {option}.",
+        )
+    return labels
 
 
 def above_medians(factors: ArrayLike) -> Float64:

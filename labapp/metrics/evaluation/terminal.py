@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 from rich.table import Table
 
 from labapp.console import marked, shown
+from labapp.metrics.correlations import Correlations
 from labapp.metrics.evaluation.scores import MEDIAN, OF_CONCEPTS, MetricOutcome, Say
 from labapp.metrics.registry import METRICS
 
@@ -91,6 +92,17 @@ def show_one(outcome: MetricOutcome, codes: Sequence[str], factors: Sequence[str
         console.print(f"note: {shown(note)}", markup=False)
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
     console.print(f"settings: {shown(settings)}", markup=False)
+
+
+def show_correlations(result: Correlations, names: Sequence[str]) -> None:
+    """The correlations of factors, called `names`, on standard output."""
+    console = _console()
+    if len(names) > 1:
+        console.print(f"mean correlation of two factors, in size: {number(result.mean)}")
+    told = zip(names, result.mutual_information, strict=True)
+    cells = ", ".join(f"{name} {number(float(nats))}" for name, nats in told)
+    console.print(f"mutual information with the label, nats: {shown(cells)}", markup=False)
+    console.print(*_part("correlations", result.matrix, names, names))
 
 
 def number(value: float) -> str:

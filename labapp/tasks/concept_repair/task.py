@@ -29,6 +29,7 @@ class ConceptRepair(TaskType[Part]):
     own_words = ("concept_*",)
     parts = (ConceptRepairPart, ConceptGridPart)
     stages = (ConceptRepairStages,)
+    moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")

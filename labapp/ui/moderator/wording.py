@@ -71,6 +71,8 @@ OUTCOMES = {
     "stage_skipped": N_("stage skipped"),
     "judged": N_("judged"),
     "answered": N_("answered"),
+    "done": N_("done"),
+    "gave_up": N_("given up"),
 }
 
 PAUSED = "moderator"
@@ -112,6 +114,7 @@ PART_TITLES = (
     N_("Practice"),
     N_("Before stage {number}"),
     N_("Stage {number}, block {block}"),
+    N_("Stage {number}, grid"),
     N_("Stage {number}"),
     N_("Break"),
     N_("Text"),

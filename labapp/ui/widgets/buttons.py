@@ -13,12 +13,16 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
+from labapp.ui.widgets.hands import KEYBOARD, device_of
 
 _PRESSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class Button(QPushButton):
-    """role: primary, quiet, link, or empty for the plain one (see theme.stylesheet)."""
+    """role: primary, quiet, link, or empty for the plain one (see theme.stylesheet).
+
+    pressed_by: while it is clicked, what did so: mouse, touch or keyboard.
+    """
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -26,6 +30,12 @@ class Button(QPushButton):
             self.setProperty("role", role)
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.pressed_by = KEYBOARD
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.pressed_by = device_of(event)
+        super().mouseReleaseEvent(event)
+        self.pressed_by = KEYBOARD
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Swallowed: the second click of a double click would act on the next screen."""

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QApplication, QButtonGroup, QGroupBox, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets.hands import device_of
+from labapp.ui.widgets.hands import KEYBOARD, device_of
 
 COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -32,7 +32,6 @@ COMMANDS = (
 """With one of these a key is somebody else's."""
 PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _AHEAD = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
-KEYBOARD = "keyboard"
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 

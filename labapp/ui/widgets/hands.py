@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QInputDevice, QPointerEvent
 
+KEYBOARD = "keyboard"
 TOUCH = (QInputDevice.DeviceType.TouchScreen, QInputDevice.DeviceType.Stylus)
 
 

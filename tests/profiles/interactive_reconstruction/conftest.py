@@ -145,4 +145,4 @@ def gapped(simulated: Tables, tmp_path_factory: pytest.TempPathFactory) -> Analy
     unsolved = within & (stages["model"] == MODELS[0]) & (stages["stage_number"] != 2)
     stages.loc[unsolved, "completion_rate"] = 0.5
     frames = simulated.by_name() | {"stages": stages[~lacks].reset_index(drop=True)}
-    return analysed(Tables(**frames), tmp_path_factory.mktemp("gapped"))
+    return analysed(Tables.of(frames, frames["snapshots"]), tmp_path_factory.mktemp("gapped"))

@@ -54,7 +54,7 @@ def tables(
 
     frames = {name: frame(name, columns) for name, columns in table_columns().items()}
     frames["trials"] = frames["trials"].astype({"excluded": bool})
-    return Tables(**frames)
+    return Tables.of(frames, frames["snapshots"])
 
 
 def stage(participant: str, model: str, value: float = 1.0, **more: Any) -> dict[str, Any]:

@@ -291,7 +291,7 @@ def test_a_copy_of_study_and_models_under_other_ids_has_the_same_report(
     copied = {name: frame.replace(ids) for name, frame in theirs.by_name().items()}
     rows_of = [
         [row for result in findings(known) for row in statistics.rows(result)]
-        for known in (theirs, Tables(**copied))
+        for known in (theirs, Tables.of(copied, copied["snapshots"]))
     ]
     wanted = pd.DataFrame(rows_of[0]).replace(ids)
     assert wanted["published"].notna().sum() > 50
@@ -307,4 +307,4 @@ def of_a_published_study(known: Tables) -> Tables:
     frames["participants"] = frames["participants"].assign(
         replicates_paper="000", replicates_study="synthetic-crowd", declared=None
     )
-    return Tables(**frames)
+    return Tables.of(frames, frames["snapshots"])

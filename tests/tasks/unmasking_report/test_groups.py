@@ -30,7 +30,7 @@ def changed(tables: Tables, **values: object) -> Tables:
     frames = tables.by_name()
     for name in ("annotations", "masked_predictions"):
         frames[name] = frames[name].assign(**values)
-    return Tables(**frames)
+    return Tables.of(frames, frames["snapshots"])
 
 
 def test_the_set_is_known_from_the_tables() -> None:
@@ -95,9 +95,8 @@ def test_a_set_without_a_model_package() -> None:
 def test_a_participant_of_two_sessions_is_one() -> None:
     one = observed(3, SMALL)
     again = one.annotations.assign(session="2")
-    (found,) = findings(
-        Tables(**(one.by_name() | {"annotations": pd.concat([one.annotations, again])}))
-    )
+    twice = one.by_name() | {"annotations": pd.concat([one.annotations, again])}
+    (found,) = findings(Tables.of(twice, twice["snapshots"]))
     (alone,) = findings(one)
     assert found.group.participants == 3
     assert (found.accuracy["n"] == 2 * alone.accuracy["n"]).all()
@@ -108,7 +107,7 @@ def test_a_participant_of_two_sessions_is_one() -> None:
 
 def test_no_unmasking_no_groups() -> None:
     empty = {name: frame.iloc[:0] for name, frame in observed(0).by_name().items()}
-    assert findings(Tables(**empty)) == ()
+    assert findings(Tables.of(empty, empty["snapshots"])) == ()
 
 
 def test_the_same_tables_give_the_same_numbers() -> None:

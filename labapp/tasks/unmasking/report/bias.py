@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from labapp.tasks.unmasking.report.bootstrap import Float64, divided, drawn, interval
+from labapp.analysis.bootstrap import Float64, divided, drawn, interval
 from labapp.tasks.unmasking.report.cells import Bool, Cells, truths
 from labapp.tasks.unmasking.report.curves import by_mask, columns, of_times
 from labapp.tasks.unmasking.report.results import AGREED, DONT_KNOW, MASKED, OTHER, WHOLE, Bias

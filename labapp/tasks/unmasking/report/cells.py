@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.tasks.unmasking.report.bootstrap import Float64, Int64, weights
+from labapp.analysis.bootstrap import Float64, Int64, weights
 from labapp.tasks.unmasking.report.results import Group
 
 Bool = NDArray[np.bool_]
@@ -56,7 +56,7 @@ class Cells:
 
     @cached_property
     def drawing(self) -> Float64:
-        """The participants who are drawn anew: see `labapp.tasks.unmasking.report.bootstrap`."""
+        """The participants who are drawn anew: see `labapp.analysis.bootstrap`."""
         return weights(len(self.participants))
 
     @property

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from labapp.analysis import inference
-from labapp.tasks.unmasking.report.bootstrap import Float64, divided
+from labapp.analysis.bootstrap import Float64, divided
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.curves import IMAGE
 from labapp.tasks.unmasking.report.mixed import mixed

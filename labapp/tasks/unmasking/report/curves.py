@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from labapp.tasks.unmasking.report.bootstrap import (
+from labapp.analysis.bootstrap import (
     Float64,
     Int64,
     Interval,

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 from scipy.special import xlogy
 
-from labapp.tasks.unmasking.report.bootstrap import LEVELS, Float64, divided, drawn, interval
+from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
 from labapp.tasks.unmasking.report.cells import Cells
 from labapp.tasks.unmasking.report.curves import IMAGE, PERSON
 from labapp.tasks.unmasking.report.psychometric import BEYOND, CurveFits, fit

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from labapp.tasks.unmasking.report.bootstrap import (
+from labapp.analysis.bootstrap import (
     Float64,
     divided,
     ratio,

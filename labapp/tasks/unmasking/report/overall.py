@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from labapp.tasks.unmasking.report.bootstrap import Float64, Interval, ratio
+from labapp.analysis.bootstrap import Float64, Interval, ratio
 from labapp.tasks.unmasking.report.cells import Bool, Cells, truths
 from labapp.tasks.unmasking.report.curves import columns
 from labapp.tasks.unmasking.report.results import Group

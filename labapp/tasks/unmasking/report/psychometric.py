@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
-from labapp.tasks.unmasking.report.bootstrap import Float64
+from labapp.analysis.bootstrap import Float64
 
 MOST = (0.5, 0.1)
 """Upper bounds of the guess and the lapse rate, where nothing else is said."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from labapp.tasks.unmasking.report.bootstrap import (
+from labapp.analysis.bootstrap import (
     NORMAL,
     Float64,
     Interval,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labapp.tasks.unmasking.report import bootstrap
+from labapp.analysis import bootstrap
 
 
 def test_everybody_is_drawn_as_often_as_there_are_participants() -> None:

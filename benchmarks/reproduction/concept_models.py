@@ -1,0 +1,231 @@
+"""Trains a concept learner that figures ask for, and measures it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+import torch
+from sklearn.neural_network import MLPClassifier
+
+from benchmarks.reproduction import concept_measures as measures
+from benchmarks.reproduction.concept_measures import Codes
+from benchmarks.reproduction.results import BOTTLENECKS, Asked
+from labapp.concepts import card as cards
+from labapp.concepts import package
+from labapp.concepts.data import ConceptData
+from labapp.concepts.intervention import interventions
+from labapp.concepts.learner import Setup, build, in_memory
+from labapp.concepts.model import ConceptModel
+from labapp.concepts.recipe import ConceptRecipe
+from labapp.concepts.sizes import SizeName
+from labapp.concepts.training import fit
+from labapp.datasets.concepts.rows import ChangedRows, ConceptRows
+from labapp.datasets.concepts.sprites import BACKGROUND
+from labapp.datasets.split import Float32, Float64, Int64
+from labapp.training import checkpoint
+from labapp.training.checkpoint import Provenance
+from labapp.training.loop import versions
+
+THREADS = 1
+"""Of torch: sums come out otherwise with another number."""
+VIEWS = {
+    "cw": {"feature map": True},
+    "senn": {"as released": True},
+    "vae": {"as released": True},
+    "beta-vae": {"as released": True},
+    "ada-gvae": {"as released": True},
+    "ada-mlvae": {"as released": True},
+}
+"""Further codes of a kind of learner, and whether they are those `as_published`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A model with its task; `codes` of the test rows and of those learned from."""
+
+    recipe: ConceptRecipe
+    data: ConceptData
+    model: ConceptModel
+    codes: Codes
+
+
+def trained(
+    asked: Asked,
+    size: SizeName,
+    seed: int,
+    extra: frozenset[str],
+    work: Path,
+    packages: Path | None = None,
+) -> dict[str, Any]:
+    """The result of a learner, for the file of results.
+
+    Parameters
+    ----------
+    extra : which of `EXTRA` are measured besides.
+    work : folder of checkpoints; a training that was broken off goes on from there.
+    packages : folder of trained models; one of the same recipe is not trained again.
+    """
+    recipe = asked.recipe(size, seed)
+    torch.set_num_threads(THREADS)
+    began = time.process_time()
+    data = recipe.data.load(recipe.measures)
+    split = data.split
+    state = work / recipe.digest[:16]
+    ready = None if packages is None else _package(recipe, packages)
+    if ready is not None:
+        model, epochs = ready, sum(ready.card.training.phases.values())
+        training_s, of_package = ready.card.training.seconds, True
+    else:
+        setup = Setup(
+            data.shape, len(split.concept_names), split.classes, recipe.measures, recipe.seed
+        )
+        learner = build(recipe.learner, setup)
+        fit(
+            learner,
+            in_memory(split.train),
+            seed=recipe.seed,
+            provenance=Provenance(recipe.digest, "cpu", THREADS),
+            state=state,
+        )
+        model, epochs = ConceptModel(learner), sum(phase.epochs for phase in learner.phases)
+        model.values = learner.values(model.codes(split.train))
+        training_s, of_package = time.process_time() - began, False
+    began = time.process_time()
+    own = _codes(recipe, data, model)
+    subject = Trained(recipe, data, model, own)
+    result = {
+        "name": asked.name,
+        "digest": recipe.digest,
+        "size": size,
+        "seed": seed,
+        "recipe": recipe.model_dump(mode="json", exclude={"id", "title", "notes", "size", "seed"}),
+        "epochs": epochs,
+        "of_package": of_package,
+        "data": {
+            "name": split.name,
+            "origin": split.origin,
+            "train": len(split.train),
+            "validation": 0 if data.validation is None else len(data.validation),
+            "test": len(split.test),
+        },
+        "versions": versions() | {"scikit-learn": sklearn.__version__},
+        **_accuracies(model, split.test),
+        "scores": {"code": measures.purity(own, seed)},
+        "measured": sorted(extra),
+    }
+    if data.validation is not None:
+        result["validation"] = _accuracies(model, data.validation)
+    for view, as_published in VIEWS.get(recipe.learner.name, {}).items():
+        if asked.pictures or view != "feature map":
+            codes = _codes(recipe, data, model, as_published=as_published)
+            result["scores"][view] = measures.purity(codes, seed)
+    for name in sorted(extra):
+        result |= EXTRA[name](subject)
+    result["cpu_seconds"] = {
+        "training": training_s,
+        "measuring": time.process_time() - began,
+    }
+    checkpoint.clear(state)
+    return measures.plain(result)
+
+
+def _package(recipe: ConceptRecipe, folder: Path) -> ConceptModel | None:
+    """The model in a folder of packages that is trained by this recipe, whatever that calls it."""
+    words = {"id", "title", "notes"}
+    for name in package.list_packages(folder):
+        if cards.read(folder / name).recipe.model_dump(exclude=words) == recipe.model_dump(
+            exclude=words
+        ):
+            return package.load(folder / name, THREADS)
+    return None
+
+
+def _codes(
+    recipe: ConceptRecipe, data: ConceptData, model: ConceptModel, *, as_published: bool = False
+) -> Codes:
+    kind = recipe.learner.name
+    split = data.split
+    return Codes(
+        model.codes(split.test, as_published=as_published),
+        split.test.concepts_of,
+        model.codes(split.train, as_published=as_published),
+        split.train.concepts_of,
+        model.aligned,
+        kind if kind in BOTTLENECKS else "",
+    )
+
+
+def _accuracies(model: ConceptModel, rows: ConceptRows) -> dict[str, Any]:
+    """Of all rows: of the task where the learner has one, of concepts where it believes some."""
+    logits, beliefs = model.task_logits(rows), model.beliefs(rows)
+    accuracies: dict[str, Any] = {}
+    if logits is not None:
+        accuracies |= measures.task(logits, rows.labels_of)
+    if beliefs is not None:
+        each = ((beliefs > 0.5) == (rows.concepts_of == 1)).mean(axis=0)
+        accuracies |= {"concept_accuracy": float(each.mean()), "concept_accuracies": each}
+    return accuracies
+
+
+def _curves(subject: Trained) -> dict[str, Any]:
+    ready = interventions(subject.model, subject.data.split.test)
+    return {
+        "curves": {
+            "fixed": ready.fixed(),
+            "subsets": ready.subsets(),
+            "alone": ready.alone(),
+            "wrong": ready.wrong_only()[-1],
+            "values": subject.model.values,
+        }
+    }
+
+
+def _widths(subject: Trained) -> dict[str, Any]:
+    return {"widths": measures.widths(subject.codes, subject.recipe.seed)}
+
+
+def _background(subject: Trained) -> dict[str, Any]:
+    """On test pictures with a background: task accuracy where it is the class's, on three quarters;
+    and how well a network {64, 64} tells one of eight by chance from the codes."""
+    rows, classes = subject.data.split.test, subject.data.split.classes
+    random = np.random.default_rng([subject.recipe.seed, 8])
+    level = random.integers(0, classes, len(rows))
+    codes = subject.model.codes(_on_background(rows, level))
+    half = len(rows) // 2
+    probe = MLPClassifier((64, 64), max_iter=200, random_state=subject.recipe.seed)
+    with measures.unconverged():
+        probe.fit(codes[:half].reshape(half, -1), level[:half])
+    told = probe.predict(codes[half:].reshape(len(rows) - half, -1))
+    plain = random.random(len(rows)) < 0.25
+    corrupted = _on_background(rows, np.where(plain, 0, rows.labels_of))
+    return {
+        "background_accuracy": float((told == level[half:]).mean()),
+        "corrupted_task_accuracy": _accuracies(subject.model, corrupted)["task_accuracy"],
+    }
+
+
+def _on_background(rows: ConceptRows, level: Int64) -> ConceptRows:
+    """The same rows, on a background of 0.1 times their level."""
+    brightness: Float64 = BACKGROUND * level
+
+    def change(pictures: Float32, numbers: Int64) -> Float32:
+        own = brightness[numbers].reshape(-1, *(1,) * (pictures.ndim - 1))
+        # In steps of 1/255, as models take them.
+        steps = np.rint(np.maximum(pictures, own) * 255).astype(np.float32)
+        return steps / np.float32(255)
+
+    return ConceptRows(ChangedRows(rows.rows, change), rows.concepts_of, rows.labels_of)
+
+
+EXTRA: dict[str, Callable[[Trained], dict[str, Any]]] = {
+    "curves": _curves,
+    "widths": _widths,
+    "background": _background,
+}
+"""Measures beyond the usual ones, by the names that figures ask for."""

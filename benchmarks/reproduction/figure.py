@@ -1,0 +1,193 @@
+"""A figure or table computed again: what it asks for, its tables, its claims, its drawing.
+
+A module of this folder has one `REPRODUCTION`; the report is made of all of them, each from the
+results alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.reproduction.printing import Table
+from benchmarks.reproduction.results import Asked, Results, seconds
+from benchmarks.reproduction.verdicts import Claim, claims_table, over_seeds
+from labapp.concepts.sizes import SizeName
+from labapp.figure_style import STYLE
+from labapp.report.drawing import DECLARATION, svg_text
+
+SEEDS: dict[SizeName, int] = {"S": 1, "M": 3, "L": 5}
+"""How many a full report of each size has of a learner; the paper has five."""
+VIEW = "*"
+"""In a path to a number, the place of the code that a row is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of tables: a learner, and which of its codes. `name`: as the paper calls it."""
+
+    name: str
+    asked: Asked
+    view: str = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of a result. `unit`: what it is multiplied by in print."""
+
+    name: str
+    path: tuple[str | int, ...]
+    unit: float = 1.0
+
+    def values(self, results: Results, row: Row) -> list[float]:
+        path = (row.view if part == VIEW else part for part in self.path)
+        return results.values(row.asked, *path)
+
+
+TASK = Measure("task accuracy, %", ("task_accuracy",), 100)
+CONCEPTS = Measure("concept accuracy, %", ("concept_accuracy",), 100)
+OIS = Measure("OIS", ("scores", VIEW, "ois", "given"))
+OIS_PUBLISHED = Measure("OIS, as published", ("scores", VIEW, "ois", "published"))
+OIS_RANKS = Measure("OIS of ranks", ("scores", VIEW, "ois", "ranks"))
+OIS_STANDARDISED = Measure("OIS of standardised codes", ("scores", VIEW, "ois", "standardised"))
+OIS_SIGMOID = Measure("OIS of the sigmoid of its logits", ("scores", VIEW, "ois", "sigmoid"))
+OIS_LOGITS = Measure(
+    "OIS of its standardised logits", ("scores", VIEW, "ois", "standardised_logits")
+)
+OIS_OFF_DIAGONAL = Measure("OIS without the diagonal", ("scores", VIEW, "ois", "off_diagonal"))
+NIS = Measure("NIS", ("scores", VIEW, "nis", "default"))
+NIS_PUBLISHED = Measure("NIS, as published", ("scores", VIEW, "nis", "published"))
+NIS_PUBLISHED_TRAIN = Measure(
+    "NIS, as published, fitted on training codes", ("scores", VIEW, "nis", "published_train")
+)
+PURITY = (OIS, OIS_PUBLISHED, OIS_RANKS, OIS_STANDARDISED, NIS, NIS_PUBLISHED, NIS_PUBLISHED_TRAIN)
+BOTTLENECK_PURITY = (
+    OIS, OIS_PUBLISHED, OIS_RANKS, OIS_SIGMOID, OIS_LOGITS, NIS, NIS_PUBLISHED, NIS_PUBLISHED_TRAIN,
+)  # fmt: skip
+
+Published = dict[tuple[str, str], str]
+"""By the names of a row and of a measure, as printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A figure or table of a paper.
+
+    Attributes
+    ----------
+    name : on the command line, for example "figure-5".
+    title : of its section.
+    says : what the paper says of it, in our words.
+    asked : the learners it needs at a size, the most valuable ones first.
+    body : paragraphs and tables.
+    claims : what it claims, judged.
+    draw : its drawings by name, without ending; empty where there is nothing to draw.
+    extra : measures beyond the usual ones that its learners need, see `concept_measures`.
+    """
+
+    name: str
+    title: str
+    says: str
+    asked: Callable[[SizeName], Sequence[Asked]]
+    body: Callable[[Results], Sequence[str]]
+    claims: Callable[[Results], Sequence[Claim]]
+    draw: Callable[[Results], dict[str, Figure]]
+    extra: frozenset[str] = frozenset()
+
+
+def spread_table(
+    results: Results,
+    rows: Sequence[Row],
+    measures: Sequence[Measure],
+    published: Published | None = None,
+) -> str:
+    """A line for each row and measure that has a number, here or in the paper."""
+    table = Table(
+        ["model", "measure", "published", "mean", "SD", "± 2 SD", "95 % interval", "seeds"]
+    )
+    for row in rows:
+        for measure in measures:
+            values = measure.values(results, row)
+            printed = (published or {}).get((row.name, measure.name), "–")
+            if values or printed != "–":
+                table.add(row.name, measure.name, printed, *spread(values, measure.unit))
+    return str(table) if table.rows else "No model of it is trained yet."
+
+
+def spread(values: Sequence[float], unit: float = 1.0) -> tuple[str, str, str, str, str]:
+    """Mean, SD of the seeds (ddof 0), twice that, the 95 % t interval, and how many there are."""
+    if not values:
+        return ("–", "–", "–", "–", "0")
+    digits = 1 if unit == 100 else 3
+    scaled = np.array(values) * unit
+    mean, sd = f"{scaled.mean():.{digits}f}", float(scaled.std())
+    if len(values) == 1:
+        return (mean, "–", "–", "–", "1")
+    ends = over_seeds(list(scaled))
+    interval = f"{ends.low:.{digits}f} to {ends.high:.{digits}f}"
+    return (mean, f"{sd:.{digits}f}", f"{2 * sd:.{digits}f}", interval, str(len(values)))
+
+
+def section(figure: Reproduction, results: Results, drawings: Path | None) -> str:
+    """The section in Markdown; its drawings are put into the folder, if there is one."""
+    parts = [f"**The paper.** {figure.says}", _provenance(figure, results)]
+    for name, drawn in figure.draw(results).items():
+        with mpl.rc_context(STYLE):
+            text = svg_text(drawn)
+        if drawings is not None:
+            drawings.mkdir(parents=True, exist_ok=True)
+            (drawings / f"{name}.svg").write_text(f"{DECLARATION}{text}", encoding="utf-8")
+        parts.append(f"![{drawn.get_label() or figure.title}](figures/{name}.svg)")
+    parts += figure.body(results)
+    claims = figure.claims(results)
+    if claims:
+        parts += ["#### Claims", claims_table(claims)]
+    return "\n\n".join(parts)
+
+
+def missing(figure: Reproduction, results: Results) -> list[str]:
+    """What a full report would have and the results lack, a line for each learner."""
+    lines = []
+    for asked in dict.fromkeys(figure.asked(results.size)):
+        lacking = SEEDS[results.size] - len(results.of(asked))
+        if lacking > 0:
+            why = "" if asked.known else " (labapp has no such learner yet)"
+            lines.append(f"{asked.name}: {lacking} of {SEEDS[results.size]} seeds{why}")
+    return lines
+
+
+def _provenance(figure: Reproduction, results: Results) -> str:
+    every = list(dict.fromkeys(figure.asked(results.size)))
+    if not every:
+        return "No learner is trained for it."
+    table = Table(
+        ["data set", "origin", "rows: training, validation, test", "size", "epochs", "models",
+         "seeds", "CPU seconds a model: training, measuring"]
+    )  # fmt: skip
+    groups: dict[tuple[str, ...], list[tuple[int, float, float]]] = {}
+    for asked in every:
+        for result in results.of(asked):
+            data = result["data"]
+            rows = f"{data['train']:,}, {data['validation']:,}, {data['test']:,}"
+            key = (data["name"], data["origin"], rows, result["size"], str(result["epochs"]))
+            spent = result["cpu_seconds"]
+            groups.setdefault(key, []).append(
+                (int(result["seed"]), float(spent["training"]), float(spent["measuring"]))
+            )
+    for key, models in groups.items():
+        seeds = ", ".join(map(str, sorted({seed for seed, _, _ in models})))
+        training, measuring = np.mean([times for _, *times in models], axis=0)
+        table.add(*key, str(len(models)), seeds, f"{training:.0f}, {measuring:.0f}")
+    lacking = missing(figure, results)
+    told = f"**Here.** {seconds(results, every) / 60:.0f} CPU minutes in all."
+    if lacking:
+        shown = "; ".join(lacking[:6]) + (
+            f"; and {len(lacking) - 6} more learners" if len(lacking) > 6 else ""
+        )
+        told += f" **Still missing:** {shown}."
+    return "\n\n".join([told, str(table)] if table.rows else [told])

@@ -1,0 +1,152 @@
+"""Figures A.2, A.3 and A.6 of paper 001: what all codes of a learner together tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.reproduction.figure import Measure, Reproduction, Row, spread_table
+from benchmarks.reproduction.figure_4 import CELLS, KINDS, VARIATIONAL, asked, kinds_of, row
+from benchmarks.reproduction.results import Results
+from benchmarks.reproduction.verdicts import Claim, above, difference, over_seeds, within
+from labapp.figure_style import STYLE
+from labapp.report import kit
+
+MODEL = Measure("task AUC of the model, %", ("task_auc",), 100)
+PROBE = Measure("task AUC of a probe of the codes, %", ("probes", "task_auc"), 100)
+CONCEPT = Measure("mean concept AUC of probes of all codes, %", ("probes", "concept_auc"), 100)
+HIGH, SIMILAR = 0.85, 0.05
+SAYS_A2 = (
+    "The area under the ROC curve of the task, over classes, of each learner as trained, is "
+    "relatively high and similar across methods (the axis of the picture runs from 70 to 103 %). "
+    "Variational models have no task."
+)
+SAYS_A3 = (
+    "The same of a network {64, 64} (TabularToy: {128, 64}) trained to tell the class from a "
+    "learner's codes: it faithfully replicates that of the learners themselves."
+)
+SAYS_A6 = (
+    "Networks {64, 64} tell each concept from all codes of a variational model. Codes of Ada-GVAE "
+    "and Ada-MLVAE tell less of concepts than those of VAE and beta-VAE, which is to explain why "
+    "they have less NIS."
+)
+
+
+def task_rows() -> list[Row]:
+    return [row(kind, data) for data in CELLS for kind in kinds_of(data) if kind not in VARIATIONAL]
+
+
+def every_row() -> list[Row]:
+    return [row(kind, data) for data in CELLS for kind in kinds_of(data)]
+
+
+def variational_rows() -> list[Row]:
+    return [row(kind, data) for data in CELLS for kind in kinds_of(data) if kind in VARIATIONAL]
+
+
+def claims_a2(results: Results) -> list[Claim]:
+    return [
+        Claim(
+            "Task AUC is relatively high for every learner.",
+            f"above {HIGH}, for each (the number is ours)",
+            tuple(
+                above(of.name, over_seeds(MODEL.values(results, of)), HIGH) for of in task_rows()
+            ),
+        )
+    ]
+
+
+def claims_a3(results: Results) -> list[Claim]:
+    return [
+        Claim(
+            "Codes tell the task as well as the learner they are of.",
+            f"the probe's AUC and the learner's are less than {SIMILAR} apart (the number is ours)",
+            tuple(
+                within(
+                    of.name,
+                    difference(PROBE.values(results, of), MODEL.values(results, of)),
+                    SIMILAR,
+                )
+                for of in task_rows()
+            ),
+        )
+    ]
+
+
+def claims_a6(results: Results) -> list[Claim]:
+    cells = [data for data in CELLS if "vae" in kinds_of(data)]
+    return [
+        Claim(
+            "Codes of Ada-GVAE and Ada-MLVAE tell less of concepts than those of VAE and beta-VAE.",
+            "each plain model less each weakly supervised one is above 0, in every task",
+            tuple(
+                above(
+                    f"{data}, {KINDS[plain]} less {KINDS[weak]}",
+                    difference(
+                        CONCEPT.values(results, row(plain, data)),
+                        CONCEPT.values(results, row(weak, data)),
+                    ),
+                    0.0,
+                )
+                for data, plain, weak in product(
+                    cells, ("vae", "beta-vae"), ("ada-gvae", "ada-mlvae")
+                )
+            ),
+        )
+    ]
+
+
+def _body(results: Results, rows: Sequence[Row], measure: Measure) -> list[str]:
+    return [spread_table(results, rows, (measure,))]
+
+
+def _draw(results: Results, rows: Sequence[Row], measure: Measure, name: str) -> dict[str, Figure]:
+    shown = [of for of in rows if measure.values(results, of)]
+    if not shown:
+        return {}
+    with mpl.rc_context(STYLE):
+        figure, (ax,) = kit.panels(1, 1, 0.6 + 0.22 * len(shown), width_in=7.0)
+        figure.set_label(measure.name.replace(", %", ""))
+        for place, of in enumerate(shown):
+            values = measure.values(results, of)
+            kit.points(ax, values, place + kit.jitter(len(values), 0.15))
+            kit.diamond(ax, float(np.mean(values)), place)
+        kit.rows(ax, [of.name for of in shown])
+        ax.set_xlabel(measure.name.replace(", %", ""))
+        ax.set_xlim(None, 1.01)
+    return {name: figure}
+
+
+A2 = Reproduction(
+    "figure-a2",
+    "Figure A.2: task AUC of the learners",
+    SAYS_A2,
+    lambda size: [of.asked for of in task_rows()],
+    lambda results: _body(results, task_rows(), MODEL),
+    claims_a2,
+    lambda results: _draw(results, task_rows(), MODEL, "figure-a2"),
+)
+A3 = Reproduction(
+    "figure-a3",
+    "Figure A.3: task AUC of probes of the codes",
+    SAYS_A3,
+    asked,
+    lambda results: _body(results, every_row(), PROBE),
+    claims_a3,
+    lambda results: _draw(results, every_row(), PROBE, "figure-a3"),
+    frozenset({"probes"}),
+)
+A6 = Reproduction(
+    "figure-a6",
+    "Figure A.6: concept AUC of probes of all codes",
+    SAYS_A6,
+    lambda size: [of.asked for of in variational_rows()],
+    lambda results: _body(results, variational_rows(), CONCEPT),
+    claims_a6,
+    lambda results: _draw(results, variational_rows(), CONCEPT, "figure-a6"),
+    frozenset({"probes"}),
+)

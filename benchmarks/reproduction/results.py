@@ -1,0 +1,206 @@
+"""What came of each trained concept learner, kept in a file that is committed.
+
+The report is made from this file alone. A result is keyed by the digest of what was asked for, the
+size and the seed; a model that is in the file is not trained again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from labapp.concepts.recipe import ConceptRecipe
+from labapp.concepts.sizes import SizeName
+
+STORE = Path(__file__).parents[1] / "results" / "concepts.jsonl"
+Setting = str | float | tuple[int, ...]
+DATA: dict[str, dict[str, str | float]] = {
+    "toy0": {"dataset": "toy"},
+    "toy0.9": {"dataset": "toy", "correlation": 0.9},
+    "dsprites0": {"dataset": "dsprites"},
+    "dsprites4": {"dataset": "dsprites", "correlations": 4},
+    "dsprites0-spurious": {"dataset": "dsprites", "spurious": True},
+    "3dshapes0": {"dataset": "3dshapes"},
+    "3dshapes5": {"dataset": "3dshapes", "correlations": 5},
+}
+"""The tasks of the paper, as recipes state them; pictures in the released reading."""
+BOTTLENECKS = ("cbm", "cbm-logits")
+Key = tuple[str, str, int]
+"""Digest of the recipe, size, seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A learner that a figure asks for, apart from size and seed.
+
+    Attributes
+    ----------
+    data : a task, one of `DATA`.
+    learner : the kind of learner, as recipes name it.
+    settings : what departs from that kind's usual settings, in order of name.
+    """
+
+    data: str
+    learner: str
+    settings: tuple[tuple[str, Setting], ...] = ()
+
+    @classmethod
+    def of(cls, data: str, learner: str, **settings: Setting) -> Asked:
+        """With what the paper has for bottlenecks of this task, where nothing else is asked."""
+        usual: dict[str, Setting] = {}
+        if learner in BOTTLENECKS and data.startswith("toy"):
+            usual = {"alpha": 0.1, "predictor": (128, 64)}
+        elif learner in BOTTLENECKS and data.startswith("dsprites"):
+            usual = {"batch": 64}
+        return cls(data, learner, tuple(sorted((usual | settings).items())))
+
+    @property
+    def name(self) -> str:
+        """In words, for tables of what is missing."""
+        more = [f"{key} {_told(value)}" for key, value in self.settings]
+        return ", ".join([f"{self.learner} on {self.data}", *more])
+
+    @property
+    def pictures(self) -> bool:
+        """Whether its rows are pictures."""
+        return DATA[self.data]["dataset"] != "toy"
+
+    def recipe(self, size: SizeName, seed: int) -> ConceptRecipe:
+        """What is trained; data and division stay those of seed 0. Raises ValueError for a kind of
+        learner, or a setting of it, that there is not."""
+        return _recipe(self, size, seed)
+
+    @property
+    def known(self) -> bool:
+        """Whether labapp has this kind of learner, with these settings."""
+        try:
+            self.recipe("M", 0)
+        except ValidationError:
+            return False
+        return True
+
+    def key(self, size: SizeName, seed: int) -> Key:
+        return (self.recipe(size, seed).digest, size, seed)
+
+
+@cache
+def _recipe(asked: Asked, size: SizeName, seed: int) -> ConceptRecipe:
+    recipe = ConceptRecipe.model_validate(
+        {
+            "id": f"reproduction/{asked.learner}",
+            "title": asked.name,
+            "data": DATA[asked.data],
+            "learner": {"name": asked.learner, **dict(asked.settings)},
+            "size": size,
+            "seed": seed,
+        }
+    )
+    # With every default written out, as in shipped recipes, whose digest it then has.
+    return ConceptRecipe.model_validate(recipe.model_dump())
+
+
+def _told(value: Setting) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else f"{value}"
+
+
+@dataclass(slots=True)
+class Store:
+    """All results, in the order in which they came; `path` None keeps them in memory alone."""
+
+    path: Path | None
+    results: dict[Key, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Store:
+        """The last line of a key counts. Raises ValueError or KeyError for a line that is no
+        result."""
+        store = cls(path)
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+            result = json.loads(line)
+            store.results[_key(result)] = result
+        return store
+
+    def has(self, asked: Asked, size: SizeName, seed: int, extra: frozenset[str]) -> bool:
+        """Whether there is a result with all these further measures."""
+        result = self.results.get(asked.key(size, seed))
+        return result is not None and extra <= set(result["measured"])
+
+    def add(self, result: dict[str, Any]) -> None:
+        """Adds a result, and appends it to the file at once: where there is one of its key, it
+        counts in that one's place from now on."""
+        self.results[_key(result)] = result
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(result, allow_nan=False) + "\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def at(self, size: SizeName) -> Results:
+        return Results(size, self.results)
+
+
+def _key(result: Mapping[str, Any]) -> Key:
+    if result["size"] not in get_args(SizeName):
+        raise ValueError(f"unknown size {result['size']!r}")
+    return (str(result["digest"]), str(result["size"]), int(result["seed"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results that a report of a size is made of."""
+
+    size: SizeName
+    every: Mapping[Key, Mapping[str, Any]]
+
+    def result(self, asked: Asked, seed: int) -> Mapping[str, Any] | None:
+        return self.every.get(asked.key(self.size, seed))
+
+    def of(self, asked: Asked) -> list[Mapping[str, Any]]:
+        """Of all seeds, in their order; none of a kind that labapp does not have."""
+        if not asked.known:
+            return []
+        seeds = sorted({seed for _, size, seed in self.every if size == self.size})
+        models = (self.result(asked, seed) for seed in seeds)
+        return [model for model in models if model is not None]
+
+    def values(self, asked: Asked, *path: str | int) -> list[float]:
+        """A number of each seed's result, for example `values(model, "code", "ois", "given")`;
+        seeds whose result lacks it are left out."""
+        numbers = (_at(result, path) for result in self.of(asked))
+        return [float(number) for number in numbers if number is not None]
+
+    def arrays(self, asked: Asked, *path: str | int) -> NDArray[np.float64]:
+        """The same of an array: shape (seeds, ...)."""
+        arrays = [_at(result, path) for result in self.of(asked)]
+        return np.array([array for array in arrays if array is not None], dtype=np.float64)
+
+
+def _at(result: Mapping[str, Any], path: Sequence[str | int]) -> Any:
+    value: Any = result
+    for part in path:
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def seconds(results: Results, every: Iterable[Asked]) -> float:
+    """CPU seconds that training and measuring took, of different models."""
+    return sum(
+        sum(result["cpu_seconds"].values())
+        for asked in dict.fromkeys(every)
+        for result in results.of(asked)
+    )

@@ -1,0 +1,193 @@
+"""What a moderator reads beside a picture whose concepts are set: what is done, and for those who
+are not blind, what is true of it and what the switch that was just used also tells.
+
+Nothing of what the participant makes of the model is asked before the end of a stage: such a
+question would teach what to look for. What is worth a question then is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from labapp.clock import NS
+from labapp.events import Event
+from labapp.stimuli.interventions import AS_IT_IS, ON
+from labapp.tasks.concept_repair.machine import ConceptRepairTask
+from labapp.tasks.concept_repair.plan import (
+    ConceptGridPart,
+    ConceptRepairPart,
+    PlannedItem,
+    Repaired,
+)
+from labapp.tasks.concept_repair.state import SAME, Repair, RepairState
+from labapp.ui.language import N_, number, tr
+from labapp.ui.moderator.part_words import Fact
+from labapp.ui.moderator.state.fold import Fold, WorkTime
+
+if TYPE_CHECKING:
+    from labapp.ui.participant.view import SessionView
+
+TYPES = {
+    "repair": N_("correcting sets it right"),
+    "control": N_("all is right already"),
+    "trap": N_("stays or becomes wrong when set right"),
+    "unrepairable": N_("wrong though all concepts are right"),
+    None: N_("right with and without corrections"),
+}
+"""What corrections do to a picture."""
+NOTABLE, MOST = 0.05, 3
+"""From which deviation on a side of a switch is told, and of how many at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A change that was foretold and came otherwise.
+
+    picture: its number in the stage; concept: from 0; to: what it was set to; foretold, came:
+    classes.
+    """
+
+    picture: int
+    concept: int
+    to: int
+    foretold: str
+    came: str
+
+
+class Updates(Fold):
+    """unexpected: by part, the changes after which the model said something else than the
+    participant had foretold."""
+
+    def __init__(self) -> None:
+        self.unexpected: dict[str, list[Update]] = {}
+        self._foretold: str | None = None
+
+    def apply(self, event: Event, work: WorkTime) -> bool:
+        """The mirror shows a change with the session's next state, and not before."""
+        if event.kind == "part.restarted":
+            self.unexpected.pop(event.part_id or "", None)
+        elif event.kind == "answer.foretold":
+            self._foretold = str(event.payload["answer"])
+        elif event.kind == "concept.set" and self._foretold is not None:
+            said = event.payload
+            foretold = str(said["answer_before"]) if self._foretold == SAME else self._foretold
+            self._foretold = None
+            came = str(said["answer_after"])
+            if foretold != came:
+                update = Update(
+                    event.trial or 0, int(said["concept"]), int(said["to"]), foretold, came
+                )
+                self.unexpected.setdefault(event.part_id or "", []).append(update)
+        return False
+
+
+def of_picture(part: ConceptRepairPart, session: SessionView, updates: Updates) -> Iterator[Fact]:
+    """The lines beside a picture."""
+    state, task = session.part_state, session.task
+    trial = state.trial if isinstance(state, RepairState) else None
+    if trial is None or not isinstance(task, ConceptRepairTask):
+        return
+    repaired = part.repaired
+    yield Fact(_doing(repaired, trial), "strong")
+    limit = task.limit_ns(state)
+    if limit is not None:
+        left_s = (limit - state.pauses.working_ns(session.clock.now_ns())) / NS
+        minutes, seconds = divmod(max(0, ceil(left_s)), 60)
+        yield Fact(tr("{time} left", time=f"{minutes}:{seconds:02d}"), "secondary")
+    yield Fact(tr("Changes that stand: {n}", n=len(trial.history)), "secondary")
+    if part.instruction == "audit" and trial.unset:
+        names = ", ".join(repaired.concepts[place].name for place in trial.unset)
+        yield Fact(tr("Not confirmed yet: {names}", names=names), "secondary")
+    yield from _truth(part, part.items[trial.number - 1], trial)
+    if trial.history:
+        yield from _side(repaired, trial)
+    if unexpected := updates.unexpected.get(part.id):
+        yield Fact(tr("Not as foretold so far: {n}", n=len(unexpected)), "secondary")
+    yield Fact(tr("Ask about the model after the stage only."), "secondary")
+
+
+def _doing(repaired: Repaired, trial: Repair) -> str:
+    if trial.phase == "over":
+        return tr("The picture is over")
+    if trial.pending is None:
+        return tr("Sets concepts")
+    change = state_words(repaired, trial.pending.concept, trial.pending.to)
+    return tr("Foretells: {change}", change=change)
+
+
+def state_words(repaired: Repaired, concept: int, to: int) -> str:
+    """What a concept is set to: "size → small"."""
+    known = repaired.concepts[concept]
+    if to == AS_IT_IS:
+        return f"{known.name} → {tr('as the model has it')}"
+    return f"{known.name} → {known.on if to == ON else known.off}"
+
+
+def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterator[Fact]:
+    """What is true of the picture."""
+    repaired, wrong = part.repaired, set(item.wrong())
+    yield Fact(tr("Correct: {name}", name=repaired.class_(item.truth).name), veiled=True)
+    right = trial.answer == item.truth
+    said = repaired.class_(trial.answer).name
+    text = tr("The model says: {name}", name=said) + ("" if right else tr(" (wrong)"))
+    yield Fact(text, "", "good" if right else "alarm", veiled=True)
+    words = [
+        f"{known.on if there else known.off}{' ✗' if place in wrong else ''}"
+        for place, (known, there) in enumerate(zip(repaired.concepts, item.concepts, strict=True))
+    ]
+    yield Fact(tr("True: {words}", words=", ".join(words)), veiled=True)
+    if wrong:
+        names = ", ".join(repaired.concepts[place].name for place in sorted(wrong))
+        yield Fact(tr("✗ wrong in the model: {names}", names=names), veiled=True)
+    if part.role == "stage":
+        yield Fact(
+            tr("Picture {id}: {kind}", id=item.photo, kind=tr(TYPES[item.item])), veiled=True
+        )
+
+
+def _side(repaired: Repaired, trial: Repair) -> Iterator[Fact]:
+    """What the switch that was just used also tells, and did."""
+    last = trial.history[-1]
+    told = [
+        (place, deviation)
+        for place in range(len(repaired.concepts))
+        if place != last.concept
+        and (deviation := repaired.deviation(last.concept, place)) is not None
+        and abs(deviation) >= NOTABLE
+    ]
+    told.sort(key=lambda pair: -abs(pair[1]))
+    name = repaired.concepts[last.concept].name
+    for place, deviation in told[:MOST]:
+        values = {"concept": name, "other": repaired.concepts[place].name}
+        values["size"] = number(f"{abs(deviation):.2f}")
+        above = tr("“{concept}” also tells {other}: {size} above the true concept", **values)
+        below = tr("“{concept}” also tells {other}: {size} below the true concept", **values)
+        yield Fact(above if deviation > 0 else below, veiled=True)
+    for place in repaired.side_effects(last.concept, last.answer, trial.answer):
+        other = repaired.concepts[place].name
+        yield Fact(tr("Setting {concept} changed {other}", concept=name, other=other), veiled=True)
+
+
+def after_stage(part: ConceptGridPart, updates: Updates) -> Iterator[Fact]:
+    """The lines beside the grid: what to ask now that the stage is over."""
+    yield Fact(tr("Tells which switch also changes something else"), "strong")
+    yield Fact(tr("Once the grid is done, ask:"), "secondary")
+    for update in updates.unexpected.get(part.about, [])[:MOST]:
+        change = state_words(part.repaired, update.concept, update.to)
+        values = {"number": update.picture, "change": change}
+        foretold = part.repaired.class_(update.foretold).name
+        came = part.repaired.class_(update.came).name
+        yield Fact(
+            tr(
+                "Picture {number}, {change}: you expected {foretold}, and it said {came}. "
+                "How do you explain that?",
+                **values,
+                foretold=foretold,
+                came=came,
+            )
+        )
+    yield Fact(tr("How does this model come to its answers?"))
+    yield Fact(tr("Was there a switch that you did not trust? Why?"))

@@ -1,0 +1,84 @@
+"""What the moderator's windows say of concept repair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from labapp.plugins.machine import PartMachine
+from labapp.plugins.part import PlannedPart
+from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
+from labapp.tasks.concept_repair import beside
+from labapp.tasks.concept_repair.beside import Updates
+from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
+from labapp.ui.language import N_, tr
+from labapp.ui.moderator import wording
+from labapp.ui.moderator.part_words import Fact, PartWords
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
+
+STATES = {AS_IT_IS: N_("as the model has it"), OFF: N_("off"), ON: N_("on")}
+INSTRUCTIONS = {
+    "repair": N_("set right what is wrong"),
+    "audit": N_("confirm or correct every concept"),
+    "foresight": N_("foretell what a given change leads to"),
+}
+
+
+class ConceptWords(PartWords[PlannedPart]):
+    marks = {"concept.set": "answer"}  # noqa: RUF012 (nobody changes it)
+    fold = "labapp.tasks.concept_repair.beside:Updates"
+
+    def subject(self, part: PlannedPart) -> str:
+        return part.model if isinstance(part, ConceptRepairPart) else ""
+
+    def progress(self, part: PlannedPart, machine: PartMachine[Any], state: Any) -> str:
+        if isinstance(part, ConceptGridPart):
+            return tr("the grid")
+        return super().progress(part, machine, state)
+
+    def noun(self, part: PlannedPart, number: int) -> str:
+        return tr("Picture {number}", number=number)
+
+    def trial(self, part: PlannedPart, number: int) -> str:
+        return tr("The grid") if isinstance(part, ConceptGridPart) else super().trial(part, number)
+
+    def facts(self, parts: Sequence[PlannedPart]) -> str:
+        return "".join(facts_of(part) for part in parts if isinstance(part, ConceptRepairPart))
+
+    def mark(self, payload: Mapping[str, Any]) -> str:
+        concept, state = int(payload["concept"]) + 1, tr(STATES[int(payload["to"])])
+        return tr("Concept {number}: {state}", number=concept, state=state)
+
+    def lanes(self, part: PlannedPart) -> frozenset[str]:
+        return frozenset({"answer"}) if isinstance(part, ConceptRepairPart) else frozenset()
+
+    def beside(
+        self, part: PlannedPart, session: SessionView, console: ConsoleState
+    ) -> Iterator[Fact]:
+        updates = console.fold(Updates)
+        if isinstance(part, ConceptRepairPart):
+            yield from beside.of_picture(part, session, updates)
+        elif isinstance(part, ConceptGridPart):
+            yield from beside.after_stage(part, updates)
+
+
+def facts_of(part: ConceptRepairPart) -> str:
+    """What is known of a stage before a session, in one line."""
+    repaired = part.repaired
+    accuracy = wording.percent(repaired.task_accuracy / 100)
+    foretold = sum(item.foresee for item in part.items)
+    facts = [
+        tr("stimulus set {id}", id=repaired.stimuli),
+        tr("{n} pictures", n=part.trials),
+        tr("{n} concepts", n=len(repaired.concepts)),
+        tr(INSTRUCTIONS[part.instruction]),
+        tr("the model is right in {percent}", percent=accuracy),
+    ]
+    if foretold:
+        facts.append(tr("foretold in {n} of them", n=foretold))
+    if part.item_limit_s is not None:
+        facts.append(tr("at most {seconds} s each", seconds=f"{part.item_limit_s:g}"))
+    return "  ·  ".join(facts)

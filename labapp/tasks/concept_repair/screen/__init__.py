@@ -1,0 +1,1 @@
+"""The participant's screens of concept repair."""

@@ -1,0 +1,258 @@
+"""The switches of a model's concepts: off, as the model has it, or on, with the model's belief as a
+bar below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+
+from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, believed
+from labapp.stimuli.manifest import Concept
+from labapp.ui import theme
+from labapp.ui.participant.screen import DialControl
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.choice import COMMANDS, Choice
+from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.segments import paint_frame
+
+HEIGHT = theme.TOUCH_HEIGHT
+BAR_HEIGHT, BAR_GAP, KNOB = 6, 5, 5.0
+LEAST_WIDTH = 72
+STATES = (OFF, AS_IT_IS, ON)
+"""What the options of a switch set, from left to right."""
+SET_MARK = "✓"
+_KEYS = {Qt.Key.Key_Left: OFF, Qt.Key.Key_Right: ON}
+_ROWS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+
+
+class ConceptSwitch(Choice):
+    """One concept. chosen(place, device): the hand wants another of `STATES`; left_for(step): it
+    goes to the switch above (-1) or below (1).
+
+    Left and right set it off and on, 0 gives it back to the model: each key means one state,
+    whatever the switch stands at, so that no state is passed on the way to another.
+    """
+
+    left_for = Signal(int)
+    first_digit = None
+
+    def __init__(self, concept: Concept, words: Strings, palette: theme.Palette) -> None:
+        super().__init__(palette, concept.name)
+        self._concept = concept
+        self._caption = words("concept_as_model")
+        self._words = words
+        self._belief = 0.5
+        self._pending = False
+        self._width = LEAST_WIDTH
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_options([concept.off, self._caption, concept.on])
+        self.show_index(STATES.index(AS_IT_IS))
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels that one of its three options needs."""
+        states = (self._concept.off, self._concept.on)
+        widths = [metrics(bold=True).horizontalAdvance(f"{SET_MARK} {word}") for word in states]
+        widths.append(metrics(theme.SECONDARY_PX).horizontalAdvance(self._caption))
+        return max(LEAST_WIDTH, ceil(max(widths)) + 2 * theme.SPACE_XS + 2)
+
+    def set_option_width(self, width: int) -> None:
+        """Make each option so many logical pixels wide."""
+        self._width = width
+        self.setFixedSize(self.sizeHint())
+        self.place_options()
+
+    @property
+    def model_word(self) -> str:
+        """What the model sees, in a word."""
+        return self._concept.on if believed(self._belief) else self._concept.off
+
+    def show_belief(self, belief: float) -> None:
+        """Show how sure the model is, from 0 (off) to 1 (on)."""
+        self._belief = belief
+        sure = round(100 * max(belief, 1 - belief))
+        said = self._words("concept_model_sees", word=self.model_word, percent=sure)
+        self.options[STATES.index(AS_IT_IS)].setAccessibleName(said)
+        self.update()
+
+    def show_state(self, state: int, *, pending: bool) -> None:
+        """Show what it is set to; pending: it was chosen, and is not shown yet."""
+        self.show_index(STATES.index(state))
+        if pending != self._pending:
+            self._pending = pending
+            self.update()
+
+    def middle_x(self, state: float) -> float:
+        """Where the middle of a state is, in logical pixels of the widget."""
+        return self.box(STATES.index(round(state))).center().x()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if (
+            event.modifiers() & COMMANDS
+            or event.isAutoRepeat()
+            or key
+            in (
+                Qt.Key.Key_Home,
+                Qt.Key.Key_End,
+            )
+        ):
+            event.ignore()
+        elif key in _ROWS:
+            self.left_for.emit(_ROWS[key])
+        elif self.locked:
+            event.ignore()
+        elif key in _KEYS or event.text() == "0":
+            self.ask(STATES.index(_KEYS.get(key, AS_IT_IS)), "keyboard")
+        else:
+            event.ignore()
+
+    def sizeHint(self) -> QSize:
+        return QSize(3 * self._width + 2, HEIGHT + 2 + BAR_GAP + 2 * round(KNOB))
+
+    def box(self, index: int) -> QRectF:
+        return QRectF(1 + index * self._width, 1, self._width, HEIGHT)
+
+    def paint(self, painter: QPainter) -> None:
+        p = self._colors
+        frame = QRectF(0, 0, self.width(), HEIGHT + 2)
+        paint_frame(painter, frame, p, p.card)
+        for index in range(1, len(STATES)):
+            painter.setPen(pen(p.hairline))
+            painter.drawLine(self.box(index).topLeft(), self.box(index).bottomLeft())
+        for index in range(len(STATES)):
+            self._paint_option(painter, index)
+        self._paint_belief(painter, frame.bottom() + BAR_GAP + KNOB)
+        if self.hasFocus():
+            draw_focus_ring(painter, frame, theme.RADIUS, p.accent)
+
+    def _paint_option(self, painter: QPainter, index: int) -> None:
+        p, box, on = self._colors, self.box(index), index == self.index
+        if on or index == self._hover:
+            dashed = on and self._pending
+            tone = p.accent if on else p.track
+            painter.setPen(pen(tone, 2.0 if dashed else 1.4, dashed=dashed))
+            painter.setBrush(brush(p.accent_soft if on else p.card))
+            painter.drawRoundedRect(box.adjusted(2, 2, -2, -2), theme.RADIUS - 2, theme.RADIUS - 2)
+        centre = Qt.AlignmentFlag.AlignCenter
+        tone = p.accent if on else p.secondary if self.locked else p.ink
+        if STATES[index] == AS_IT_IS:
+            upper, lower = box.adjusted(0, 4, 0, -box.height() / 2), box.adjusted(0, 20, 0, -2)
+            painter.setFont(font(theme.SECONDARY_PX))
+            painter.setPen(color(p.accent if on else p.secondary))
+            painter.drawText(upper, centre, self._caption)
+            painter.setFont(font(bold=on))
+            painter.setPen(color(tone))
+            painter.drawText(lower, centre, self.model_word)
+            return
+        word = self._concept.on if STATES[index] == ON else self._concept.off
+        painter.setFont(font(bold=on))
+        painter.setPen(color(tone))
+        painter.drawText(box, centre, f"{SET_MARK} {word}" if on else word)
+
+    def _paint_belief(self, painter: QPainter, y: float) -> None:
+        """A bar from the middle, where the model is unsure, to the side of what it sees."""
+        p = self._colors
+        left, right = self.box(0).center().x(), self.box(len(STATES) - 1).center().x()
+        track = QRectF(left, y - BAR_HEIGHT / 2, right - left, BAR_HEIGHT)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(brush(p.track))
+        painter.drawRoundedRect(track, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        tone = p.accent if self.index == STATES.index(AS_IT_IS) else p.secondary
+        middle, at = track.center().x(), left + self._belief * track.width()
+        filled = QRectF(min(middle, at), track.top(), abs(at - middle), BAR_HEIGHT)
+        painter.fillRect(filled, brush(tone))
+        painter.fillRect(QRectF(middle - 0.5, y - KNOB, 1, 2 * KNOB), brush(p.secondary))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(brush(tone))
+        painter.drawEllipse(QPointF(at, y), KNOB, KNOB)
+
+
+class SwitchPanel(QWidget):
+    """The switches of all concepts, one below the other. wanted(concept, to, device): the hand
+    wants a concept, from 0, set to a state."""
+
+    wanted = Signal(int, int, str)
+
+    def __init__(
+        self, concepts: Sequence[Concept], words: Strings, palette: theme.Palette, *, ticks: bool
+    ) -> None:
+        """ticks: whether it is marked which concepts were set, as all of them are to be."""
+        super().__init__()
+        self._ticks = ticks
+        self.switches = [ConceptSwitch(concept, words, palette) for concept in concepts]
+        self.numbers = [PlainLabel(f"{number}") for number in range(1, len(concepts) + 1)]
+        self.names = [PlainLabel(concept.name) for concept in concepts]
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(theme.SPACE_S)
+        widest = max(switch.needed_width for switch in self.switches)
+        digits = [metrics(theme.SECONDARY_PX).horizontalAdvance(f"{mark}8") for mark in "▸✓"]
+        for row, switch in enumerate(self.switches):
+            number, name = self.numbers[row], self.names[row]
+            number.setProperty("role", "secondary")
+            number.setFixedWidth(ceil(max(digits)) + 2)
+            number.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+            for label in (number, name):
+                label.setFixedHeight(HEIGHT + 2)
+            switch.set_option_width(widest)
+            top = Qt.AlignmentFlag.AlignTop
+            self._grid.addWidget(number, row, 0, top)
+            self._grid.addWidget(name, row, 1, top)
+            self._grid.addWidget(switch, row, 2, top)
+            switch.chosen.connect(self._wants(row))
+            switch.left_for.connect(lambda step, row=row: self.go_to(row + step))
+        self._grid.setColumnStretch(1, 1)
+
+    def _wants(self, concept: int) -> Callable[[int, str], None]:
+        return lambda place, device: self.wanted.emit(concept, STATES[place], device)
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels across."""
+        return self._grid.minimumSize().width()
+
+    def needed_height(self, gap: int) -> int:
+        """Logical pixels down, with so many between two switches."""
+        high = self.switches[0].height()
+        return len(self.switches) * (high + gap) - gap
+
+    def set_gap(self, gap: int) -> None:
+        """Leave so many logical pixels between two switches."""
+        self._grid.setVerticalSpacing(gap)
+        self.setFixedHeight(self.needed_height(gap))
+
+    def go_to(self, concept: int) -> None:
+        """Bring the focus to a switch, where there is one that can be set."""
+        if 0 <= concept < len(self.switches) and not self.switches[concept].locked:
+            self.switches[concept].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_beliefs(self, beliefs: Sequence[float]) -> None:
+        """Show how sure the model is of each concept."""
+        for switch, belief in zip(self.switches, beliefs, strict=True):
+            switch.show_belief(belief)
+
+    def show_states(
+        self, states: Sequence[int], pending: tuple[int, int] | None, *, locked: bool, remind: bool
+    ) -> None:
+        """Show what is set. pending: the concept that is chosen and to what; locked: nothing can be
+        set now; remind: what is not set is marked as missing."""
+        for concept, (switch, state) in enumerate(zip(self.switches, states, strict=True)):
+            chosen = pending is not None and pending[0] == concept
+            shown = pending[1] if pending is not None and chosen else state
+            switch.set_locked(locked)
+            switch.show_state(shown, pending=chosen)
+            if self._ticks:
+                mark = SET_MARK if state != AS_IT_IS else "▸" if remind else ""
+                text = f"{mark}{concept + 1}"
+                if self.numbers[concept].text() != text:
+                    self.numbers[concept].setText(text)
+
+    def controls(self) -> dict[int, DialControl]:
+        """See `Screen.dial_controls`; a concept's value is its state."""
+        return {i: DialControl(made, made.middle_x) for i, made in enumerate(self.switches)}

@@ -1,0 +1,318 @@
+"""The figures of paper 001 computed again: rules that judge claims, the file of results, the report
+made of it, and a learner trained, measured and reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from benchmarks import reproduce_concepts
+from benchmarks.reproduction import figure_1b, figure_2b, figure_4, figure_5, verdicts
+from benchmarks.reproduction.concept_models import trained
+from benchmarks.reproduction.figure import missing, section, spread
+from benchmarks.reproduction.results import BOTTLENECKS, Asked, Results, Store
+from benchmarks.reproduction.verdicts import Claim, Verdict, above, below, within
+from labapp.concepts import card as cards
+from labapp.concepts import recipe as recipes
+from labapp.concepts import training
+from labapp.concepts.sizes import SIZES
+
+numbers = st.lists(st.floats(-10, 10), min_size=2, max_size=6)
+
+
+def results_of(models: Mapping[Asked, Sequence[dict[str, Any]]]) -> Results:
+    """A store in memory with a result for each seed, from 0."""
+    store = Store(None)
+    for asked, every in models.items():
+        for seed, values in enumerate(every):
+            recipe = asked.recipe("M", seed)
+            facts = {"digest": recipe.digest, "size": "M", "seed": seed, "measured": []}
+            store.add({"name": asked.name, **facts, **values})
+    return store.at("M")
+
+
+def verdict_of(claims: Sequence[Claim], words: str) -> Verdict:
+    (claim,) = [claim for claim in claims if words in claim.says]
+    return claim.verdict
+
+
+# --- intervals and rules --------------------------------------------------------------------------
+
+
+@given(numbers)
+def test_the_interval_over_seeds_is_students(values: list[float]) -> None:
+    evidence = verdicts.over_seeds(values)
+    assert evidence.low <= evidence.mean <= evidence.high
+    if np.std(values) > 1e-6:
+        error = stats.sem(values)
+        ends = stats.t.interval(0.95, len(values) - 1, loc=np.mean(values), scale=error)
+        assert (evidence.low, evidence.high) == pytest.approx(ends)
+
+
+@given(numbers, numbers)
+def test_the_interval_of_a_difference_is_welchs(first: list[float], second: list[float]) -> None:
+    evidence = verdicts.difference(first, second)
+    if min(np.std(first), np.std(second)) > 1e-3:
+        ends = stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+        assert (evidence.low, evidence.high) == pytest.approx((ends.low, ends.high))
+    assert verdicts.difference(second, first).mean == pytest.approx(-evidence.mean)
+
+
+def test_a_rule_reads_the_whole_interval() -> None:
+    surely = verdicts.over_seeds([0.50, 0.51, 0.52])
+    perhaps = verdicts.over_seeds([0.30, 0.51, 0.72])
+    assert above("", surely, 0.4).verdict == below("", surely, 0.6).verdict == Verdict.HOLDS
+    assert above("", surely, 0.6).verdict == below("", surely, 0.4).verdict == Verdict.FAILS
+    assert above("", perhaps, 0.4).verdict == below("", perhaps, 0.4).verdict == Verdict.OPEN
+    assert within("", surely, 0.6).verdict == Verdict.HOLDS
+    assert within("", surely, 0.4).verdict == Verdict.FAILS
+    assert within("", verdicts.over_seeds([-0.5, -0.51]), 0.1).verdict == Verdict.FAILS
+    assert within("", perhaps, 0.4).verdict == Verdict.OPEN
+
+
+@pytest.mark.parametrize("values", [[], [0.9]])
+def test_nothing_is_claimed_of_fewer_than_two_seeds(values: list[float]) -> None:
+    evidence = verdicts.over_seeds(values)
+    for rule in (above, below, within):
+        assert rule("", evidence, 0.5).verdict == Verdict.OPEN
+
+
+@given(st.lists(st.sampled_from(Verdict), min_size=1))
+def test_a_claim_of_many_cells_needs_them_all(every: list[Verdict]) -> None:
+    tests = tuple(verdicts.Test("", verdicts.MISSING, verdict) for verdict in every)
+    verdict = Claim("", "", tests).verdict
+    assert (verdict == Verdict.FAILS) == (Verdict.FAILS in every)
+    assert (verdict == Verdict.HOLDS) == (set(every) == {Verdict.HOLDS})
+
+
+def test_spread_tells_twice_the_sd_of_the_seeds_and_the_interval() -> None:
+    mean, sd, twice, interval, seeds = spread([0.1, 0.3], unit=100)
+    assert (mean, sd, twice, seeds) == ("20.0", "10.0", "20.0", "2")
+    assert interval == "-107.1 to 147.1"
+    assert spread([0.25]) == ("0.250", "–", "–", "–", "1")
+
+
+# --- claims of the figures ------------------------------------------------------------------------
+
+
+def correlated(r: float, accuracy: float) -> dict[str, Any]:
+    matrix = np.full((3, 3), r) + (1 - r) * np.eye(3)
+    return {
+        "task_accuracy": accuracy,
+        "concept_accuracy": accuracy,
+        "scores": {"code": {"correlations": matrix.tolist()}},
+    }
+
+
+def test_figure_1b_wants_five_times_the_correlation() -> None:
+    cbm, logits = figure_1b.CBM.asked, figure_1b.LOGITS.asked
+    few = [correlated(r, 0.99) for r in (0.02, 0.021, 0.022)]
+    cases = (((0.3, 0.31, 0.32), Verdict.HOLDS), ((0.04, 0.05, 0.06), Verdict.FAILS))
+    for many, verdict in cases:
+        results = results_of({cbm: few, logits: [correlated(r, 0.99) for r in many]})
+        claims = figure_1b.claims(results)
+        assert verdict_of(claims, "correlate with each other") == verdict
+        assert verdict_of(claims, "almost identical") == Verdict.HOLDS
+    assert verdict_of(figure_1b.claims(results_of({})), "perfect") == Verdict.OPEN
+
+
+def capacities(kind: str, side: str, scores: Sequence[float]) -> dict[Asked, list[dict[str, Any]]]:
+    return {
+        figure_2b.row(kind, side, capacity).asked: [
+            {"scores": {"code": {"ois": {"given": score + 0.001 * seed}}}, "concept_accuracy": 0.9}
+            for seed in range(3)
+        ]
+        for capacity, score in zip(figure_2b.CAPACITIES, scores, strict=True)
+    }
+
+
+def test_figure_2b_compares_the_effects_of_both_capacities() -> None:
+    falling = (0.5, 0.4, 0.3, 0.2, 0.15, 0.12, 0.1)
+    # 128 of either side is the same model.
+    flat = (0.14, 0.13, 0.125, 0.124, 0.123, 0.12, 0.119)
+    results = results_of(
+        capacities("cbm-logits", "encoder", falling) | capacities("cbm-logits", "predictor", flat)
+    )
+    claims = [claim for claim in figure_2b.claims(results) if claim.says.startswith("CBM-Logits")]
+    assert verdict_of(claims, "encoder has, the more OIS") == Verdict.HOLDS
+    assert verdict_of(claims, "matters much more") == Verdict.HOLDS
+    turned = results_of(
+        capacities("cbm-logits", "encoder", flat) | capacities("cbm-logits", "predictor", falling)
+    )
+    claims = [claim for claim in figure_2b.claims(turned) if claim.says.startswith("CBM-Logits")]
+    assert verdict_of(claims, "matters much more") == Verdict.FAILS
+    others = [claim for claim in figure_2b.claims(turned) if claim.says.startswith("CBM (")]
+    assert {claim.verdict for claim in others} == {Verdict.OPEN}
+
+
+def intervened(curve: Sequence[float], rotation: float, ois: float, ranks: float) -> dict[str, Any]:
+    """A result of Figure 5's."""
+    return {
+        "task_accuracy": curve[0],
+        "concept_accuracy": 0.96,
+        "scores": {
+            "code": {
+                "ois": {"given": ois, "ranks": ranks, "sigmoid": ranks, "standardised_logits": ois},
+                "nis": {"default": ois},
+            }
+        },
+        "curves": {
+            "fixed": list(curve),
+            "subsets": list(curve),
+            "alone": [curve[0], curve[0], rotation, curve[0], curve[0]],
+            "wrong": rotation,
+        },
+    }
+
+
+def test_figure_5_tells_gain_from_harm() -> None:
+    gains, harmed = (0.82, 0.82, 0.82, 1.0, 1.0, 1.0), (0.83, 0.70, 0.69, 0.75, 0.77, 0.77)
+    sigmoid = [intervened(gains, 0.998 + d, 0.17 + d, 0.2 + d) for d in (0.0, 0.001, 0.002)]
+    logits = [intervened(harmed, 0.979 + d, 0.26 + d, 0.2 + d) for d in (0.0, 0.001, 0.002)]
+    results = results_of({figure_5.SIGMOID.asked: sigmoid, figure_5.LOGITS.asked: logits})
+    claims = figure_5.claims_5(results)
+    for words in (
+        "CBM gains", "that it had right", "set at random", "more OIS", "(OIS of ranks)",
+        "almost as much", "does not harm",
+    ):  # fmt: skip
+        assert verdict_of(claims, words) == Verdict.HOLDS, words
+    assert verdict_of(claims, "(OIS of its standardised logits)") == Verdict.FAILS
+    turned = results_of({figure_5.SIGMOID.asked: logits, figure_5.LOGITS.asked: sigmoid})
+    claims = figure_5.claims_5(turned)
+    for words in ("CBM gains", "that it had right", "set at random", "more OIS"):
+        assert verdict_of(claims, words) == Verdict.FAILS, words
+
+
+def test_figure_4_leaves_open_what_is_not_trained_and_names_it() -> None:
+    results = results_of({})
+    assert {claim.verdict for claim in figure_4.claims(results)} == {Verdict.OPEN}
+    lacking = missing(figure_4.REPRODUCTION, results)
+    assert len(lacking) == 2 * 4 + 4 * 8
+    assert all("3 of 3 seeds" in line for line in lacking)
+
+
+# --- the file of results --------------------------------------------------------------------------
+
+
+def result(seed: int, measured: Sequence[str] = ()) -> dict[str, Any]:
+    asked = figure_1b.CBM.asked
+    facts = {"size": "M", "seed": seed, "measured": list(measured)}
+    return {"name": asked.name, "digest": asked.recipe("M", seed).digest, **facts}
+
+
+def test_results_come_back_as_they_were_kept(tmp_path: Path) -> None:
+    asked, path = figure_1b.CBM.asked, tmp_path / "deeper" / "concepts.jsonl"
+    store = Store.read(path)
+    for seed in (1, 0):
+        store.add({**result(seed), "task_accuracy": 0.5 + seed / 8})
+    again = Store.read(path)
+    assert again.results == store.results
+    assert again.at("M").values(asked, "task_accuracy") == [0.5, 0.625]
+    assert again.at("L").values(asked, "task_accuracy") == []
+    assert again.at("M").values(asked, "scores", "code", "ois", "given") == []
+
+
+def test_a_result_that_lacks_a_measure_is_wanted_again(tmp_path: Path) -> None:
+    asked, path = figure_1b.CBM.asked, tmp_path / "concepts.jsonl"
+    store = Store.read(path)
+    store.add(result(0))
+    assert store.has(asked, "M", 0, frozenset())
+    assert not store.has(asked, "M", 1, frozenset())
+    assert not store.has(asked, "M", 0, frozenset({"curves"}))
+    store.add(result(0, ["curves"]))
+    assert Store.read(path).has(asked, "M", 0, frozenset({"curves"}))
+
+
+@pytest.mark.parametrize("line", ['{"size": "M"}', '{"digest": "a", "size": "XL", "seed": 0}', "x"])
+def test_a_damaged_file_of_results_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "concepts.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    with pytest.raises((ValueError, KeyError)):
+        Store.read(path)
+
+
+def test_what_is_trained_first_is_worth_most_and_nothing_is_trained_twice() -> None:
+    store = Store(None)
+    every = list(reproduce_concepts.wanted(reproduce_concepts.FIGURES, "M", store))
+    assert len(set(every)) == len(every)
+    assert every[0] == (figure_1b.CBM.asked, 0)
+    models = {(asked, seed) for asked, seed in every}
+    for figure in reproduce_concepts.FIGURES:
+        for asked in figure.asked("M"):
+            assert not asked.known or {(asked, seed) for seed in range(3)} <= models
+    store.add(result(0))
+    assert (figure_1b.CBM.asked, 0) not in reproduce_concepts.wanted(
+        reproduce_concepts.FIGURES, "M", store
+    )
+
+
+def test_figures_train_what_the_shipped_recipes_say() -> None:
+    shipped = {recipe.of("M", 0).digest for recipe in recipes.shipped().values()}
+    bottlenecks = {
+        asked
+        for figure in reproduce_concepts.FIGURES
+        for size in SIZES
+        for asked in figure.asked(size)
+        if asked.learner in BOTTLENECKS
+    }
+    assert len(bottlenecks) > 30
+    for asked in bottlenecks:
+        assert asked.recipe("M", 0).digest in shipped, asked.name
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+
+def test_the_report_is_made_of_the_committed_results(tmp_path: Path) -> None:
+    text = reproduce_concepts.report(
+        reproduce_concepts.FIGURES,
+        Store.read(reproduce_concepts.STORE).at("M"),
+        tmp_path,
+    )
+    assert text == reproduce_concepts.REPORT.read_text(encoding="utf-8")
+    for figure in reproduce_concepts.FIGURES:
+        assert f"## {figure.title}\n" in text
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {path.name for path in reproduce_concepts.DRAWINGS.iterdir()}
+
+
+def test_a_learner_is_trained_measured_and_reported(tmp_path: Path) -> None:
+    figure = replace(figure_1b.REPRODUCTION, asked=lambda size: [figure_1b.CBM.asked])
+    store = Store.read(tmp_path / "concepts.jsonl")
+    reproduce_concepts.train([figure], "S", store, hours=1, jobs=1, work=tmp_path / "work")
+    results = Store.read(tmp_path / "concepts.jsonl").at("S")
+    text = section(figure, results, tmp_path / "figures")
+    (cbm,) = results.of(figure_1b.CBM.asked)
+    ois = cbm["scores"]["code"]["ois"]
+    assert f"| CBM | OIS | – | {ois['given']:.3f} |" in text
+    assert ois["given"] == ois["sigmoid"] != ois["standardised_logits"]
+    assert "TabularToy(0)" in text
+    assert "*cannot be told at this size*" in text
+    assert "<svg" in (tmp_path / "figures" / "figure-1b.svg").read_text(encoding="utf-8")
+    assert not missing(figure, results)
+    assert not list(reproduce_concepts.wanted([figure], "S", store))
+
+
+def test_interventions_and_packages_are_measured(tmp_path: Path) -> None:
+    asked = Asked.of("toy0", "cbm-logits", encoder=(4,), predictor=(4,))
+    folder = training.train(asked.recipe("S", 1), out=tmp_path / "packages")
+    measured = trained(
+        asked, "S", 1, frozenset({"curves"}), tmp_path / "work", tmp_path / "packages"
+    )
+    card = cards.read(folder)
+    assert measured["of_package"]
+    assert measured["epochs"] == 20
+    assert measured["task_accuracy"] == pytest.approx(card.test.task, abs=1e-4)
+    json.dumps(measured, allow_nan=False)
+    curves = measured["curves"]
+    assert curves["fixed"][0] == curves["subsets"][0] == measured["task_accuracy"]
+    assert curves["fixed"][-1] == curves["subsets"][-1]
