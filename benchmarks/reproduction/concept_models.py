@@ -15,7 +15,9 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.reproduction import concept_measures as measures
 from benchmarks.reproduction.concept_measures import Codes
+from benchmarks.reproduction.printing import metric
 from benchmarks.reproduction.results import BOTTLENECKS, Asked
+from benchmarks.reproduction.table_a1 import LISTED
 from labapp.concepts import card as cards
 from labapp.concepts import package
 from labapp.concepts.data import ConceptData
@@ -34,6 +36,9 @@ from labapp.training.loop import versions
 
 THREADS = 1
 """Of torch: sums come out otherwise with another number."""
+PROBE_EPOCHS = {"S": 2, "M": 25, "L": 100}
+TOY_PROBE_EPOCHS = {"S": 5, "M": 300, "L": 300}
+"""Of the probes of codes: as long as the learners themselves, but for pictures at M."""
 VIEWS = {
     "cw": {"feature map": True},
     "senn": {"as released": True},
@@ -190,6 +195,46 @@ def _widths(subject: Trained) -> dict[str, Any]:
     return {"widths": measures.widths(subject.codes, subject.recipe.seed)}
 
 
+def _probes(subject: Trained) -> dict[str, Any]:
+    """What networks tell from all codes: the task, and each concept (A.9, A.11)."""
+    split, codes, seed = subject.data.split, subject.codes, subject.recipe.seed
+    tabular = subject.data.tabular
+    epochs = (TOY_PROBE_EPOCHS if tabular else PROBE_EPOCHS)[subject.recipe.size]
+    hidden = {"hidden": 128 if tabular else 64, "epochs": epochs, "seed": seed}
+    learnt = (codes.train, codes.train_concepts)
+    of_task = metric("task-probe")(
+        codes.test,
+        codes.test_concepts,
+        labels=split.test.labels_of,
+        train=(*learnt, split.train.labels_of),
+        **hidden,
+    )
+    of_concepts = metric("concept-probe")(codes.test, codes.test_concepts, train=learnt, **hidden)
+    return {
+        "probes": {
+            "task_auc": of_task.score,
+            "task_accuracy": of_task.parts["accuracy"],
+            "true_concepts_task_auc": of_task.parts["factors_auc"],
+            "concept_auc": of_concepts.score,
+            "concept_aucs": of_concepts.parts["per_factor"],
+            "epochs": epochs,
+        }
+    }
+
+
+def _others(subject: Trained) -> dict[str, Any]:
+    """The metrics of Table A1."""
+    rows = (subject.codes.test, subject.codes.test_concepts)
+    with measures.unconverged():
+        every = {
+            name: metric(name)(*rows, seed=subject.recipe.seed)
+            for name in LISTED
+            if name != "informativeness"
+        }
+    scores: dict[str, Any] = {name: score.score for name, score in every.items()}
+    return {"others": scores | {"informativeness": every["dci"].parts["informativeness"]}}
+
+
 def _background(subject: Trained) -> dict[str, Any]:
     """On test pictures with a background: task accuracy where it is the class's, on three quarters;
     and how well a network {64, 64} tells one of eight by chance from the codes."""
@@ -227,5 +272,7 @@ EXTRA: dict[str, Callable[[Trained], dict[str, Any]]] = {
     "curves": _curves,
     "widths": _widths,
     "background": _background,
+    "probes": _probes,
+    "others": _others,
 }
 """Measures beyond the usual ones, by the names that figures ask for."""

@@ -105,9 +105,10 @@ def claims(results: Results) -> list[Claim]:
     ]
     return made + [
         Claim(
-            f"Ours: CBM-Logits has more than CBM in common coordinates, too ({measure.name}).",
+            f"CBM-Logits has more than CBM in common coordinates, too ({measure.name}).",
             rule,
             _more(results, measure, "bottleneck", CELLS),
+            ours=True,
         )
         for measure in COMMON
     ]

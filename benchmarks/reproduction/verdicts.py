@@ -138,12 +138,14 @@ def within(label: str, evidence: Evidence, margin: float) -> Test:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`says`: what is claimed, and by whom; `rule`: what must be so for it to hold; `tests`: all of
-    them must hold, and one that does not hold is enough for the claim not to."""
+    """`says`: what is claimed; `rule`: what must be so for it to hold; `tests`: all of them must
+    hold, and one that does not hold is enough for the claim not to; `ours`: whether it is none of
+    the paper's, but of an earlier trial of ours."""
 
     says: str
     rule: str
     tests: tuple[Test, ...]
+    ours: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -158,5 +160,6 @@ def claims_table(claims: Sequence[Claim]) -> str:
     for claim in claims:
         trained = any(test.evidence.n for test in claim.tests)
         here = "; ".join(test.told for test in claim.tests) if trained else "nothing trained yet"
-        table.add(claim.says, claim.rule, here, f"*{claim.verdict}*")
+        says = f"Ours: {claim.says}" if claim.ours else claim.says
+        table.add(says, claim.rule, here, f"*{claim.verdict}*")
     return str(table)

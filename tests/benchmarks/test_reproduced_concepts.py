@@ -182,7 +182,7 @@ def test_figure_5_tells_gain_from_harm() -> None:
     claims = figure_5.claims_5(results)
     for words in (
         "CBM gains", "that it had right", "set at random", "more OIS", "(OIS of ranks)",
-        "almost as much", "does not harm",
+        "half as much", "does not harm",
     ):  # fmt: skip
         assert verdict_of(claims, words) == Verdict.HOLDS, words
     assert verdict_of(claims, "(OIS of its standardised logits)") == Verdict.FAILS
