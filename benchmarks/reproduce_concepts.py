@@ -121,7 +121,7 @@ def wanted(
         for seed in range(min(seeds, SEEDS[size])):
             several = (chosen[name].asked(size) for name in names if name in chosen)
             for asked in chain.from_iterable(several):
-                if (asked, seed) in seen or not asked.known:
+                if (asked, seed) in seen:
                     continue
                 seen.add((asked, seed))
                 if not store.has(asked, size, seed, extra(asked, size)):

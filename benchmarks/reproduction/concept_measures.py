@@ -37,6 +37,7 @@ class Codes:
     test_concepts, train_concepts : int64 0 or 1, shape (n, k).
     aligned : whether OIS aligns them with the concepts.
     bottleneck : "cbm" for probabilities, "cbm-logits" for logits of the concepts, else "".
+    maps : whether the d numbers are a square map, which OIS reads by convolutions as published.
     """
 
     test: Float64
@@ -45,6 +46,7 @@ class Codes:
     train_concepts: Int64
     aligned: bool
     bottleneck: str = ""
+    maps: bool = False
 
 
 def purity(codes: Codes, seed: int) -> dict[str, Any]:
@@ -56,10 +58,11 @@ def purity(codes: Codes, seed: int) -> dict[str, Any]:
         return ois(values, codes.test_concepts, seed=seed, align=align, **settings)
 
     given = oracle(codes.test)
+    maps = {"maps": True} if codes.maps else {}
     scores = {
         "given": given.score,
         "off_diagonal": _off_diagonal(np.asarray(given.parts["deviation"])),
-        "published": oracle(codes.test, as_published=True).score,
+        "published": oracle(codes.test, as_published=True, **maps).score,
         "ranks": oracle(codes.test, coordinates="ranks").score,
         "standardised": oracle(codes.test, coordinates="standardised").score,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,6 @@ THREADS = 1
 PROBE_EPOCHS = {"S": 2, "M": 25, "L": 100}
 TOY_PROBE_EPOCHS = {"S": 5, "M": 300, "L": 300}
 """Of the probes of codes: as long as the learners themselves, but for pictures at M."""
-VIEWS = {
-    "cw": {"feature map": True},
-    "senn": {"as released": True},
-    "vae": {"as released": True},
-    "beta-vae": {"as released": True},
-    "ada-gvae": {"as released": True},
-    "ada-mlvae": {"as released": True},
-}
-"""Further codes of a kind of learner, and whether they are those `as_published`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +93,7 @@ def trained(
         model.values = learner.values(model.codes(split.train))
         training_s, of_package = time.process_time() - began, False
     began = time.process_time()
-    own = _codes(recipe, data, model)
-    subject = Trained(recipe, data, model, own)
+    subject = Trained(recipe, data, model, _codes(recipe, data, model))
     result = {
         "name": asked.name,
         "digest": recipe.digest,
@@ -121,15 +111,11 @@ def trained(
         },
         "versions": versions() | {"scikit-learn": sklearn.__version__},
         **_accuracies(model, split.test),
-        "scores": {"code": measures.purity(own, seed)},
+        "scores": {view: measures.purity(codes, seed) for view, codes in _views(subject).items()},
         "measured": sorted(extra),
     }
     if data.validation is not None:
         result["validation"] = _accuracies(model, data.validation)
-    for view, as_published in VIEWS.get(recipe.learner.name, {}).items():
-        if asked.pictures or view != "feature map":
-            codes = _codes(recipe, data, model, as_published=as_published)
-            result["scores"][view] = measures.purity(codes, seed)
     for name in sorted(extra):
         result |= EXTRA[name](subject)
     result["cpu_seconds"] = {
@@ -151,19 +137,42 @@ def _package(recipe: ConceptRecipe, folder: Path) -> ConceptModel | None:
     return None
 
 
-def _codes(
-    recipe: ConceptRecipe, data: ConceptData, model: ConceptModel, *, as_published: bool = False
-) -> Codes:
+def _codes(recipe: ConceptRecipe, data: ConceptData, model: ConceptModel) -> Codes:
     kind = recipe.learner.name
-    split = data.split
+    test, train = data.split.test, data.split.train
     return Codes(
-        model.codes(split.test, as_published=as_published),
-        split.test.concepts_of,
-        model.codes(split.train, as_published=as_published),
-        split.train.concepts_of,
-        model.aligned,
-        kind if kind in BOTTLENECKS else "",
+        model.codes(test),
+        test.concepts_of,
+        model.codes(train),
+        train.concepts_of,
+        aligned=model.aligned,
+        bottleneck=kind if kind in BOTTLENECKS else "",
     )
+
+
+def _views(subject: Trained) -> dict[str, Codes]:
+    """All that can be taken for a learner's codes: "code", which the paper calls so; "as released",
+    what the released code measures, where that is something else; and a "feature map"."""
+    model, codes = subject.model, subject.codes
+    test, train = subject.data.split.test, subject.data.split.train
+    views = {"code": codes}
+    released = model.codes(test, as_published=True)
+    if not np.array_equal(released, codes.test):
+        views["as released"] = replace(
+            codes,
+            test=released,
+            train=model.codes(train, as_published=True),
+            aligned=model.aligned_as_published,
+        )
+    maps, of_train = model.maps(test), model.maps(train)
+    if maps is not None and of_train is not None:
+        views["feature map"] = replace(
+            codes,
+            test=maps.reshape(*maps.shape[:2], -1),
+            train=of_train.reshape(*of_train.shape[:2], -1),
+            maps=True,
+        )
+    return views
 
 
 def _accuracies(model: ConceptModel, rows: ConceptRows) -> dict[str, Any]:

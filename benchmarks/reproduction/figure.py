@@ -156,8 +156,7 @@ def missing(figure: Reproduction, results: Results) -> list[str]:
     for asked in dict.fromkeys(figure.asked(results.size)):
         lacking = SEEDS[results.size] - len(results.of(asked))
         if lacking > 0:
-            why = "" if asked.known else " (labapp has no such learner yet)"
-            lines.append(f"{asked.name}: {lacking} of {SEEDS[results.size]} seeds{why}")
+            lines.append(f"{asked.name}: {lacking} of {SEEDS[results.size]} seeds")
     return lines
 
 

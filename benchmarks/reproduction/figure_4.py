@@ -88,7 +88,8 @@ SAYS = (
     "seeds. OIS of all but CBM and CW is taken after greedy alignment (A.5)."
 )
 REMARK = (
-    "SENN is measured on h(x), the paper's concept representation, and variational models on the "
+    "SENN is measured on h(x), the paper's concept representation (ten of them on TabularToy, as "
+    "released), and variational models on the "
     "mean of the posterior. The released code takes theta of the predicted class and one sample: "
     "lines with “as released” are those. With alignment, OIS as published lacks the factor 2/k; "
     "the published numbers seem to have it, and stand beside OIS."

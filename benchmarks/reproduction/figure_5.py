@@ -187,8 +187,8 @@ def claims_5(results: Results) -> list[Claim]:
     ]
     made += [
         Claim(
-            "Setting only the concept that is often wrong, the rotation, helps CBM-Logits more than "
-            "half as much as CBM.",
+            "Setting only the concept that is often wrong, the rotation, helps CBM-Logits more "
+            "than half as much as CBM.",
             "what CBM-Logits gains by it, less half of what CBM gains, is above 0",
             (
                 above(
