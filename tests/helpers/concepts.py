@@ -220,6 +220,7 @@ def write_study(
     before: Iterable[Any] = (),
     after: Iterable[Any] = (),
     language: str = "en",
+    when_interrupted: str = "resume",
     **stages: Any,
 ) -> Path:
     """The file of a study with one stage of concept repair: two pictures to set right, two to leave
@@ -243,6 +244,7 @@ def write_study(
         "version": 1,
         "language": language,
         "recording": {"audio": "off"},
+        "when_interrupted": when_interrupted,
         "flow": [*before, {"stages": said}, *after],
     }
     path = folder / "concepts.yaml"

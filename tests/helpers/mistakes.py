@@ -172,6 +172,14 @@ MISTAKES = [
         "set",
         "no set 77",
     ),
+    study(
+        "  - questionnaire: people",
+        "  - stages: {task: concept-repair, stimuli: dsprites-four-cbm, items: {trap: 99}, "
+        "intro: own/rest.md}",
+        24,
+        "items",
+        "99 pictures of the kind 'trap'",
+    ),
     study("{min_solved: 2}", "{min_solved: 99}", 9, "inclusion.min_solved", "nobody would count"),
     study("{min_solved: 2}", "{min_solvd: 2}", 9, "min_solvd", "did you mean 'min_solved'"),
     # files

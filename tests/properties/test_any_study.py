@@ -18,7 +18,7 @@ from labapp.session.verified_events import read_verified_events
 from labapp.simulation.headless import simulate
 from labapp.simulation.pace import FAST
 from labapp.study.overview import check
-from tests.helpers import stimuli
+from tests.helpers import concepts, stimuli
 from tests.helpers.judging import SET_OF
 from tests.helpers.rooms import decoder_of
 from tests.session.sessions import virtual
@@ -119,10 +119,36 @@ unmasking = merged(
     ),
 )
 
+repairing = merged(
+    st.fixed_dictionaries(
+        {
+            "task": st.just("concept-repair"),
+            "stimuli": st.just("tiny-concepts-2"),
+            "intro": st.just(TEXT),
+            "items": merged(
+                st.fixed_dictionaries({"repair": st.integers(0, 2), "control": st.just(1)}),
+                some(trap=st.integers(0, 2), natural=st.integers(0, 3)),
+            ),
+        }
+    ),
+    some(
+        instruction=st.sampled_from(["repair", "audit", "foresight"]),
+        foresee=st.sampled_from(["none", "half", "all"]),
+        practice=merged(
+            st.fixed_dictionaries({"text": st.just(TEXT)}), some(items=st.integers(1, 3))
+        ),
+        grid=st.booleans(),
+        time_limit_s=st.sampled_from([None, 2, 60]),
+        class_names=st.sampled_from(["as_listed", "drawn"]),
+        think_aloud=st.booleans(),
+        after=st.lists(st.sampled_from(INSTRUMENTS), max_size=2, unique=True),
+    ),
+)
+
 
 def stages(models: st.SearchStrategy[list[str]]) -> st.SearchStrategy[Tree]:
     group = merged(st.one_of(reconstruction, single), st.fixed_dictionaries({"models": models}))
-    return st.fixed_dictionaries({"stages": st.one_of(group, group, judging, unmasking)})
+    return st.fixed_dictionaries({"stages": st.one_of(group, group, judging, unmasking, repairing)})
 
 
 def items(models: st.SearchStrategy[list[str]], variables: Tree) -> st.SearchStrategy[Tree]:
@@ -221,6 +247,7 @@ def small_sets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("stimuli")
     for name in stimuli.NAMES:
         stimuli.write(folder, name)
+    concepts.write(folder, 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABAPP_STIMULI", str(folder))
         yield

@@ -12,7 +12,7 @@ import pytest
 
 from labapp.plugins import registry
 from labapp.testing import check_task
-from tests.helpers import stimuli
+from tests.helpers import concepts, stimuli
 
 TEXT = "texts/{language}/debrief.md"
 SEEN = {"text": TEXT}
@@ -55,6 +55,28 @@ STUDIES: dict[str, list[Item]] = {
             }
         }
     ],
+    "concept-repair": [
+        {
+            "stages": {
+                "task": "concept-repair",
+                "stimuli": "tiny-concepts-2",
+                "items": {"repair": 1, "control": 1},
+                "foresee": "half",
+                "practice": {"text": TEXT, "items": 1},
+                "intro": TEXT,
+            }
+        },
+        {
+            "stages": {
+                "task": "concept-repair",
+                "stimuli": "tiny-concepts-4",
+                "instruction": "audit",
+                "items": {"repair": 1, "control": 0},
+                "grid": False,
+                "intro": TEXT,
+            }
+        },
+    ],
 }
 """The items of a short study for each task, by the task's name."""
 
@@ -64,6 +86,8 @@ def small_sets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("stimuli")
     for name in ("heatmaps", "path-agreement", "scores"):
         stimuli.write(folder, name)
+    concepts.write(folder, 2)
+    concepts.write(folder, 4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABAPP_STIMULI", str(folder))
         yield
