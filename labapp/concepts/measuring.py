@@ -15,6 +15,7 @@ from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float32, Float64
 from labapp.metrics.nis import nis
 from labapp.metrics.ois import ois
+from labapp.metrics.probes import completeness_of
 
 DIGITS = 4
 
@@ -105,9 +106,9 @@ def complete(
         return {}
     right = float((logits.argmax(axis=1) == rows.labels_of).mean())
     chance = float(np.bincount(rows.labels_of).max() / len(rows))
-    return (
-        {"completeness": round((right - chance) / (task - chance), DIGITS)} if task > chance else {}
-    )
+    if task <= chance:
+        return {}
+    return {"completeness": round(completeness_of(right, task, chance), DIGITS)}
 
 
 def curves(model: ConceptModel, rows: ConceptRows) -> dict[str, Float32]:

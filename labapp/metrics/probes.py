@@ -152,7 +152,7 @@ def task_probe(
             "accuracy": accuracy,
             "factors_auc": factors_auc,
             "factors_accuracy": factors_accuracy,
-            "chance": float(np.bincount(read.labels).max() / len(read.labels)),
+            "chance": read.chance,
         },
         settings=_settings(
             (hidden, second), epochs, coordinates, seed, as_published, read.rows, read.learnt
@@ -193,7 +193,8 @@ def completeness(
     Returns
     -------
     Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`,
-    1 over the number of classes.
+    the share of the most frequent label among the rows that are scored: what is right without any
+    concept.
 
     Raises
     ------
@@ -203,7 +204,7 @@ def completeness(
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
     )
-    scores = [completeness_of(own, network_accuracy, read.classes) for own in read.accuracies()]
+    scores = [completeness_of(own, network_accuracy, read.chance) for own in read.accuracies()]
     note = "The network was taken to be always right, which makes this a lower bound: give its"
     return Score(
         metric="completeness",
@@ -211,7 +212,7 @@ def completeness(
         parts={
             "accuracy": read.accuracies()[0],
             "factors": scores[1],
-            "chance": 1 / read.classes,
+            "chance": read.chance,
         },
         settings={
             "network_accuracy": network_accuracy,
@@ -225,20 +226,18 @@ def completeness(
     )
 
 
-def completeness_of(accuracy: float, network_accuracy: float, classes: int) -> float:
+def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> float:
     """The accuracy of a task from concepts, less chance, over that of the network, less chance.
 
     Parameters
     ----------
-    accuracy, network_accuracy : shares of rows, 0 to 1.
-    classes : of the task; chance is 1 over them, as of an answer drawn at random.
+    accuracy, network_accuracy, chance : shares of rows, 0 to 1.
 
     Raises
     ------
-    MetricError : a network that is no better than chance, or an accuracy above 1: there is nothing
-        to be complete in.
+    MetricError : a network that is no better than chance, or always right and more: there is
+        nothing to be complete in.
     """
-    chance = 1 / classes
     if not chance < network_accuracy <= 1:
         raise MetricError(
             f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, and "
@@ -252,8 +251,9 @@ def completeness_of(accuracy: float, network_accuracy: float, classes: int) -> f
 class _Reading:
     """What a network read of the labels from codes, and another from factors, of the test rows.
 
-    `logits`: of both, float64 (tests, m); `labels`, int64 (tests,); `rows`, how many there are,
-    those to learn from apart; `learnt`, how many these are, 0 where rows were divided.
+    `logits`: of both, float64 (tests, m); `labels`, int64 (tests,); `chance`, the share of the most
+    frequent of them; `rows`, how many there are, those to learn from apart; `learnt`, how many
+    these are, 0 where rows were divided.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class _Reading:
     ) -> None:
         self.logits = logits
         self.labels = targets.labels[division.test, 0]
-        self.classes = targets.classes[0]
+        self.chance = float(np.bincount(self.labels).max() / len(self.labels))
         self.rows, self.learnt = len(targets.labels) - learnt, learnt
 
     def accuracies(self) -> tuple[float, float]:
