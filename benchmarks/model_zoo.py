@@ -7,8 +7,8 @@ with five weights of the divergence and beta-TCVAEs with two, three seeds each, 
 the models of Locatello et al. (2018) whose scores the paper compares. About 20,000 iterations of
 Sinelines and 10,000 of dSprites: 2 and 10 minutes a model on an idle core. Models and checkpoints
 lie in FOLDER; a run that was broken off goes on from there, and a model that has its scores is
-neither trained nor scored again. The scores go into benchmarks/model_zoo.json, which
-`reproduce_metrics zoo` reads.
+neither trained nor scored again. The scores go into benchmarks/results/model_zoo.json,
+which `reproduce_concepts` reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from labapp.representations.evaluation import labelled_encodings
 from labapp.representations.recipe import Recipe
 from labapp.training.loop import Progress
 
-FILE = Path(__file__).with_name("model_zoo.json")
+FILE = Path(__file__).parent / "results" / "model_zoo.json"
 OBJECTIVES: Mapping[str, Mapping[str, Any]] = {
     "ae": {"name": "ae"},
     **{f"vae-{kl}": {"name": "vae", "kl": kl} for kl in (1, 2, 4, 8, 16)},
@@ -67,11 +67,12 @@ MATRICES = {"mutual_information": "mig", "importance": "dci"}
 DECIMALS = 6
 
 
-def recipes(data: str, seeds: int) -> Iterator[Recipe]:
-    """Of all objectives with the first seed, then with the next."""
+def recipes(data: str, seeds: int) -> Iterator[tuple[str, Recipe]]:
+    """The name of the objective, and the recipe: of all objectives with the first seed, then with
+    the next."""
     for seed in range(seeds):
         for name, objective in OBJECTIVES.items():
-            yield Recipe.model_validate(
+            recipe = Recipe.model_validate(
                 {
                     "id": f"{data}/zoo-{name}-{seed}",
                     "title": f"{data}, {name}, seed {seed}",
@@ -82,6 +83,7 @@ def recipes(data: str, seeds: int) -> Iterator[Recipe]:
                     **DATA[data],
                 }
             )
+            yield name, recipe
 
 
 def kept() -> dict[str, dict[str, Any]]:
@@ -161,7 +163,7 @@ def main() -> None:
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
     for data in asked.data or DATA:
-        for recipe in recipes(data, asked.seeds):
+        for _, recipe in recipes(data, asked.seeds):
             if kept().get(recipe.id, {}).get("recipe_sha256") == recipe.digest:
                 continue
             trained(recipe, asked.work)

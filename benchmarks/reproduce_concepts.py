@@ -1,4 +1,5 @@
-"""Paper 001's figures of concept learners computed again, ours beside theirs.
+"""Paper 001's figures of concept learners computed again, ours beside theirs, and paper 002's
+experiments with trained models.
 
     python -m benchmarks.reproduce_concepts [--size M] [--figures figure-5,figure-a5]
     python -m benchmarks.reproduce_concepts --train [--figures …] [--hours 1.5] [--jobs 1]
@@ -26,6 +27,7 @@ from typing import get_args
 from joblib import Parallel, delayed
 
 from benchmarks.reproduction import (
+    figure_1a,
     figure_1b,
     figure_2a,
     figure_2b,
@@ -33,6 +35,8 @@ from benchmarks.reproduction import (
     figure_4,
     figure_5,
     figure_a1,
+    metric_disagreements,
+    metric_ranks,
     probe_figures,
     table_a1,
 )
@@ -43,6 +47,7 @@ from benchmarks.reproduction.verdicts import Verdict, claims_table
 from labapp.concepts.sizes import SizeName
 
 FIGURES: tuple[Reproduction, ...] = (
+    figure_1a.REPRODUCTION,
     figure_1b.REPRODUCTION,
     figure_2a.REPRODUCTION,
     figure_2b.REPRODUCTION,
@@ -55,6 +60,8 @@ FIGURES: tuple[Reproduction, ...] = (
     probe_figures.A3,
     figure_5.A5,
     probe_figures.A6,
+    metric_ranks.REPRODUCTION,
+    metric_disagreements.REPRODUCTION,
 )
 """In the order of the report."""
 BY_NAME = {figure.name: figure for figure in FIGURES}
@@ -78,6 +85,7 @@ what is missing. Published numbers were read off the pages of the paper's poster
 is to be had. “As published” is the option of that name of a metric: what the released code does.
 Pictures are drawn by labapp (“rendered”), so that nothing here repeats a published measurement
 exactly; data sets are read as the released code reads them, on which the paper's figures rest.
+The last two sections are of paper 002, whose models `benchmarks.model_zoo` trains.
 
 Intervals are Student's 95 % intervals over seeds (the paper states these, and plots ± 2 SD); of
 differences, Welch's. **A claim holds where its whole interval lies on its side of the bound, does

@@ -111,6 +111,7 @@ def section() -> str:
     intro = (
         "The published pairs are trained models of Cars3D that are only shown as pictures; these "
         "codes are made to have their structure and to score near them, so the numbers show the "
-        "reversal and repeat no measurement."
+        "reversal and repeat no measurement. Trained models on which these metrics disagree are in "
+        "[reproduce_concepts.md](reproduce_concepts.md)."
     )
     return "\n\n".join((intro, str(table), " ".join(told)))

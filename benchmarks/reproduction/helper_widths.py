@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.concept_bottlenecks import HIDDEN, KINDS
 from benchmarks.reproduction.kept import scored
-from benchmarks.reproduction.printing import Table, metric, percent
+from benchmarks.reproduction.printing import Table, metric, percent_as_plotted
 from labapp.datasets.split import divide
 
 Float64 = NDArray[np.float64]
@@ -50,7 +50,7 @@ def section(arrays: Mapping[str, Float64], seeds: int, jobs: int, kept: Path | N
             for every in by_kind.values():
                 keys = product([name], [width], range(seeds), map(_digest, every))
                 cells.append([found[key] for key in keys])
-            printed.add(str(width), *map(percent, cells))
+            printed.add(str(width), *map(percent_as_plotted, cells))
             if width >= SETTLED[name]:
                 means.append([100 * float(np.mean(cell)) for cell in cells])
         moved = " and ".join(
@@ -104,8 +104,9 @@ def _told(
     most = 1 - arrays["concepts"][:, 0].mean() / 2 / arrays["concepts"].shape[1]
     pictures = "pictures drawn by labapp" if arrays["rendered"] else "the official pictures"
     return (
-        f"Mean ± SD in per cent over the models, {counted}, and {seeds} seed(s) of the helpers of "
-        "each. The models are the joint bottlenecks of the paper's A.6, trained for "
+        "Mean ± 2 SD (as the paper's error bars are drawn) and 95 % interval (as it says they are) "
+        f"in per cent over the models, {counted}, and {seeds} seed(s) of the helpers of each. The "
+        "models are the joint bottlenecks of the paper's A.6, trained for "
         f"{' to '.join(str(of) for of in sorted({min(epochs), max(epochs)}))} epochs (the paper: "
         f"100) on dSprites(0) ({pictures}), scored on {ROWS:,} of the test pictures ({accuracies}; "
         "whether a square or an ellipse is turned by less than half can hardly be seen: without "

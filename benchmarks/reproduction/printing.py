@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import stats
 
 from labapp.metrics.registry import METRICS, Function
 
@@ -36,6 +37,17 @@ def percent(values: Sequence[float]) -> str:
     """Mean and standard deviation, as the released code takes it (of the runs, not of a
     population), in per cent."""
     return f"{100 * np.mean(values):.2f} ± {100 * np.std(values):.2f}"
+
+
+def percent_as_plotted(values: Sequence[float]) -> str:
+    """In per cent: the mean, twice the standard deviation of the runs, which is how the released
+    code draws error bars, and the 95 % t interval, which the paper says they are."""
+    told = f"{100 * np.mean(values):.2f} ± {200 * np.std(values):.2f}"
+    if len(values) < 2:
+        return told
+    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
+    low, high = (100 * (np.mean(values) + side * half) for side in (-1, 1))
+    return f"{told} ({low:.1f} to {high:.1f})"
 
 
 def p_value(p: float) -> str:

@@ -86,10 +86,10 @@ def section(more: Sequence[str], jobs: int) -> str:
 
 ABOUT = (
     "OIS and NIS with their sign turned. With so few models a correlation is coarse, and the "
-    "models of the true factors, first by every metric, make most of it: see the section of the "
-    "zoo, of 24 trained models a data set. The paper's Figure 2, of models of Locatello et al. "
-    "(2018), a matrix a data set, is a picture without numbers in the text, which says that DCIMIG "
-    "correlates strongly with MIG and DCI."
+    "models of the true factors, first by every metric, make most of it: see "
+    "[reproduce_concepts.md](reproduce_concepts.md), of 24 trained models a data set. The paper's "
+    "Figure 2, of models of Locatello et al. (2018), a matrix a data set, is a picture without "
+    "numbers in the text, which says that DCIMIG correlates strongly with MIG and DCI."
 )
 
 

@@ -1,0 +1,182 @@
+"""Figure 2 of paper 002 (5.1 and A.1): rank correlations of metrics over trained models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from benchmarks.model_zoo import METRICS
+from benchmarks.reproduction.figure import Reproduction
+from benchmarks.reproduction.printing import Table
+from benchmarks.reproduction.ranks import better, correlations, spearman
+from benchmarks.reproduction.results import Asked, Results
+from benchmarks.reproduction.verdicts import LEVEL, MISSING, Claim, Evidence, above
+from benchmarks.reproduction.zoo_models import TITLES, ZooModel, models, provenance
+from labapp.concepts.sizes import SizeName
+from labapp.figure_style import STYLE
+from labapp.metrics.evaluation.figures import SHADES
+from labapp.metrics.registry import METRICS as REGISTRY
+from labapp.report import kit
+
+Float64 = NDArray[np.float64]
+
+IN_THE_PAPER = ("betavae", "factorvae", "mig", "dci", "modularity", "sap", "dcimig")
+NAMED = (
+    ("dcimig", "mig"), ("dcimig", "dci"), ("mig", "dci"), ("mig", "sap"), ("dci", "sap"),
+    ("betavae", "factorvae"), ("betavae", "mig"),
+)  # fmt: skip
+"""Pairs of which the paper says something: the claims, and what it repeats of Locatello et al."""
+STRONG = 0.5
+LEAST = 8
+"""Models of a data set below which nothing is said of it."""
+DRAWS, SEED = 2_000, 0
+SAYS = (
+    "Spearman's correlations of metrics over the models of Locatello et al. (2018), for dSprites "
+    "and Cars3D, with DCIMIG added: two pictures without numbers in the text. Overall all metrics "
+    "are strongly correlated, DCIMIG above all with MIG and DCI; BetaVAE goes with FactorVAE, and "
+    "SAP, MIG and DCI with each other."
+)
+NOTES = (
+    "OIS and NIS with their sign turned; OIS with codes aligned, both on whether each factor is "
+    "above its median. Intervals: 95 % of bootstrap draws over models, and, because seeds of one "
+    "objective are alike, over objectives with all their seeds. Claims are judged by the latter."
+)
+
+
+def values(of_data: Sequence[ZooModel], metric: str) -> Float64:
+    """So that more is better."""
+    return better(metric, np.array([model.score(metric) for model in of_data]))
+
+
+def rho(of_data: Sequence[ZooModel], pair: tuple[str, str], *, by_objective: bool) -> Evidence:
+    """Spearman's correlation with its bootstrap interval; nothing of too few models."""
+    if len(of_data) < LEAST:
+        return MISSING
+    one, other = (values(of_data, name) for name in pair)
+    names = [model.objective if by_objective else model.name for model in of_data]
+    groups = np.unique(names, return_inverse=True)[1]
+    drawn = resampled(one, other, groups)
+    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Evidence(spearman(one, other), float(low), float(high), len(of_data))
+
+
+def resampled(one: Float64, other: Float64, groups: NDArray[np.int64]) -> Float64:
+    """Spearman's correlation of each bootstrap draw of whole groups, float64 (draws,); NaN of one
+    in which all are equal. Columns (n,); `groups` int64 (n,), from 0."""
+    known = ~(np.isnan(one) | np.isnan(other))
+    count = int(groups.max()) + 1
+    chosen = np.random.default_rng(SEED).integers(count, size=(DRAWS, count))
+    # How often each model is in each draw.
+    times = np.apply_along_axis(np.bincount, 1, chosen, minlength=count)[:, groups[known]]
+    ranks = []
+    for column in (one[known], other[known]):
+        below, equal = column[:, None] > column, column[:, None] == column
+        ranks.append(times @ below.T + (times @ equal.T + 1) / 2)
+    centred = [rank - np.average(rank, 1, times)[:, None] for rank in ranks]
+    products = [(times * a * b).sum(axis=1) for a in centred for b in centred]
+    scale = np.sqrt(products[0] * products[3])
+    return np.divide(products[1], scale, out=np.full(DRAWS, np.nan), where=scale > 0)
+
+
+def claims(results: Results) -> list[Claim]:
+    every = models()
+    told = {
+        "DCIMIG correlates strongly with MIG.": [("dcimig", "mig")],
+        "DCIMIG correlates strongly with DCI.": [("dcimig", "dci")],
+        "Overall, all metrics are strongly correlated.": list(combinations(IN_THE_PAPER, 2)),
+    }
+    made = []
+    for says, pairs in told.items():
+        tests = []
+        for data, of_data in every.items():
+            # Of many, the least: where it holds, all do.
+            least = min(pairs, key=partial(_point, of_data))
+            names = f" ({' and '.join(_label(name) for name in least)})" if len(pairs) > 1 else ""
+            evidence = rho(of_data, least, by_objective=True)
+            tests.append(above(f"{TITLES[data]}{names}", evidence, STRONG))
+        lowest = "the lowest correlation of the paper's seven metrics" if len(pairs) > 1 else "it"
+        made.append(Claim(says, f"{lowest} is above {STRONG} (the number is ours)", tuple(tests)))
+    return made
+
+
+def _point(of_data: Sequence[ZooModel], pair: tuple[str, str]) -> float:
+    value = spearman(*(values(of_data, name) for name in pair))
+    return np.inf if np.isnan(value) else value
+
+
+def _label(name: str) -> str:
+    return REGISTRY[name].label
+
+
+def body(results: Results) -> Sequence[str]:
+    every = models()
+    parts = [provenance(every), NOTES]
+    for data, of_data in every.items():
+        parts.append(f"#### {TITLES[data]}, {len(of_data)} models")
+        if len(of_data) < LEAST:
+            parts.append(f"Fewer than {LEAST} models: nothing is said of them yet.")
+            continue
+        table = Table(["metrics", "rho", "95 % over models", "95 % over objectives"])
+        for pair in NAMED:
+            over = [rho(of_data, pair, by_objective=by) for by in (False, True)]
+            ends = (f"{evidence.low:.2f} to {evidence.high:.2f}" for evidence in over)
+            table.add(" and ".join(map(_label, pair)), f"{over[0].mean:.2f}", *ends)
+        scores = {name: np.array([model.score(name) for model in of_data]) for name in METRICS}
+        parts += [str(table), str(correlations(scores)), str(_scores(of_data))]
+    return parts
+
+
+def _scores(of_data: Sequence[ZooModel]) -> Table:
+    """Means over the seeds of an objective, and their range."""
+    table = Table(["objective", "seeds", "squared error", *map(_label, METRICS)])
+    for objective in dict.fromkeys(model.objective for model in of_data):
+        models_of = [model for model in of_data if model.objective == objective]
+        cells = []
+        for name in METRICS:
+            found = [model.score(name) for model in models_of]
+            low, high = f"{min(found):.2f}", f"{max(found):.2f}"
+            cells.append(low if low == high else f"{low} to {high}")
+        error = np.mean([model.entry["error"] for model in models_of])
+        table.add(objective, str(len(models_of)), f"{error:.2f}", *cells)
+    return table
+
+
+def draw(results: Results) -> dict[str, Figure]:
+    shown = {data: of_data for data, of_data in models().items() if len(of_data) >= LEAST}
+    if not shown:
+        return {}
+    names = [_label(name) for name in METRICS]
+    with mpl.rc_context(STYLE):
+        figure, axes = kit.panels(len(shown), len(shown), 5.4, width_in=6.4 * len(shown))
+        figure.set_label("Rank correlations of metrics over trained models")
+        for ax, (data, of_data) in zip(axes, shown.items(), strict=True):
+            turned = [values(of_data, name) for name in METRICS]
+            matrix = np.array([[spearman(one, other) for other in turned] for one in turned])
+            kit.heat_map(ax, matrix, SHADES, (0.0, 1.0), lambda value: f"{value:.2f}")
+            ax.set_title(f"{TITLES[data]}: Spearman's rho, {len(of_data)} models")
+            ax.set_xticks(range(len(names)), names, rotation=90)
+            ax.set_yticks(range(len(names)), names)
+            ax.set_aspect("equal")
+    return {"metric-ranks": figure}
+
+
+def asked(size: SizeName) -> list[Asked]:
+    """No concept learner."""
+    return []
+
+
+REPRODUCTION = Reproduction(
+    "metric-ranks",
+    "Paper 002, Figure 2: rank correlations of metrics",
+    SAYS,
+    asked,
+    body,
+    claims,
+    draw,
+)
