@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from torch.nn import functional
 from labapp.errors import MetricError
 from labapp.metrics.concepts import Concepts, RowDivision
 from labapp.metrics.inputs import check_count
+from labapp.metrics.map_helpers import MapWeights, initial_maps, logits_of_maps
 from labapp.metrics.roc import class_auc
 
 Float64 = NDArray[np.float64]
@@ -61,6 +63,7 @@ def predictability(
     hidden: int = HIDDEN,
     epochs: int = EPOCHS,
     batch: int = BATCH,
+    maps: bool = False,
     seed: int,
     measure: Callable[[Float64, Int64], Float64] = class_auc,
 ) -> Float64:
@@ -73,6 +76,7 @@ def predictability(
     division : the rows that helpers learn from and those they are tested on.
     hidden, batch : units of the hidden layer, rows of a batch.
     epochs : how often each helper sees the rows that it learns from.
+    maps : whether the numbers of a code are a square map, which helpers of `map_helpers` take.
     seed : of the initial weights and the order of rows. Where C and K are equal, the same helpers
         begin with the same weights whatever the codes are.
     measure : of logits (n, m) and classes (n,), see `roc`: the area under the ROC curve, or the
@@ -80,26 +84,37 @@ def predictability(
 
     Raises
     ------
-    MetricError : a hidden layer without units, no epoch, or a code beyond `LARGEST`.
+    MetricError : a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
+        not square.
     """
     check_count("hidden", hidden, 1)
     check_count("epochs", epochs, 1)
     check_size(codes)
+    if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
+        raise MetricError(
+            f"OIS cannot be computed: a code has {codes.shape[2]} numbers, which are no square map.",
+            safe="Nothing was written.",
+            todo="Leave maps out, or give square maps, row by row.",
+        )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
     told = np.empty((codes.shape[1], len(targets.classes)))
     for classes in sorted(set(targets.classes)):
         columns = np.flatnonzero(np.array(targets.classes) == classes)
         labels = torch.from_numpy(targets.labels[:, columns].T.copy())
         generator = torch.Generator().manual_seed(seed)
-        shape = (len(values), len(columns), values.shape[2], hidden)
-        weights = initial(shape, classes, generator)
+        helpers, d = (len(values), len(columns)), values.shape[2]
+        weights: HelperWeights | MapWeights
+        if maps:
+            weights = initial_maps(helpers, d, _outputs(classes), generator)
+        else:
+            weights = initial((*helpers, d, hidden), classes, generator)
         with one_thread():
             learnt = values[:, division.train], labels[:, division.train]
             train(weights, *learnt, batch, generator, epochs=epochs)
             for code in range(len(values)):
-                own = HelperWeights(*(tensor[[code]] for tensor in weights.all()))
+                own = type(weights)(*(tensor[[code]] for tensor in weights.all()))
                 with torch.no_grad():
-                    logits = logits_of(own, values[[code]][:, division.test])[0].double().numpy()
+                    logits = _logits(own, values[[code]][:, division.test])[0].double().numpy()
                 for place, column in enumerate(columns):
                     tested = targets.labels[division.test, column]
                     told[code, column] = measure(logits[place], tested)
@@ -122,7 +137,7 @@ def initial(
 ) -> HelperWeights:
     """Glorot's uniform weights, and biases of 0; `shape` is (C, K, d, H)."""
     *helpers, d, hidden = shape
-    outputs = 1 if classes == 2 else classes
+    outputs = _outputs(classes)
 
     def uniform(inputs: int, units: int) -> Tensor:
         limit = math.sqrt(6 / (inputs + units))
@@ -137,7 +152,7 @@ def initial(
 
 
 def train(
-    weights: HelperWeights,
+    weights: HelperWeights | MapWeights,
     values: Tensor,
     labels: Tensor,
     batch: int,
@@ -148,7 +163,8 @@ def train(
     """Trains in place. `values` float32 (C, n, d); `labels` int64 (K, n)."""
     for tensor in weights.all():
         tensor.requires_grad_()
-    forward = logits_by_knots if values.shape[2] == 1 else logits_of
+    by_knots = isinstance(weights, HelperWeights) and values.shape[2] == 1
+    forward: Callable[[Any, Tensor], Tensor] = logits_by_knots if by_knots else _logits
     adam = torch.optim.Adam(weights.all(), lr=RATE, eps=EPSILON, fused=True)
     for _ in range(epochs):
         order = torch.randperm(values.shape[1], generator=generator)
@@ -165,6 +181,12 @@ def logits_of(weights: HelperWeights, values: Tensor) -> Tensor:
     """Of float32 values (C, n, d), from every helper of their code: float32 (C, K, n, m)."""
     hidden = torch.relu(values[:, None] @ weights.into + weights.bias[:, :, None])
     return hidden @ weights.out + weights.offset[:, :, None]
+
+
+def _logits(weights: HelperWeights | MapWeights, values: Tensor) -> Tensor:
+    if isinstance(weights, MapWeights):
+        return logits_of_maps(weights, values)
+    return logits_of(weights, values)
 
 
 def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
@@ -203,6 +225,10 @@ def logits_by_knots(weights: HelperWeights, values: Tensor) -> Tensor:
     in_order = slope * ordered[:, None, :, None] + height + weights.offset[:, :, None]
     back = order.argsort(dim=1)[:, None, :, None].expand_as(in_order)
     return torch.gather(in_order, 2, back)
+
+
+def _outputs(classes: int) -> int:
+    return 1 if classes == 2 else classes
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def ois(
     hidden: int = HIDDEN,
     epochs: int = EPOCHS,
     coordinates: Coordinates = "as given",
+    maps: bool = False,
     seed: int = 0,
     as_published: bool = False,
 ) -> Score:
@@ -70,6 +71,9 @@ def ois(
     coordinates : "as given"; "standardised", each number of a code less its mean and over its SD;
         or "ranks", the same of its ranks, so that every map that keeps the order of rows leaves the
         score alone. Means, SDs and ranks are of all rows.
+    maps : whether the d numbers of a code are a square map, row by row: its helpers are then small
+        convolutions, as in the released code for the feature maps of concept whitening. Those of
+        the oracle stay as they are.
     seed : of the division into 80 % training and 20 % test rows, of the helpers' initial weights
         and of the order of their rows; 0 to 2^32 - 1. Both matrices use the same: concepts of two
         classes, 0 and 1, that are given as their own codes score 0, once helpers have learnt them.
@@ -106,7 +110,7 @@ def ois(
     batch = PUBLISHED_BATCH if as_published else BATCH
     division, begin = divide_rows(targets, rng), int(rng.integers(SEEDS))
     trained = partial(predictability, hidden=hidden, epochs=epochs, batch=batch)
-    purity = trained(c, targets, division, seed=begin)
+    purity = trained(c, targets, division, maps=maps, seed=begin)
     if as_published:
         division, begin = divide_rows(targets, rng), int(rng.integers(SEEDS))
     labels = targets.labels[:, :, None].astype(np.float64)
@@ -139,6 +143,7 @@ def ois(
             "hidden": hidden,
             "epochs": epochs,
             "coordinates": coordinates,
+            **({"maps": maps} if maps else {}),
             "batch": batch,
             "seed": seed,
             "as_published": as_published,
