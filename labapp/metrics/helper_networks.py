@@ -92,7 +92,7 @@ def predictability(
     check_size(codes)
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
-            f"OIS cannot be computed: a code has {codes.shape[2]} numbers, which are no square map.",
+            f"Networks cannot learn: a code has {codes.shape[2]} numbers, which are no square map.",
             safe="Nothing was written.",
             todo="Leave maps out, or give square maps, row by row.",
         )
