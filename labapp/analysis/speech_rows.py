@@ -101,6 +101,10 @@ class Happenings:
                 trace.moves_ns.append(event.t_ns)
                 trace.dials.append(int(payload.as_dict()["dimension"]))
                 continue
+            if (moved := payload.moved_dial()) is not None:
+                trace = self._trace(event)
+                trace.moves_ns.append(event.t_ns)
+                trace.dials.append(moved[0])
             if isinstance(payload, Comparison):
                 trace = self._trace(event)
                 trace.compared_ns.append(event.t_ns)

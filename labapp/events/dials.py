@@ -34,7 +34,7 @@ class TargetShown(Comparison):
 
 
 class DialTurned(Payload):
-    """Base of the kinds with which a hand has brought a dial to a new value.
+    """Base of the kinds with which a hand has brought a dial of a picture to a new value.
 
     Attributes
     ----------

@@ -51,7 +51,8 @@ class Payload:
 
     def moved_dial(self) -> tuple[int, float] | None:
         """Which dial the participant moved with it, from 0, and where it stands now; None where it
-        is no movement of a dial. So replays know movements of any task."""
+        is no movement of a dial. A dial is whatever a task has several of to be set, such as
+        switches. So replays, coding and streams know movements of any task."""
         return None
 
     def misfit(self, part: Mapping[str, Any]) -> str:
@@ -198,6 +199,12 @@ def frequent_kinds() -> frozenset[str]:
 def kinds_of(base: type[Payload]) -> tuple[str, ...]:
     """The kinds whose payloads derive from a base that says what they have in common."""
     return tuple(name for name, cls in registered().items() if issubclass(cls, base))
+
+
+def moving_kinds() -> tuple[str, ...]:
+    """The kinds that say of a dial that the participant moved it, see `Payload.moved_dial`."""
+    moves = Payload.moved_dial
+    return tuple(name for name, cls in registered().items() if cls.moved_dial is not moves)
 
 
 def is_durable(name: str) -> bool:

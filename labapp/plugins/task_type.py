@@ -107,6 +107,9 @@ class TaskType(ABC, Generic[P]):
     names of fields by kind of event. Only what the program or the study says belongs there, never
     what a person wrote (`written` of the event says that): the text of all other fields is
     withheld."""
+    blinds: ClassVar[bool] = False
+    """Whether moderators are blind in a study with it unless they say otherwise: what they know of
+    its models could guide the participant."""
     instructs: ClassVar[tuple[str, ...]] = ()
     """The kinds of its parts whose texts say what is to be done."""
     scored: ClassVar[tuple[str, ...]] = ()

@@ -14,7 +14,7 @@ from labapp.events import Event, Payload
 from labapp.events.dials import Comparison, DialTurned
 from labapp.events.durations import KINDS, Pauses
 from labapp.events.moderation import Prompt
-from labapp.events.registry import kinds_of
+from labapp.events.registry import kinds_of, moving_kinds
 from labapp.journal.rows import Row, payloads
 from labapp.plugins import registry
 from labapp.replay.lanes import Lane, LaneId, LaneItem
@@ -54,7 +54,7 @@ class LaneFold:
 
     def __init__(self, answers: Collection[str] = ()) -> None:
         self._shown = registry.shown_kinds()
-        self._turned = frozenset(kinds_of(DialTurned))
+        self._turned = frozenset((*kinds_of(DialTurned), *moving_kinds()))
         self._compared = frozenset(kinds_of(Comparison))
         self._prompts = frozenset(kinds_of(Prompt))
         self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
@@ -87,6 +87,9 @@ class LaneFold:
             self._moves[0].append(at)
             self._moves[1].append(payload.dimension)
             return
+        if (moved := payload.moved_dial()) is not None:
+            self._moves[0].append(at)
+            self._moves[1].append(moved[0])
         if kind in self._shown:
             self._begin_trial(event)
         if isinstance(payload, Comparison):

@@ -122,7 +122,6 @@ class HomeController(QObject):
         self._screen = last.screen or None
         self.microphone.off = last.microphone == NO_MICROPHONE
         self.microphone.remembered = last.microphone
-        self.view.set_blind(last.blind)
         self.view.study.making.set_sources(self.shelf.sources)
         self.choose_study(self.shelf.first)
         if self.shelf.problem is not None:
@@ -191,6 +190,7 @@ class HomeController(QObject):
         self.view.set_studies(self.shelf.offered(), self.shelf.chosen)
         study_ = self._loaded.study
         self.view.set_study(study_)
+        self.view.set_blind(self.shelf.blinds(study_))
         self._show_participants(study_)
         consent = [item.texts()[0] for item in study_.flow if item.consents]
         self._consent = self._loaded.text(consent[0]) if consent else None

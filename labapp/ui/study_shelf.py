@@ -7,9 +7,12 @@ from pathlib import Path
 
 from labapp import resources
 from labapp.errors import LabappError
+from labapp.plugins import registry
 from labapp.representations import package
 from labapp.study import loading
+from labapp.study.flow import items_of_tasks
 from labapp.study.loading import LoadedStudy
+from labapp.study.schema import Study
 from labapp.ui import remembered
 from labapp.ui.language import tr
 from labapp.ui.moderator.choices import StudyChoice
@@ -52,6 +55,12 @@ class StudyShelf:
         titled = [StudyChoice(path.stem, loading.title_of(path) or path.stem) for path in paths]
         self._shipped = sorted(titled, key=lambda choice: choice.title.casefold())
         return True
+
+    def blinds(self, study: Study) -> bool:
+        """Whether sessions of a study are blind unless somebody says otherwise: because they were
+        left so, or because one of its tasks asks for it."""
+        asked = (registry.task_type_of_item(item).blinds for item in items_of_tasks(study.flow))
+        return self.choices.blind or any(asked)
 
     def watch_models(self, models: Iterable[str]) -> None:
         """Watch the files of these models, given by id."""

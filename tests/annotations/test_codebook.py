@@ -159,12 +159,16 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert [fault.key for fault in refused.value.faults] == ["codes[0].key", "codes[2].tier"]
 
 
-def test_the_shipped_codebook_is_in_order() -> None:
-    (book,) = codebooks.codebooks_of(resources.assets() / "codebooks") or [
-        codebooks.read(resources.assets() / "codebooks" / "think-aloud.yaml")
-    ]
-    assert book.id == "think-aloud"
+@pytest.mark.parametrize("name", ["concept-repair", "think-aloud"])
+def test_a_shipped_codebook_is_in_order(name: str) -> None:
+    book = codebooks.read(resources.assets() / "codebooks" / f"{name}.yaml")
+    assert book.id == name
     assert all(code.key and code.when for code in book.codes)
+
+
+def test_every_shipped_codebook_is_looked_at() -> None:
+    shipped = {path.stem for path in (resources.assets() / "codebooks").glob("*.yaml")}
+    assert shipped == {"concept-repair", "think-aloud"}
 
 
 def test_a_study_has_several_codebooks_with_ids_of_their_own(tmp_path: Path) -> None:

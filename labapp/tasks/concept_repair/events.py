@@ -119,6 +119,9 @@ class ConceptSet(Payload):
     probabilities: tuple[float, ...]
     device: str
 
+    def moved_dial(self) -> tuple[int, float]:
+        return self.concept, float(self.to)
+
     def misfit(self, part: Mapping[str, Any]) -> str:
         return _no_concept(part, self.concept)
 
@@ -145,6 +148,9 @@ class ConceptUndone(Payload):
     answer_after: str
     probabilities: tuple[float, ...]
     device: str
+
+    def moved_dial(self) -> tuple[int, float]:
+        return self.concept, float(self.to)
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return _no_concept(part, self.concept)

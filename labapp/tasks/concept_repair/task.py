@@ -30,6 +30,7 @@ class ConceptRepair(TaskType[Part]):
     parts = (ConceptRepairPart, ConceptGridPart)
     stages = (ConceptRepairStages,)
     moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
+    blinds = True
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")

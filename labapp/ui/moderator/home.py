@@ -213,7 +213,7 @@ class HomeView(QWidget):
         self.reader_pdf.clicked.connect(self._choose_pdf)
         self.pages.currentChanged.connect(self._page_changed)
         self.session.blind.toggled.connect(self.study.set_blind)
-        self.session.blind.toggled.connect(self.blind_changed)
+        self.session.blind.clicked.connect(self.blind_changed)
         self.sessions_page.resume_requested.connect(self.resume_requested)
 
     def set_data(self, folder: Path, free_bytes: int | None) -> None:

@@ -1,0 +1,223 @@
+"""The console while concepts are set: what a moderator reads, and what not while blind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QWidget
+
+from labapp.clock import FakeClock
+from labapp.events.commands import Next
+from labapp.tasks.concept_repair.beside import NOTABLE, TYPES
+from labapp.tasks.concept_repair.commands import (
+    Foretell,
+    PickAnswer,
+    RepairDone,
+    SetConcept,
+    TickPair,
+)
+from labapp.tasks.concept_repair.moderator import facts_of
+from labapp.tasks.concept_repair.plan import ConceptRepairPart
+from labapp.tasks.concept_repair.state import Repair
+from labapp.ui.home import HomeController
+from labapp.ui.language import ENGLISH, speak
+from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow
+from labapp.ui.moderator.plan_panel import PlanPanel
+from tests.helpers import concepts
+from tests.helpers.rooms import Room, skip_to
+from tests.ui.test_home_controller import home as home
+
+BY = "mouse"
+
+
+class Watched:
+    """A console beside a session in which concepts are set by commands."""
+
+    def __init__(self, room: Room, clock: FakeClock, *, blind: bool) -> None:
+        self.room, self.clock, self.runner = room, clock, room.runner
+        self.console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None, blind=blind)
+        self.console.resize(1366, 768)
+        self.console.show()
+        room.session.begin()
+        skip_to(room, "stage-1")
+        self.refresh()
+
+    def refresh(self) -> None:
+        for _ in range(SECOND_TICKS):
+            self.console.refresh()
+
+    def send(self, *commands: Any) -> None:
+        for command in commands:
+            self.runner.send(command)
+        self.refresh()
+
+    @property
+    def part(self) -> ConceptRepairPart:
+        assert isinstance(self.runner.part, ConceptRepairPart)
+        return self.runner.part
+
+    @property
+    def trial(self) -> Repair:
+        trial: Repair = self.runner.state.part_state.trial
+        return trial
+
+    @property
+    def told(self) -> str:
+        """What stands beside the participant's screen."""
+        return self.console.mirror.facts.text
+
+
+Watch = Callable[..., Watched]
+
+
+@pytest.fixture
+def watch(open_room: Callable[..., Room], tmp_path: Path) -> Iterator[Watch]:
+    consoles: list[ConsoleWindow] = []
+
+    def open_one(*, blind: bool = False, **stages: Any) -> Watched:
+        made = concepts.write(tmp_path / "sets", leak=9.0)
+        clock = FakeClock()
+        room = open_room(concepts.write_study(tmp_path / "study", made, **stages), clock=clock)
+        watched = Watched(room, clock, blind=blind)
+        consoles.append(watched.console)
+        return watched
+
+    yield open_one
+    for console in consoles:
+        console.shut()
+        console.deleteLater()
+
+
+def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Watch) -> None:
+    watched = watch()
+    item, repaired = watched.part.items[0], watched.part.repaired
+    assert watched.console.mirror.title.full() == "Stage 1 · Picture 1 of 4"
+    assert watched.told.startswith("Sets concepts\n1:00 left\nChanges that stand: 0\nCorrect: ")
+    assert f"Correct: {repaired.class_(item.truth).name}\n" in watched.told
+    assert TYPES[item.item] in watched.told
+    said = f"The model says: {repaired.class_(watched.trial.answer).name}"
+    assert said + ("" if watched.trial.answer == item.truth else " (wrong)") in watched.told
+    names = [repaired.concepts[place].name for place in item.wrong()]
+    assert ("wrong in the model: " + ", ".join(names) in watched.told) is bool(names)
+    assert "also tells" not in watched.told
+    watched.clock.advance(12.2)
+    watched.send(SetConcept(0, 2, BY))
+    deviation = repaired.deviation(0, 1)
+    assert deviation is not None
+    assert deviation > NOTABLE
+    assert "0:48 left" in watched.told
+    told = f"“size” also tells side: {deviation:.2f} above the true concept"
+    assert told in watched.told
+    assert watched.told.count("also tells") == 1
+    changed = repaired.side_effects(0, watched.trial.history[-1].answer, watched.trial.answer)
+    for place, known in enumerate(repaired.concepts):
+        assert (f"Setting size changed {known.name}" in watched.told) is (place in changed)
+
+
+def test_a_blind_moderator_reads_nothing_of_model_truth_type_or_purity(watch: Watch) -> None:
+    watched = watch(blind=True)
+    watched.send(SetConcept(0, 2, BY))
+    lines = watched.told.splitlines()
+    assert lines == [
+        "Sets concepts",
+        "1:00 left",
+        "Changes that stand: 1",
+        "Ask about the model after the stage only.",
+    ]
+    hidden = watched.part.repaired.model
+    widgets = watched.console.findChildren(QWidget)
+    texts = [str(widget.property("text") or "") for widget in widgets if widget.isVisible()]
+    assert not any(hidden in text for text in (*texts, watched.told))
+    plan = watched.console.plan
+    assert isinstance(plan, PlanPanel)
+    assert not any(hidden in view.row.detail for view in plan.list.views)
+    watched.console.mirror.unblind()
+    watched.refresh()
+    assert "Correct: " in watched.told
+
+
+def test_an_audit_names_what_is_not_confirmed(watch: Watch) -> None:
+    watched = watch(instruction="audit")
+    watched.send(SetConcept(1, 2, BY), SetConcept(3, 1, BY))
+    assert "Not confirmed yet: size, height" in watched.told
+
+
+def test_what_came_otherwise_than_foretold_is_asked_about_after_the_stage(watch: Watch) -> None:
+    watched = watch(blind=True, foresee="all")
+    watched.send(SetConcept(0, 2, BY))
+    assert watched.told.startswith("Foretells: size → small\n")
+    table = watched.part.items[0].probabilities((2, 0, 0, 0))
+    came = watched.part.answer(table)
+    other = next(known for known in watched.part.repaired.classes if known.id != came)
+    watched.send(PickAnswer(other.id, BY), Foretell(True, BY))
+    assert "Not as foretold so far: 1" in watched.told
+    assert "expected" not in watched.told
+    watched.send(SetConcept(1, 1, BY))
+    states = (2, 1, 0, 0)
+    right = watched.part.answer(watched.part.items[0].probabilities(states))
+    watched.send(PickAnswer(right, BY), Foretell(True, BY), RepairDone())
+    assert "Not as foretold so far: 1" in watched.told
+    part = watched.part
+    skip_to(watched.room, "stage-1-grid")
+    watched.refresh()
+    name = part.repaired.class_(came).name
+    assert (
+        f"Picture 1, size → small: you expected {other.name}, and it said {name}. "
+        "How do you explain that?" in watched.told
+    )
+    assert watched.console.mirror.title.full() == "Stage 1, grid · The grid"
+    watched.send(TickPair(0, 1, BY), Next())
+
+
+def test_changes_are_marks_of_the_timeline(watch: Watch) -> None:
+    watched = watch()
+    watched.send(SetConcept(2, 1, BY), SetConcept(2, 0, BY))
+    marks = [(mark.kind, mark.text) for mark in watched.console.state.timeline.marks]
+    assert marks[-2:] == [
+        ("answer", "Concept 3: off"),
+        ("answer", "Concept 3: as the model has it"),
+    ]
+    assert watched.console.timeline.signs.text().startswith("⬢ answer")
+
+
+def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
+    watched = watch(foresee="half")
+    accuracy = f"{watched.part.repaired.task_accuracy:.1f}"
+    assert facts_of(watched.part) == "  ·  ".join(
+        [
+            "stimulus set tiny-concepts-4",
+            "4 pictures",
+            "4 concepts",
+            "set right what is wrong",
+            f"the model is right in {accuracy}\N{NO-BREAK SPACE}%",
+            "foretold in 2 of them",
+            "at most 60 s each",
+        ]
+    )
+    speak("de")
+    try:
+        watched.send(SetConcept(0, 1, BY))
+        assert watched.told.splitlines()[1].startswith("noch ")
+        assert "4 Bilder" in facts_of(watched.part)
+        assert "the " not in facts_of(watched.part)
+    finally:
+        speak(ENGLISH)
+
+
+def test_sessions_of_the_task_are_blind_unless_somebody_says_otherwise(
+    home: HomeController, tmp_path: Path
+) -> None:
+    study = str(concepts.write_study(tmp_path / "study", concepts.write(tmp_path / "sets")))
+    box = home.view.session.blind
+    home.choose_study("quickstart")
+    assert not box.isChecked()
+    home.choose_study(study)
+    assert box.isChecked()
+    assert not home.shelf.choices.blind  # nothing was chosen by hand
+    box.click()
+    assert not box.isChecked()
+    home.choose_study("quickstart")
+    assert not box.isChecked()
