@@ -93,9 +93,9 @@ def _classifier(folder: Path) -> dict[str, Any]:
 def _concepts(folder: Path) -> dict[str, Any]:
     card = concept_cards.read(folder)
     return {
-        "title": cards.title_of(folder) or card.recipe.title,
-        "dataset": card.recipe.data.dataset,
-        "learner": card.recipe.learner.name,
+        "title": cards.title_of(folder) or card.title,
+        "dataset": card.dataset,
+        "learner": card.learner,
         "test_accuracy": card.test.task,
     }
 

@@ -30,6 +30,8 @@ _FILES = (
     cards.TITLE,
     files.WEIGHTS,
     classifier_cards.WEIGHTS,
+    concept_cards.ENCODER,
+    concept_cards.PREDICTOR,
     concept_cards.CODES,
     concept_cards.INTERVENTION,
     files.GRAPH,

@@ -13,14 +13,18 @@ from labapp.errors import ModelError, UsageError
 
 concepts_app = typer.Typer(
     help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
-    "stimuli. Example: labapp concepts list",
-    short_help="Concept learners: list, show, train, score, intervene, stimuli.",
+    "stimuli, import. Example: labapp concepts list",
+    short_help="Concept learners: list, show, train, score, intervene, stimuli, import.",
     no_args_is_help=True,
 )
 
 DataFolder = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of the official files, where a recipe names them."),
+    typer.Option(
+        "--data",
+        help="Folder of the official files, where a recipe names them; of a model that was "
+        "imported, the description it came with.",
+    ),
 ]
 ORDERS = ("fixed", "subsets", "wrong", "alone")
 
@@ -49,8 +53,9 @@ def _state(row: dict[str, Any]) -> str:
         return f"recipe   {row['title']}"
     told = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
     source = "shipped" if row["shipped"] else "own"
+    size = f", size {row['size']}" if row["size"] else ""
     scores = f"OIS {row['ois']:.3f}, NIS {row['nis']:.3f}"
-    return f"{source:7}  {row['title']}, size {row['size']} ({', '.join([*told, scores])})"
+    return f"{source:7}  {row['title']}{size} ({', '.join([*told, scores])})"
 
 
 _ACCURACIES = (("classes", "task"), ("concepts", "concepts"))
@@ -236,3 +241,42 @@ def concepts_stimuli(
     else:
         for line in built.lines():
             say(line)
+
+
+@concepts_app.command("import")
+def concepts_import(
+    description: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.yaml",
+            help="Names both files, the concepts, the classes and the test pictures.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Open files that are programs unconfined: they are yours."),
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Make a model package of a concept model of your own, and try it on its test pictures.
+
+    It is two files, as ONNX, TorchScript or torch.export: pictures to codes of concepts, and codes
+    to scores of classes.
+
+    Example: labapp concepts import my-model/description.yaml
+    """
+    from labapp.concepts import catalogue, imported
+
+    folder = imported.import_model(description, out=out, trusted=trust)
+    if json_:
+        say_json(catalogue.show(folder))
+        return
+    card = catalogue.show(folder)
+    say(f"id: {card['id']} ({card['imported']['pictures']} test pictures)")
+    say(f"classes right: {100 * card['test']['task']:.1f} %")
+    for name, share in card["test"]["each"].items():
+        say(f"{name} right: {100 * share:.1f} %")
+    say(f"model: {folder}")

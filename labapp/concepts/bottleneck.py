@@ -12,13 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp.concepts import networks
-from labapp.concepts.learner import Batch, ConceptLearner, Phase, Setup, adam, detached
+from labapp.concepts.learner import PERCENTILES, Batch, ConceptLearner, Phase, Setup, adam, detached
 from labapp.concepts.settings import BottleneckSettings
 from labapp.datasets.split import Float64
 from labapp.training.loop import Losses
-
-PERCENTILES = (5, 95)
-"""Of the training codes: what a logit is set to, off and on (paper 001, 5.3)."""
 
 
 class Bottleneck(ConceptLearner):

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from labapp.concepts.own_pictures import Description
 from labapp.concepts.recipe import ConceptRecipe
 from labapp.datasets.concepts.rows import Origin
 from labapp.representations import document
@@ -21,6 +22,8 @@ CARD = "concepts.yaml"
 WEIGHTS = "weights.safetensors"
 CODES = "codes.npz"
 INTERVENTION = "intervention.npz"
+ENCODER, PREDICTOR = "encoder.onnx", "predictor.onnx"
+"""Of a lab's own model, in place of weights."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Sha256 = Annotated[str, Field(pattern=SHA256_PATTERN)]
@@ -109,7 +112,94 @@ class ConceptCard(Part):
     def id(self) -> str:
         return self.recipe.id
 
+    @property
+    def title(self) -> str:
+        return self.recipe.title
 
-def read(folder: Path) -> ConceptCard:
+    @property
+    def learner(self) -> str:
+        """What it was learned by."""
+        return self.recipe.learner.name
+
+    @property
+    def dataset(self) -> str:
+        return self.recipe.data.dataset
+
+    @property
+    def size(self) -> str | None:
+        """Of the training."""
+        return self.recipe.size
+
+
+class ImportRecord(Part):
+    """What a lab's own model was made of: the SHA-256 of both files and, over the test pictures and
+    what is true of them, of these; `pictures`: how many there are."""
+
+    encoder_sha256: Sha256
+    predictor_sha256: Sha256
+    pictures: int = Field(ge=1)
+    pictures_sha256: Sha256
+
+
+class ImportedCard(Part):
+    """What a package says of a lab's own concept model, which came in by `labapp concepts import`.
+
+    Attributes
+    ----------
+    description : as the lab gave it.
+    test : on the lab's test pictures, and `scores` of their codes; see `ConceptCard`. Logits are
+        set to percentiles of the codes of these pictures: others are not at hand.
+    """
+
+    card: Literal[1]
+    description: Description
+    imported: ImportRecord
+    test: Accuracy
+    validation: None = None
+    scores: dict[str, float]
+    encoder_sha256: Sha256
+    predictor_sha256: Sha256
+    codes_sha256: Sha256
+    intervention_sha256: Sha256
+
+    @property
+    def id(self) -> str:
+        return self.description.id
+
+    @property
+    def title(self) -> str:
+        return self.description.title
+
+    @property
+    def learner(self) -> str:
+        return "imported"
+
+    @property
+    def dataset(self) -> str:
+        return "own"
+
+    @property
+    def size(self) -> str | None:
+        return None
+
+    @property
+    def weights_sha256(self) -> str:
+        """Of the encoder, which has the concepts."""
+        return self.encoder_sha256
+
+
+Card = ConceptCard | ImportedCard
+
+
+def concept_names(card: Card) -> tuple[str, ...]:
+    """What the concepts of a model are called, in order."""
+    if isinstance(card, ConceptCard):
+        return card.data.concepts
+    return tuple(concept.name for concept in card.description.concepts)
+
+
+def read(folder: Path) -> Card:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
+    if (folder / ENCODER).is_file():
+        return document.read(folder / CARD, "concept card", ImportedCard)
     return document.read(folder / CARD, "concept card", ConceptCard)

@@ -32,21 +32,19 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     packages = [_package(name, root) for name in package.list_packages(root)]
     there = {row["id"] for row in packages}
     untrained = [
-        {**_told(each), "trained": False, "shipped": False}
+        {
+            "id": each.id,
+            "title": each.title,
+            "learner": each.learner.name,
+            "data": each.data.dataset,
+            "size": each.size,
+            "trained": False,
+            "shipped": False,
+        }
         for each in recipe.shipped().values()
         if each.id not in there
     ]
     return [*packages, *untrained]
-
-
-def _told(each: recipe.ConceptRecipe) -> dict[str, Any]:
-    return {
-        "id": each.id,
-        "title": each.title,
-        "learner": each.learner.name,
-        "data": each.data.dataset,
-        "size": each.size,
-    }
 
 
 def _package(name: str, root: Path | None) -> dict[str, Any]:
@@ -59,7 +57,10 @@ def _package(name: str, root: Path | None) -> dict[str, Any]:
         return {**row, "trained": True, "problem": error.what}
     return {
         **row,
-        **_told(card.recipe),
+        "title": card.title,
+        "learner": card.learner,
+        "data": card.dataset,
+        "size": card.size,
         "trained": True,
         "task": card.test.task,
         "concepts": card.test.concepts,
@@ -104,8 +105,9 @@ def score(
 
     loaded = package.load(model, root=root)
     card = loaded.card
-    data = card.recipe.data.load(card.recipe.measures, data_folder)
-    measured = measuring.measure(loaded, data, loaded.codes(data.split.train))
+    data = package.task_of(card, data_folder)
+    trained = loaded.codes(data.split.train) if isinstance(card, ConceptCard) else None
+    measured = measuring.measure(loaded, data, trained)
     computed = _numbers(measured.test, measured.validation, measured.scores)
     stated = _numbers(card.test, card.validation, card.scores)
     return {
@@ -162,12 +164,12 @@ def intervened(
     from labapp.concepts import measuring  # torch
 
     loaded = package.load(model, root=root)
-    card: ConceptCard = loaded.card
-    data = card.recipe.data.load(card.recipe.measures, data_folder)
+    card = loaded.card
+    data = package.task_of(card, data_folder)
     curves = measuring.curves(loaded, data.split.test)
     return {
         "model": card.id,
-        "concepts": list(card.data.concepts),
+        "concepts": list(cards.concept_names(card)),
         "rows": len(data.split.test),
         **{
             name: values.astype(float).round(measuring.DIGITS).tolist()

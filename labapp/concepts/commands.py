@@ -76,8 +76,7 @@ def build_stimuli(
             todo="Give another with --id.",
         )
     folder = library.own_folder() / name if out is None else out
-    recipe = loaded.card.recipe
-    data = recipe.data.load(recipe.measures, data_folder)
+    data = package.task_of(loaded.card, data_folder)
     built = stimulus_sets.build(
         loaded, data.split, name, seed=seed, counts=counts, pixels=pixels, title=title
     )

@@ -32,9 +32,9 @@ class Measured:
     curves: dict[str, Float32]
 
 
-def measure(model: ConceptModel, data: ConceptData, training_codes: Float64) -> Measured:
+def measure(model: ConceptModel, data: ConceptData, training_codes: Float64 | None) -> Measured:
     """Measure a model on the test rows of its task. training_codes: of the rows that it learned
-    from, shape (n, k) or (n, k, d)."""
+    from, shape (n, k) or (n, k, d); None where these are not at hand."""
     rows = data.split.test
     names = data.split.concept_names
     codes = model.codes(rows)
@@ -69,7 +69,7 @@ def accuracy(model: ConceptModel, rows: ConceptRows, names: tuple[str, ...]) -> 
 
 
 def scores(
-    model: ConceptModel, data: ConceptData, codes: Float64, training_codes: Float64
+    model: ConceptModel, data: ConceptData, codes: Float64, training_codes: Float64 | None
 ) -> dict[str, float]:
     """Impurity of the codes of the test rows, see `card.ConceptCard.scores`; training_codes: of the
     rows that the model learned from."""
@@ -77,7 +77,6 @@ def scores(
     concepts = rows.concepts_of.astype(np.float64)
     align = True if model.aligned else None
     published = model.codes(rows, as_published=True)
-    train = (training_codes, learned.concepts_of.astype(np.float64))
     measured = {
         "ois": ois(codes, concepts, align=align),
         "ois_published": ois(
@@ -86,8 +85,10 @@ def scores(
         "ois_standardised": ois(codes, concepts, align=align, coordinates="standardised"),
         "nis": nis(codes, concepts),
         "nis_published": nis(published, concepts, as_published=True),
-        "nis_trained": nis(codes, concepts, train=train),
     }
+    if training_codes is not None:
+        train = (training_codes, learned.concepts_of.astype(np.float64))
+        measured["nis_trained"] = nis(codes, concepts, train=train)
     maps = model.maps(rows)
     if maps is not None:
         flat = maps.reshape(*maps.shape[:2], -1)

@@ -4,12 +4,13 @@ time."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from labapp.concepts.card import ConceptCard
+from labapp.concepts.card import Card
 from labapp.concepts.learner import ConceptLearner, in_memory
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float64, chunks
@@ -17,6 +18,21 @@ from labapp.errors import ModelError
 
 ROWS = 1_000
 """Rows that go through a network at a time."""
+
+
+class Answering(Protocol):
+    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own; see
+    there."""
+
+    @property
+    def aligned(self) -> bool: ...
+    @property
+    def aligned_as_published(self) -> bool: ...
+    def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor: ...
+    def maps(self, x: Tensor) -> Tensor | None: ...
+    def beliefs(self, x: Tensor) -> Tensor | None: ...
+    def task_logits(self, x: Tensor) -> Tensor | None: ...
+    def predict_from(self, codes: Tensor) -> Tensor | None: ...
 
 
 class ConceptModel:
@@ -31,17 +47,18 @@ class ConceptModel:
 
     def __init__(
         self,
-        learner: ConceptLearner,
+        learner: Answering,
         values: Float64 | None = None,
-        card: ConceptCard | None = None,
+        card: Card | None = None,
     ) -> None:
-        learner.networks.eval()
+        if isinstance(learner, ConceptLearner):
+            learner.networks.eval()
         self._learner = learner
         self._card = card
         self.values = values
 
     @property
-    def card(self) -> ConceptCard:
+    def card(self) -> Card:
         assert self._card is not None, "asked of a model that is being measured"
         return self._card
 

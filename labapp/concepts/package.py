@@ -5,6 +5,7 @@
     codes.npz             `codes`, `concepts` and `labels` of the test rows
     intervention.npz      `values` that codes are set to, and what setting them does: `fixed`,
                           `subsets`, `wrong`, `alone`; only where concepts can be set
+    encoder.onnx, predictor.onnx   of a lab's own model, in place of weights
 
 Listing packages and reading cards leave torch alone.
 """
@@ -18,9 +19,11 @@ from typing import TYPE_CHECKING
 
 from labapp import leftovers
 from labapp.concepts import card as cards
-from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, ConceptCard
+from labapp.concepts import own_pictures
+from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, Card, ConceptCard, ImportedCard
+from labapp.concepts.data import ConceptData
 from labapp.datasets.split import Float32, Float64
-from labapp.errors import ModelError
+from labapp.errors import DatasetError, ModelError
 from labapp.representations import document, package
 from labapp.representations.recipe import ID_PATTERN
 from labapp.training import files
@@ -62,6 +65,10 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
             safe="No model was loaded.",
             todo="Put the package back under its own id.",
         )
+    if isinstance(card, ImportedCard):
+        from labapp.concepts import imported
+
+        return imported.load(folder, card, _values(folder, card))
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
     values = None
     if card.intervention_sha256 is not None:
@@ -100,9 +107,35 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     return ConceptModel(learner, values, card)
 
 
-def _values(folder: Path, card: ConceptCard) -> Float64:
+def task_of(card: Card, data: Path | None = None) -> ConceptData:
+    """The task of a model.
+
+    data : the folder of official files, where it learned from them; of a lab's own model, its
+        description, beside which its test pictures are.
+
+    Raises DatasetError: they are missing, damaged, or others than the card's.
+    """
+    if isinstance(card, ConceptCard):
+        return card.recipe.data.load(card.recipe.measures, data)
+    if data is None or not data.is_file():
+        raise DatasetError(
+            f"The test pictures of {card.id} are not kept with it.",
+            safe="Nothing was computed.",
+            todo="Give the description that it was imported with, by --data.",
+        )
+    own = own_pictures.pictures(card.description, data)
+    if own.sha256 != card.imported.pictures_sha256:
+        raise DatasetError(
+            f"The pictures of {data} are not those that {card.id} was imported with.",
+            safe="Nothing was computed.",
+            todo="Give those, or import the model anew under another id.",
+        )
+    return own.data
+
+
+def _values(folder: Path, card: Card) -> Float64:
     values = curves(folder, card).get("values")
-    if values is None or values.shape != (len(card.data.concepts), 2):
+    if values is None or values.shape != (len(cards.concept_names(card)), 2):
         raise ModelError(
             f"{folder / INTERVENTION} does not hold what the codes of its card are set to.",
             safe="No model was loaded.",
@@ -111,12 +144,12 @@ def _values(folder: Path, card: ConceptCard) -> Float64:
     return values.astype("float64")
 
 
-def codes(folder: Path, card: ConceptCard) -> dict[str, Float32]:
+def codes(folder: Path, card: Card) -> dict[str, Float32]:
     """The arrays of codes.npz. Raises ModelError."""
     return files.read_arrays(folder / CODES, card.codes_sha256)
 
 
-def curves(folder: Path, card: ConceptCard) -> dict[str, Float32]:
+def curves(folder: Path, card: Card) -> dict[str, Float32]:
     """The arrays of intervention.npz; none where there is no such file. Raises ModelError."""
     if card.intervention_sha256 is None:
         return {}

@@ -17,7 +17,7 @@ from typing import get_args
 import numpy as np
 
 from labapp import __version__
-from labapp.concepts.card import ConceptCard
+from labapp.concepts.card import Card
 from labapp.concepts.intervention import Interventions, interventions
 from labapp.concepts.model import ConceptModel
 from labapp.datasets.concepts.chance import generator, order
@@ -56,7 +56,7 @@ class Pool:
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
     words : of each concept. `classes`: as the manifest has them.
     picture : of a row, its name in the set, and the file where there is one.
-    source : where the pictures are from.
+    source : where the pictures are from. `invented`: whether the names of the classes are.
     """
 
     answers: Answers
@@ -67,6 +67,7 @@ class Pool:
     classes: tuple[Class_, ...]
     picture: Callable[[int], tuple[str, bytes]]
     source: str
+    invented: bool
 
     def item(self, row: int) -> ItemType | None:
         """What corrections do to a picture."""
@@ -140,7 +141,7 @@ def build(
         set_id,
         seed=seed,
         counts=counts,
-        title=title or f"{card.recipe.title}, concepts to set",
+        title=title or f"{card.title}, concepts to set",
     )
 
 
@@ -168,7 +169,8 @@ def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels:
         split.words,
         classes_of(split),
         picture,
-        f"{split.name}: pictures drawn by labapp",
+        split.name if split.origin == "own" else f"{split.name}: pictures drawn by labapp",
+        not split.class_names,
     )
 
 
@@ -179,11 +181,12 @@ def _png(draw: Callable[[Float64, int], UInt8], factors: tuple[float, ...], pixe
 
 
 def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
-    """The classes with invented names, and what makes each."""
+    """The classes, with invented names where they have none, and what makes each."""
+    named = split.class_names or tuple((f"c{n}", NAMES[n]) for n in range(split.classes))
     return tuple(
         Class_(
-            id=f"c{number}",
-            name=NAMES[number],
+            id=named[number][0],
+            name=named[number][1],
             marks=", ".join(
                 split.words[j].on if value else split.words[j].off for j, value in rule.items()
             ),
@@ -193,7 +196,7 @@ def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
     )
 
 
-def record_of(card: ConceptCard, ready: Interventions) -> ModelRecord:
+def record_of(card: Card, ready: Interventions) -> ModelRecord:
     """What a manifest says of the model, purity and all."""
     score = ois(ready.codes, ready.concepts.astype(np.float64))
     assert card.test.task is not None
@@ -201,7 +204,7 @@ def record_of(card: ConceptCard, ready: Interventions) -> ModelRecord:
     return ModelRecord(
         model=card.id,
         sha256=card.weights_sha256,
-        learner=card.recipe.learner.name,
+        learner=card.learner,
         task_accuracy=round(100 * card.test.task, 2),
         concept_accuracy=round(100 * card.test.concepts, 2),
         scores={_SCORES.get(name, name): value for name, value in card.scores.items()},
@@ -265,7 +268,7 @@ def choose(
             sha256=record.sha256,
         ),
         classes_are="objects",
-        invented=True,
+        invented=pool.invented,
         classes=pool.classes,
         photos=tuple(photos),
         concepts=tuple(

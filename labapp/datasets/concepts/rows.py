@@ -17,8 +17,9 @@ UInt8 = NDArray[np.uint8]
 Reading = Literal["text", "released"]
 """How a task of paper 001 is read: by the paper's text, or by the code released with it, on which
 its figures rest."""
-Origin = Literal["computed", "rendered", "official"]
-"""Where instances come from: numbers by formula, pictures drawn by labapp, or the published file.
+Origin = Literal["computed", "rendered", "official", "own"]
+"""Where instances come from: numbers by formula, pictures drawn by labapp, the published file, or a
+lab's own pictures.
 Results on rendered pictures must be called so: they are no repetition of published ones."""
 
 
@@ -76,6 +77,7 @@ class ConceptSplit:
     words : of each concept, for people; none where people see nothing of it.
     rules : of each class, by number the concepts that make it, 1 or 0, all of them together; see
         `rules_of`.
+    class_names : id and name of each class, where they have some.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
     """
@@ -90,6 +92,7 @@ class ConceptSplit:
     files: Mapping[str, str] = field(default_factory=dict)
     words: tuple[ConceptWords, ...] = ()
     rules: tuple[Mapping[int, int], ...] = ()
+    class_names: tuple[tuple[str, str], ...] = ()
     draw: Callable[[Float64, int], UInt8] | None = None
 
 

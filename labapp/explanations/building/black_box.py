@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +26,14 @@ from labapp import __version__
 from labapp.datasets import folder as folders
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.split import Int64
-from labapp.errors import ModelError, StimuliError
+from labapp.errors import StimuliError
 from labapp.explanations.building.build import BuiltSet, Progress
 from labapp.explanations.building.pixel_score_sets import select
 from labapp.explanations.building.sets import ScoredSpec
 from labapp.explanations.data import ids_of
 from labapp.reading import files as reading
 from labapp.representations import onnx_backend
+from labapp.representations.importing.running import Format, graph_of
 from labapp.stimuli import masking, score_files
 from labapp.stimuli.manifest import (
     Class_,
@@ -50,7 +50,6 @@ from labapp.training import files
 
 UInt8 = NDArray[np.uint8]
 Float32 = NDArray[np.float32]
-Format = Literal["onnx", "torchscript", "torch-export"]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
 
@@ -65,8 +64,6 @@ _TODO = (
     "it gives."
 )
 CHUNK = 50
-CLOSE = 1e-3
-"""Most that scores of a converted file may differ, of scores of the size 1."""
 METHODS = {"occlusion": "Occlusion", "rise": "RISE"}
 DIGITS = 4
 
@@ -113,39 +110,11 @@ class BlackBox:
             pictures=pictures,
         )
 
-    def _run(self) -> Callable[[Float32], Float32]:
-        """The scores of normalised pictures. Raises ModelError, also where what a file was
-        converted to gives other scores."""
-        shape, content, expected = (self.channels, self.size, self.size), b"", None
-        example = np.random.default_rng(0).random((CHUNK, *shape)).astype(np.float32)
-        if self.format == "onnx":
-            content = files.read_bytes(self.file)
-        else:
-            from labapp.representations.importing.convert import convert
-
-            conversion = convert(
-                self.file,
-                files.read_bytes(self.file),
-                self.format,
-                example,
-                trusted=self.trusted,
-            )
-            content, expected = conversion.graph, conversion.decoded
-        run = onnx_backend.graph(content, str(self.file), shape, (len(self.names),), todo=_TODO)
-        if expected is not None:
-            apart = float(np.abs(run(example) - expected).max())
-            if not apart <= CLOSE * max(1.0, float(np.abs(expected).max())):
-                raise ModelError(
-                    f"{self.file} is not used: what it was converted to gives scores that differ "
-                    f"by up to {apart:.2g}.",
-                    safe="Nothing was written.",
-                    todo="Export it as ONNX, and give that with --onnx.",
-                )
-        return run
-
     def predictor(self) -> Predict:
         """The classifier. Raises ModelError: it cannot be read, or is no such classifier."""
-        run = self._run()
+        shapes = (self.channels, self.size, self.size), (len(self.names),)
+        graph = graph_of(self.file, self.format, *shapes, todo=_TODO, trusted=self.trusted)
+        run = onnx_backend.graph(graph, str(self.file), *shapes, todo=_TODO)
         mean, std = (
             np.array(values, np.float32).reshape(-1, 1, 1) for values in (self.mean, self.std)
         )

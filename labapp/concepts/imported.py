@@ -1,0 +1,191 @@
+"""A lab's own concept model: brought in from two files, and run by ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from labapp import leftovers, resources
+from labapp.concepts import measuring, own_pictures, package
+from labapp.concepts.card import (
+    CARD,
+    CODES,
+    ENCODER,
+    INTERVENTION,
+    PREDICTOR,
+    ImportedCard,
+    ImportRecord,
+)
+from labapp.concepts.learner import PERCENTILES
+from labapp.concepts.model import ConceptModel
+from labapp.concepts.own_pictures import Description
+from labapp.datasets.split import Float32, Float64
+from labapp.errors import ModelError
+from labapp.representations import document, onnx_backend
+from labapp.representations.importing.running import graph_of
+from labapp.training import files
+
+_TODO = (
+    "Check the description: size, channels, concepts and classes say what the encoder takes, how "
+    "many codes it gives, and how many scores the predictor gives of them."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graphs:
+    """The two functions of a lab's own model, as a learner that is ready.
+
+    Attributes
+    ----------
+    encode, predict : float32 (n, ...) -> float32 (n, k), and of these (n, classes).
+    """
+
+    encode: Callable[[Float32], Float32]
+    predict: Callable[[Float32], Float32]
+    logits: bool
+    mean: Float32
+    std: Float32
+    aligned: bool = False
+    aligned_as_published: bool = False
+
+    def maps(self, x: Tensor) -> None:
+        """None: whether codes sum up maps is not known."""
+
+    def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
+        """The codes of pictures, shape (n, k)."""
+        pictures = x.contiguous().numpy()
+        return torch.from_numpy(self.encode((pictures - self.mean) / self.std))
+
+    def beliefs(self, x: Tensor) -> Tensor:
+        """How probable each concept is, shape (n, k)."""
+        codes = self.codes(x)
+        return torch.sigmoid(codes) if self.logits else codes
+
+    def task_logits(self, x: Tensor) -> Tensor:
+        """A logit for each class, shape (n, classes)."""
+        return self.predict_from(self.codes(x))
+
+    def predict_from(self, codes: Tensor) -> Tensor:
+        """The same from codes."""
+        return torch.from_numpy(self.predict(codes.numpy()))
+
+    def values(self, codes: Float64) -> Float64:
+        """What a code becomes when its concept is set off and on, shape (k, 2)."""
+        if not self.logits:
+            return np.tile([0.0, 1.0], (codes.shape[1], 1))
+        return np.percentile(codes, PERCENTILES, axis=0).T.copy()
+
+
+def graphs(encoder: bytes, predictor: bytes, description: Description, name: str) -> Graphs:
+    """The functions of two ONNX graphs. name: for messages.
+
+    Raises ModelError: ONNX Runtime is missing, or a graph does not take or give what the
+    description says.
+    """
+    shape = (description.channels, description.size, description.size)
+    codes, classes = (len(description.concepts),), (len(description.classes),)
+    mean, std = (
+        np.array(values, np.float32).reshape(-1, 1, 1)
+        for values in (description.mean, description.std)
+    )
+    return Graphs(
+        onnx_backend.graph(encoder, f"{name}, {ENCODER}", shape, codes, todo=_TODO),
+        onnx_backend.graph(predictor, f"{name}, {PREDICTOR}", codes, classes, todo=_TODO),
+        description.codes == "logits",
+        mean,
+        std,
+    )
+
+
+def load(folder: Path, card: ImportedCard, values: Float64) -> ConceptModel:
+    """The model of a package. Raises ModelError: a graph is damaged, or ONNX Runtime is missing."""
+    description = card.description
+    encoder = files.read_checked(folder / ENCODER, card.encoder_sha256)
+    predictor = files.read_checked(folder / PREDICTOR, card.predictor_sha256)
+    return ConceptModel(graphs(encoder, predictor, description, card.id), values, card)
+
+
+def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) -> Path:
+    """Bring in the model that a description names, try it on its test pictures and write a package.
+
+    Parameters
+    ----------
+    out : where `<id>/` is written; the user's models folder by default.
+    trusted : open files that are programs though they cannot be shut in.
+
+    Returns
+    -------
+    The package's folder. The pictures stay where they are; commands that need them are given the
+    description again.
+
+    Raises
+    ------
+    ModelError : the description or a file is refused, codes that are called probabilities are none,
+        or the package exists.
+    DatasetError : the pictures are refused.
+    """
+    description = own_pictures.read(path)
+    folder = (resources.user_models() if out is None else out) / description.id
+    package.refuse_existing(folder)
+    own = own_pictures.pictures(description, path)
+    shape = (description.channels, description.size, description.size)
+    codes, classes = (len(description.concepts),), (len(description.classes),)
+    contents = {
+        ENCODER: _graph(path, description, description.encoder, shape, codes, trusted),
+        PREDICTOR: _graph(path, description, description.predictor, codes, classes, trusted),
+    }
+    runs = graphs(contents[ENCODER], contents[PREDICTOR], description, description.id)
+    model = ConceptModel(runs)
+    rows = own.data.split.test
+    computed = model.codes(rows)
+    if not runs.logits and not (computed.min() >= 0 and computed.max() <= 1):
+        raise ModelError(
+            f"The codes of {path} are called probabilities, and lie between {computed.min():.2f} "
+            f"and {computed.max():.2f}.",
+            safe="Nothing was written.",
+            todo="Say codes: logits in the description, or let the encoder end in a sigmoid.",
+        )
+    model.values = runs.values(computed)
+    measured = measuring.measure(model, own.data, None)
+    contents |= {
+        CODES: files.pack_arrays(measured.codes),
+        INTERVENTION: files.pack_arrays(measured.curves),
+    }
+    card = ImportedCard(
+        card=1,
+        description=description,
+        imported=ImportRecord(
+            encoder_sha256=files.digest(files.read_bytes(path.parent / description.encoder)),
+            predictor_sha256=files.digest(files.read_bytes(path.parent / description.predictor)),
+            pictures=len(rows),
+            pictures_sha256=own.sha256,
+        ),
+        test=measured.test,
+        scores=measured.scores,
+        encoder_sha256=files.digest(contents[ENCODER]),
+        predictor_sha256=files.digest(contents[PREDICTOR]),
+        codes_sha256=files.digest(contents[CODES]),
+        intervention_sha256=files.digest(contents[INTERVENTION]),
+    )
+    with files.writing(folder), leftovers.drafted(folder) as draft:
+        for name, content in contents.items():
+            (draft / name).write_bytes(content)
+        (draft / CARD).write_text(document.dump(card), encoding="utf-8")
+    return folder
+
+
+def _graph(
+    path: Path,
+    description: Description,
+    name: str,
+    given: tuple[int, ...],
+    made: tuple[int, ...],
+    trusted: bool,
+) -> bytes:
+    file = path.parent / name
+    return graph_of(file, description.format, given, made, todo=_TODO, trusted=trusted)

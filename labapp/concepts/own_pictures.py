@@ -1,0 +1,240 @@
+"""A lab's own concept model as its description says it: two files, the concepts and classes, and
+test pictures with what is true of them.
+
+    id: own/shapes                 what studies and commands name it
+    title: Our shapes
+    encoder: encoder.onnx          pictures (n, channels, size, size) -> codes (n, concepts)
+    predictor: predictor.onnx      codes (n, concepts) -> scores of the classes (n, classes)
+    format: onnx                   of both; or torchscript, torch-export
+    codes: logits                  what a code is; or probabilities
+    size: 64                       pixels a side that the encoder takes
+    channels: 3
+    mean: [0.5]                    subtracted from levels 0 to 1; std: divided by then
+    std: [0.5]
+    concepts: [{id: size, name: Size, off: large, on: small}, ...]
+    classes: [{id: a, name: Bav, concepts: {size: true}}, ...]
+    pictures: pictures.csv         columns picture, class, and one for each concept: 1 or 0
+
+Nothing here needs torch or ONNX Runtime.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from labapp.concepts.data import ConceptData
+from labapp.datasets import folder as folders
+from labapp.datasets.averaging import average_blocks
+from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, UInt8
+from labapp.datasets.split import Float32, Float64, Int64
+from labapp.documents import Strict
+from labapp.errors import DatasetError
+from labapp.naming import NotReserved
+from labapp.reading import files
+from labapp.representations import document
+from labapp.representations.recipe import ID_PATTERN
+from labapp.stimuli.interventions import MOST_CONCEPTS
+from labapp.stimuli.manifest import Concept, Id
+
+FEWEST, FEWEST_OF_EACH = 20, 5
+"""Test pictures that are needed at least, and of those with a concept and without it: codes are set
+to percentiles of theirs, and their purity is measured."""
+SHOWN = 512
+"""Pixels a side in which people see pictures, where they have so many."""
+LARGEST_TABLE = 16 * files.MIB
+TRUE, FALSE = {"1", "true", "yes"}, {"0", "false", "no"}
+
+Level = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class OwnClass(Strict):
+    """A class of a lab's own model.
+
+    Attributes
+    ----------
+    id : its name in tables. `name`: what people are told.
+    concepts : by id the concepts that make it, on or off, all together; none where nobody knows.
+    """
+
+    id: Id
+    name: str = Field(min_length=1)
+    concepts: dict[Id, bool] = Field(default_factory=dict)
+
+
+class Description(Strict):
+    """See the module."""
+
+    id: Annotated[str, NotReserved] = Field(pattern=ID_PATTERN)
+    title: str = Field(min_length=1)
+    encoder: str = Field(min_length=1)
+    predictor: str = Field(min_length=1)
+    format: Literal["onnx", "torchscript", "torch-export"] = "onnx"
+    codes: Literal["probabilities", "logits"]
+    size: int = Field(ge=4, le=1024)
+    channels: Literal[1, 3] = 3
+    mean: tuple[Level, ...] = (0.0,)
+    std: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...] = (1.0,)
+    concepts: tuple[Concept, ...] = Field(min_length=1, max_length=MOST_CONCEPTS)
+    classes: tuple[OwnClass, ...] = Field(min_length=2)
+    pictures: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Description:
+        ids = [concept.id for concept in self.concepts]
+        for what, names in (("concepts", ids), ("classes", [each.id for each in self.classes])):
+            if len(set(names)) < len(names):
+                raise ValueError(f"two {what} have one id")
+        for class_ in self.classes:
+            if unknown := class_.concepts.keys() - set(ids):
+                raise ValueError(f"class {class_.id}: {min(unknown)!r} is not among the concepts")
+        for key in ("mean", "std"):
+            if len(getattr(self, key)) not in (1, self.channels):
+                raise ValueError(f"{key} needs one number, or one for each channel")
+        return self
+
+
+def read(path: Path) -> Description:
+    """The description in a file. Raises ModelError with line, key, found and allowed."""
+    return document.read(path, "description of a concept model", Description)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnRows:
+    """Pictures of a lab in memory: `pictures` uint8, shape (n, channels, size, size)."""
+
+    pictures: UInt8
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def instances(self, rows: Int64) -> Float32:
+        levels: Float32 = self.pictures[rows].astype(np.float32)
+        return levels / np.float32(255)
+
+    def factors(self, rows: Int64) -> Float64:
+        """The row's number: which picture it is."""
+        return rows[:, None].astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnPictures:
+    """The test pictures of a lab's own model. `sha256`: over the files and what is true of them."""
+
+    data: ConceptData
+    sha256: str
+
+
+def pictures(description: Description, path: Path) -> OwnPictures:
+    """Read the test pictures that a description names; path: of the description.
+
+    Raises DatasetError: the table or a picture cannot be read, a row says something else than 1 or
+    0 of a concept or names no class, or there are too few pictures.
+    """
+    table = path.parent / description.pictures
+    rows = _rows(table, description)
+    total = hashlib.sha256()
+    seen, shown = [], []
+    for picture, class_, truths in rows:
+        file = table.parent / picture
+        content, large = _large(file, description)
+        total.update(f"{hashlib.sha256(content).hexdigest()} {class_} {truths}\n".encode())
+        seen.append(average_blocks(large[None], description.size)[0])
+        shown.append(large)
+    names = [each.id for each in description.classes]
+
+    def draw(factors: Float64, pixels: int) -> UInt8:
+        large = shown[int(factors[0])]
+        reduced = average_blocks(large[None], min(pixels, large.shape[-1]))[0]
+        three = reduced if len(reduced) == 3 else np.repeat(reduced, 3, axis=0)
+        return np.ascontiguousarray(three.transpose(1, 2, 0))
+
+    test = ConceptRows(
+        OwnRows(np.stack(seen)),
+        np.array([truths for _, _, truths in rows], dtype=np.int64),
+        np.array([names.index(class_) for _, class_, _ in rows], dtype=np.int64),
+    )
+    ids = [concept.id for concept in description.concepts]
+    split = ConceptSplit(
+        name=description.title,
+        train=test,
+        test=test,
+        factor_names=("picture",),
+        concept_names=tuple(concept.name for concept in description.concepts),
+        classes=len(names),
+        origin="own",
+        words=tuple(
+            ConceptWords(concept.id, concept.name, concept.off, concept.on)
+            for concept in description.concepts
+        ),
+        rules=tuple(
+            {ids.index(name): int(on) for name, on in class_.concepts.items()}
+            for class_ in description.classes
+        ),
+        draw=draw,
+        class_names=tuple((class_.id, class_.name) for class_ in description.classes),
+    )
+    shape = (description.channels, description.size, description.size)
+    return OwnPictures(ConceptData(split, None, shape), total.hexdigest())
+
+
+def _large(file: Path, description: Description) -> tuple[bytes, UInt8]:
+    """A file's content, and its picture as people see it: a whole multiple of the model's size."""
+    size, times = description.size, max(1, SHOWN // description.size)
+    while times > 1:
+        try:
+            return folders.pixels(file, size=size * times, channels=description.channels)
+        except DatasetError:  # smaller, or not readable at all: then it is said below
+            times //= 2
+    return folders.pixels(file, size=size, channels=description.channels)
+
+
+def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Of each line: picture, class, and 1 or 0 of each concept."""
+    try:
+        text = files.content(table, LARGEST_TABLE).decode("utf-8-sig")
+        lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
+    ids = [concept.id for concept in description.concepts]
+    needed = ["picture", "class", *ids]
+    found = list(lines[0]) if lines else []
+    if missing := [column for column in needed if column not in found]:
+        raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(found)}.")
+    if len(lines) < FEWEST:
+        raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.")
+    classes = {class_.id for class_ in description.classes}
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        if line["class"] not in classes:
+            raise _refuse(f"{table}, line {number}: {line['class']!r} is none of the classes.")
+        truths = []
+        for name in ids:
+            cell = (line[name] or "").strip().lower()
+            if cell not in TRUE | FALSE:
+                raise _refuse(f"{table}, line {number}, {name}: found {cell!r}; allowed: 1 and 0.")
+            truths.append(int(cell in TRUE))
+        rows.append((line["picture"], line["class"], tuple(truths)))
+    for name, on in zip(ids, np.array([truths for _, _, truths in rows]).sum(axis=0), strict=True):
+        if min(on, len(rows) - on) < FEWEST_OF_EACH:
+            raise _refuse(
+                f"{table} has {on} pictures with {name!r} and {len(rows) - on} without it; "
+                f"{FEWEST_OF_EACH} of each are needed at least."
+            )
+    return rows
+
+
+def _refuse(what: str) -> DatasetError:
+    return DatasetError(
+        what,
+        safe="Nothing was written.",
+        todo="Give a CSV file with the columns picture, class, and one for each concept.",
+    )

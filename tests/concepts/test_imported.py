@@ -1,0 +1,257 @@
+"""A lab's own concept model: exported in each format, brought in, and asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from PIL import Image
+from torch import Tensor, nn
+
+from labapp import own_models
+from labapp.cli.main import main
+from labapp.concepts import catalogue, commands, imported, package, training
+from labapp.concepts.intervention import interventions
+from labapp.concepts.model import ConceptModel
+from labapp.errors import DatasetError, ModelError
+from labapp.stimuli import importing
+from tests.concepts.conftest import sprites
+
+PICTURES = 60
+CONCEPTS = (("size", "large", "small"), ("side", "right", "left"))
+CONCEPTS += (("height", "bottom", "top"), ("shape", "heart", "other"))
+
+
+class Encoder(nn.Module):
+    """The encoder of a trained model, which takes levels that were normalised."""
+
+    def __init__(self, network: nn.Module, sigmoid: bool) -> None:
+        super().__init__()
+        self.network, self.sigmoid = network, sigmoid
+
+    def forward(self, x: Tensor) -> Tensor:
+        codes: Tensor = self.network(x * 0.5 + 0.25)
+        return codes.sigmoid() if self.sigmoid else codes
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> ConceptModel:
+    out = tmp_path_factory.mktemp("trained")
+    return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
+
+
+def save(network: nn.Module, example: Tensor, file: Path, format_: str) -> None:
+    network.eval()
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        if format_ == "onnx":
+            torch.onnx.export(
+                network,
+                (example,),
+                str(file),
+                dynamo=False,
+                input_names=["x"],
+                output_names=["y"],
+                dynamic_axes={"x": {0: "n"}, "y": {0: "n"}},
+            )
+        elif format_ == "torchscript":
+            torch.jit.save(torch.jit.trace(network, example), str(file))
+        else:
+            rows = torch.export.Dim("n")
+            exported = torch.export.export(network, (example,), dynamic_shapes=({0: rows},))
+            torch.export.save(exported, file)
+
+
+@pytest.fixture
+def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
+    """Writes a lab's folder: both files, pictures, their table and the description."""
+
+    def write(format_: str = "onnx", **changed: Any) -> Path:
+        learner = trained._learner
+        networks = learner.networks  # type: ignore[attr-defined]
+        sigmoid = changed.get("codes") == "probabilities"
+        folder = tmp_path / "lab"
+        (folder / "pictures").mkdir(parents=True)
+        x, codes = torch.zeros(2, 1, 32, 32), torch.zeros(2, 4)
+        save(Encoder(networks["encoder"], sigmoid), x, folder / "encoder.bin", format_)
+        save(networks["predictor"], codes, folder / "predictor.bin", format_)
+        rows = trained.card.recipe.data.load(trained.card.recipe.measures).split.test
+        table = io.StringIO()
+        writer = csv.writer(table)
+        writer.writerow(["picture", "class", *(name for name, _, _ in CONCEPTS)])
+        for row in np.linspace(0, len(rows) - 1, PICTURES).astype(int).tolist():
+            levels = np.rint(255 * rows.instances(np.array([row]))[0, 0]).astype(np.uint8)
+            Image.fromarray(levels).save(folder / f"pictures/{row}.png")
+            truths = rows.concepts_of[row].tolist()
+            writer.writerow([f"pictures/{row}.png", f"k{rows.labels_of[row]}", *truths])
+        (folder / "pictures.csv").write_text(table.getvalue(), encoding="utf-8")
+        description = {
+            "id": "own/sprites",
+            "title": "Our sprites",
+            "encoder": "encoder.bin",
+            "predictor": "predictor.bin",
+            "format": format_,
+            "codes": "logits",
+            "size": 32,
+            "channels": 1,
+            "mean": [0.25],
+            "std": [0.5],
+            "concepts": [
+                {"id": name, "name": name.title(), "off": off, "on": on}
+                for name, off, on in CONCEPTS
+            ],
+            "classes": [{"id": f"k{n}", "name": f"Kind {n}"} for n in range(8)],
+            "pictures": "pictures.csv",
+            **changed,
+        }
+        path = folder / "description.yaml"
+        path.write_text(yaml.safe_dump(description), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("format_", ["onnx", "torchscript", "torch-export"])
+def test_a_model_answers_as_it_did_where_it_was_trained(
+    described: Callable[..., Path], trained: ConceptModel, tmp_path: Path, format_: str
+) -> None:
+    path = described(format_)
+    folder = imported.import_model(path, out=tmp_path / "models")
+    model = package.load(folder)
+    rows = package.task_of(model.card, path).split.test
+    np.testing.assert_allclose(model.codes(rows), trained.codes(rows), atol=1e-3)
+    np.testing.assert_allclose(model.task_logits(rows), trained.task_logits(rows), atol=1e-3)
+    below, above = np.percentile(model.codes(rows), [5, 95], axis=0)
+    np.testing.assert_allclose(model.values, np.stack([below, above], axis=1), atol=1e-4)
+    right = (trained.task_logits(rows).argmax(axis=1) == rows.labels_of).mean()
+    assert model.card.test.task == pytest.approx(right, abs=1e-4)
+
+
+def test_its_table_of_answers_makes_a_stimulus_set(
+    described: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
+    path = described(codes="probabilities")
+
+    def run(*arguments: str) -> Any:
+        monkeypatch.setattr(sys, "argv", ["labapp", *arguments, "--json"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert ended.value.code == 0, err
+        return json.loads(out)
+
+    assert run("concepts", "import", str(path))["id"] == "own/sprites"
+    rows = {row["id"]: row for row in run("concepts", "list")}
+    assert (rows["own/sprites"]["learner"], rows["own/sprites"]["size"]) == ("imported", None)
+    assert {row["id"] for row in run("models", "list")} >= {"own/sprites"}
+    assert run("concepts", "score", "own/sprites", "--data", str(path))["agrees"]
+    curves = run("concepts", "intervene", "own/sprites", "--data", str(path))
+    assert len(curves["fixed"]) == 5
+    out = tmp_path / "set"
+    made = run(
+        "concepts", "stimuli", "own/sprites", "--data", str(path), "--out", str(out),
+        "--items", "natural=12",
+    )  # fmt: skip
+    assert made["photos"] == 12
+    manifest = importing.read_checked(out).manifest
+    assert manifest is not None
+    assert manifest.classes[3].name == "Kind 3"
+    assert not manifest.invented
+    model = package.load("own/sprites")
+    ready = interventions(model, package.task_of(model.card, path).split.test)
+    assert set(np.unique(ready.values)) == {0.0, 1.0}
+    photo = manifest.photos[0]
+    row = int(photo.id[1:])
+    assert photo.prediction == f"k{ready.answers()[row, 0].argmax()}"
+    assert own_models.remove("own/sprites") == ["removed: own/sprites"]
+
+
+def test_other_pictures_than_those_of_the_card_are_refused(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described()
+    folder = imported.import_model(path, out=tmp_path / "models")
+    with pytest.raises(DatasetError, match="not kept with it"):
+        catalogue.score(folder)
+    Image.new("L", (32, 32)).save(path.parent / "pictures/0.png")
+    with pytest.raises(DatasetError, match="not those that own/sprites was imported with"):
+        commands.build_stimuli(str(folder), tmp_path / "set", "own", data_folder=path)
+    with pytest.raises(ModelError, match="never overwritten"):
+        imported.import_model(path, out=tmp_path / "models")
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "said"),
+    [
+        ({"size": 16}, ModelError, "cannot be used"),
+        ({"concepts": [{"id": "a", "name": "A", "off": "x", "on": "y"}]}, DatasetError, "lacks"),
+        ({"predictor": "encoder.bin"}, ModelError, "cannot be used"),
+        ({"encoder": "none.onnx"}, ModelError, "lacks|cannot be read"),
+        ({"format": "torchscript"}, ModelError, "could not|cannot|not"),
+        ({"channels": 2}, ModelError, "channels"),
+        ({"classes": [{"id": "k0", "name": "Zero"}, {"id": "k1", "name": "One"}]}, DatasetError,
+         "none of the classes"),
+        ({"mean": [0.1, 0.2]}, ModelError, "one for each channel"),
+        ({"pictures": "none.csv"}, DatasetError, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(
+    described: Callable[..., Path],
+    tmp_path: Path,
+    changed: dict[str, Any],
+    error: type[Exception],
+    said: str,
+) -> None:
+    path = described("onnx", **changed)
+    with pytest.raises(error, match=said):
+        imported.import_model(path, out=tmp_path / "models")
+    assert not (tmp_path / "models/own").exists()
+
+
+def test_a_concept_that_hardly_varies_is_refused(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described()
+    table = path.parent / "pictures.csv"
+    head, *lines = table.read_bytes().decode().splitlines()
+    changed = [",".join([*line.split(",")[:2], "1", *line.split(",")[3:]]) for line in lines]
+    table.write_text("\n".join([head, *changed]), encoding="utf-8")
+    with pytest.raises(DatasetError, match="60 pictures with 'size' and 0 without it"):
+        imported.import_model(path, out=tmp_path / "models")
+
+
+def test_codes_that_are_no_probabilities_are_refused(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described()
+    text = path.read_text(encoding="utf-8").replace("codes: logits", "codes: probabilities")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match="are called probabilities"):
+        imported.import_model(path, out=tmp_path / "models")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [("pictures/0.png,", "pictures/none.png,", "cannot be read"), (",0\r\n", ",2\r\n", "1 and 0")],
+)
+def test_a_wrong_table_of_pictures_is_refused(
+    described: Callable[..., Path], tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    path = described()
+    table = path.parent / "pictures.csv"
+    text = table.read_bytes().decode()
+    assert old in text
+    table.write_bytes(text.replace(old, new, 1).encode())
+    with pytest.raises(DatasetError, match=said):
+        imported.import_model(path, out=tmp_path / "models")
