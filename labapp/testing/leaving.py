@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -9,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from labapp import discovery
 from labapp.analysis.task_records import records_class
 from labapp.bids.export import export
+from labapp.bids.task_timeline import event_columns
 from labapp.bids.verify import verify
 from labapp.events import Event, Payload
 from labapp.events import registry as kinds
@@ -18,7 +20,16 @@ from labapp.testing.watching import Notes
 
 
 def check_columns(task_type: TaskType[Any], notes: Notes) -> None:
-    """Note the columns of its tables and of its files in a bundle that are not described."""
+    """Note the columns of its tables and of its files in a bundle that are not described, and those
+    that a file has twice."""
+    for where in task_type.bids:
+        files: TaskFiles = discovery.load(where)
+        counts = Counter(column.name for column in event_columns(files))
+        for name in (name for name, count in counts.items() if count > 1):
+            notes.add(
+                f"task-{files.label} in the bundle has the column {name!r} twice: leave it out of "
+                "`event_columns`, or give it a name that no timeline has."
+            )
     for table, name, words in _columns(task_type):
         if not words.strip():
             notes.add(

@@ -261,9 +261,13 @@ def test_the_curve_over_all_choices_is_counted_by_hand(tmp_path: Path) -> None:
 def test_practice_is_in_no_table_of_models(tmp_path: Path) -> None:
     part, _ = parts_of(tmp_path)
     practice = part.model_copy(update={"role": "practice"})
-    rows = rows_of(ConceptPlay.of(practice), practice)
+    play = ConceptPlay.of(practice)
+    play.send(RepairDone())
+    play.events = play.events[:-2]  # up to the end of the first picture
+    rows = rows_of(play, practice)
     assert not rows["concept_models"]
     assert not rows["concept_curves"]
+    assert [row["excluded_because"] for row in rows["repairs"]] == ["practice"]
 
 
 def test_a_picture_that_the_plan_lacks_is_refused(tmp_path: Path) -> None:

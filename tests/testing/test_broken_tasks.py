@@ -243,6 +243,11 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
             "name it in `kept_text` of the task",
         ),
     ),
+    "names a column that every timeline has": (
+        "bids",
+        (('Column("candidate", "chosen', 'Column("model", "chosen'),),
+        ("task-counterfactualchoice in the bundle has the column 'model' twice", "leave it out"),
+    ),
     "keeps a text that is none": (
         "bids",
         (

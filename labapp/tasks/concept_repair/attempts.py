@@ -35,6 +35,7 @@ from labapp.tasks.concept_repair.state import DONE, SAME
 
 STATES = {AS_IT_IS: "model", OFF: "off", ON: "on"}
 """What tables call the states of a concept."""
+PRACTICE = "practice"
 ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 
 
@@ -128,6 +129,11 @@ class RepairAttempt(Attempt):
     def complete(self) -> bool:
         """The participant ended it, or its limit did."""
         return self.ended_ns is not None
+
+    @property
+    def excluded_because(self) -> str | None:
+        """Why it does not count; practice never does."""
+        return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)
 
     @property
     def correct(self) -> bool | None:

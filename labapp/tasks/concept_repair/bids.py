@@ -63,7 +63,6 @@ class ConceptRows(TaskRows):
 
 
 _DEVICE = Column("device", "Input: mouse, keyboard, touch, simulated; plan where it was given.")
-_MODEL = Column("model", "trial: id of the concept model.")
 REPAIR = TaskFiles(
     parts=("concept_repair",),
     name="concept repair",
@@ -76,7 +75,6 @@ REPAIR = TaskFiles(
     "Towards Robust Metrics for Concept Representation Evaluation, 2023).",
     event_columns=(
         Column("picture", "trial: id of the picture in its stimulus set."),
-        _MODEL,
         Column("beliefs", "trial: JSON list, how sure the model is of each concept, 0 to 1."),
         Column(
             "answer",
@@ -127,7 +125,6 @@ GRID = TaskFiles(
     description="Concept grid: the participant ticks which concept, when it is set, also changes "
     "which other in the model they worked with before.",
     event_columns=(
-        _MODEL,
         Column("concept", "ticked: id of the concept that is set."),
         Column("other", "ticked: id of the concept that is said to change with it."),
         Column("on", "ticked: whether the pair is ticked now."),

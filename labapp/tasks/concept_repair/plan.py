@@ -194,7 +194,8 @@ class ConceptRepairPart(_OfConcepts):
                 raise ValueError(f"{item.photo}: a change is given where nothing else is changed")
             if item.given is not None and item.given.concept >= concepts:
                 raise ValueError(f"{item.photo}: there is no concept {item.given.concept}")
-            self.repaired.class_(item.truth)
+            if item.truth not in [known.id for known in self.repaired.classes]:
+                raise ValueError(f"{item.photo}: {item.truth!r} is none of the classes")
         return self
 
     @property

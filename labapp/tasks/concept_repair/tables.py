@@ -73,7 +73,7 @@ REPAIRS = (
     whole("n_foretold_correct", "of these, those that came"),
     seconds("first_change_s", "from the picture's appearance to the first setting that was shown"),
     seconds("response_s", "from its appearance to its end, without pauses and gaps"),
-    yes("excluded", "it does not count: an attempt that was broken off; see excluded_because"),
+    yes("excluded", "it does not count: an attempt that was broken off, or practice"),
     text("excluded_because", "why it does not count"),
     *_COUNTS,
 )
