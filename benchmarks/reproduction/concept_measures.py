@@ -50,12 +50,27 @@ class Codes:
 
 
 def purity(codes: Codes, seed: int) -> dict[str, Any]:
-    """OIS and NIS, as given and in common coordinates; each code's deviation; |r| of codes."""
-    ois, nis = metric("ois"), metric("nis")
+    """OIS, NIS, and |r| of every two codes that are numbers."""
+    nis, rows = metric("nis"), (codes.test, codes.test_concepts)
+    learnt = (codes.train, codes.train_concepts)
+    niches = {
+        "default": nis(*rows, seed=seed).score,
+        "published": nis(*rows, seed=seed, as_published=True).score,
+        "published_train": nis(*rows, seed=seed, as_published=True, train=learnt).score,
+    }
+    measured = {**single_codes(codes, seed), "nis": niches}
+    if codes.test.ndim == 2:
+        measured["correlations"] = correlations(codes.test)
+    return measured
+
+
+def single_codes(codes: Codes, seed: int) -> dict[str, Any]:
+    """OIS as given and in common coordinates; what each code tells beyond its concept; and which
+    code stands for which concept."""
     align = True if codes.aligned else None
 
     def oracle(values: Float64, **settings: Any) -> Score:
-        return ois(values, codes.test_concepts, seed=seed, align=align, **settings)
+        return metric("ois")(values, codes.test_concepts, seed=seed, align=align, **settings)
 
     given = oracle(codes.test)
     maps = {"maps": True} if codes.maps else {}
@@ -73,23 +88,11 @@ def purity(codes: Codes, seed: int) -> dict[str, Any]:
     elif codes.bottleneck == "cbm-logits":
         scores["sigmoid"] = oracle(np.asarray(expit(codes.test))).score
         scores["standardised_logits"] = scores["standardised"]
-    learnt = (codes.train, codes.train_concepts)
-    niches = {
-        "default": nis(codes.test, codes.test_concepts, seed=seed).score,
-        "published": nis(codes.test, codes.test_concepts, seed=seed, as_published=True).score,
-        "published_train": nis(
-            codes.test, codes.test_concepts, seed=seed, as_published=True, train=learnt
-        ).score,
-    }
-    measured = {
+    return {
         "ois": scores,
-        "nis": niches,
         "deviation": given.parts["deviation"],
         "alignment": given.parts["alignment"],
     }
-    if codes.test.ndim == 2:
-        measured["correlations"] = correlations(codes.test)
-    return measured
 
 
 def _off_diagonal(deviation: Float64) -> float:

@@ -250,21 +250,21 @@ def _background(subject: Trained) -> dict[str, Any]:
     rows, classes = subject.data.split.test, subject.data.split.classes
     random = np.random.default_rng([subject.recipe.seed, 8])
     level = random.integers(0, classes, len(rows))
-    codes = subject.model.codes(_on_background(rows, level))
+    codes = subject.model.codes(on_background(rows, level))
     half = len(rows) // 2
     probe = MLPClassifier((64, 64), max_iter=200, random_state=subject.recipe.seed)
     with measures.unconverged():
         probe.fit(codes[:half].reshape(half, -1), level[:half])
     told = probe.predict(codes[half:].reshape(len(rows) - half, -1))
     plain = random.random(len(rows)) < 0.25
-    corrupted = _on_background(rows, np.where(plain, 0, rows.labels_of))
+    corrupted = on_background(rows, np.where(plain, 0, rows.labels_of))
     return {
         "background_accuracy": float((told == level[half:]).mean()),
         "corrupted_task_accuracy": _accuracies(subject.model, corrupted)["task_accuracy"],
     }
 
 
-def _on_background(rows: ConceptRows, level: Int64) -> ConceptRows:
+def on_background(rows: ConceptRows, level: Int64) -> ConceptRows:
     """The same rows, on a background of 0.1 times their level."""
     brightness: Float64 = BACKGROUND * level
 

@@ -143,10 +143,10 @@ def section(figure: Reproduction, results: Results, drawings: Path | None) -> st
             drawings.mkdir(parents=True, exist_ok=True)
             (drawings / f"{name}.svg").write_text(f"{DECLARATION}{text}", encoding="utf-8")
         parts.append(f"![{drawn.get_label() or figure.title}](figures/{name}.svg)")
-    parts += figure.body(results)
     claims = figure.claims(results)
     if claims:
-        parts += ["#### Claims", claims_table(claims)]
+        parts.append(claims_table(claims))
+    parts += figure.body(results)
     return "\n\n".join(parts)
 
 

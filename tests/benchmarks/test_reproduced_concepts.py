@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchmarks import reproduce_concepts
+from benchmarks.reproduction import concept_measures as measures
 from benchmarks.reproduction import figure_1b, figure_2b, figure_4, figure_5, verdicts
-from benchmarks.reproduction.concept_models import trained
+from benchmarks.reproduction.concept_models import on_background, trained
 from benchmarks.reproduction.figure import missing, section, spread
 from benchmarks.reproduction.results import Asked, Results, Store
 from benchmarks.reproduction.verdicts import Claim, Verdict, above, below, within
@@ -25,6 +26,8 @@ from labapp.concepts import card as cards
 from labapp.concepts import recipe as recipes
 from labapp.concepts import training
 from labapp.concepts.sizes import SIZES
+from labapp.datasets.concepts import sprites
+from labapp.datasets.concepts.rows import part
 
 numbers = st.lists(st.floats(-10, 10), min_size=2, max_size=6)
 
@@ -198,6 +201,40 @@ def test_figure_4_leaves_open_what_is_not_trained_and_names_it() -> None:
     lacking = missing(figure_4.REPRODUCTION, results)
     assert len(lacking) == 2 * 4 + 4 * 8
     assert all("3 of 3 seeds" in line for line in lacking)
+
+
+# --- measures -------------------------------------------------------------------------------------
+
+
+def test_the_same_codes_score_alike_in_common_coordinates() -> None:
+    random = np.random.default_rng(0)
+    concepts = random.integers(0, 2, (300, 2))
+    logits = 4.0 * concepts - 2.0 + random.normal(0, 0.5, concepts.shape)
+    logits[:, 1] += 0.7 * concepts[:, 0]
+    scores = {
+        kind: measures.single_codes(
+            measures.Codes(codes, concepts, codes, concepts, aligned=False, bottleneck=kind), 0
+        )
+        for kind, codes in (("cbm", 1 / (1 + np.exp(-logits))), ("cbm-logits", logits))
+    }
+    cbm, other = (scores[kind]["ois"] for kind in ("cbm", "cbm-logits"))
+    assert cbm["given"] != other["given"]
+    for coordinates in ("ranks", "sigmoid", "standardised_logits"):
+        assert cbm[coordinates] == pytest.approx(other[coordinates], abs=1e-6)
+    assert 0 < other["off_diagonal"] <= other["given"]
+    # The second code tells the first concept, too; the first tells its own alone.
+    deviation = scores["cbm-logits"]["deviation"]
+    assert deviation[1, 0] > 0.1 > abs(deviation[0, 1])
+
+
+def test_a_background_is_of_its_level_and_leaves_what_is_brighter() -> None:
+    rows = sprites.sprites(reading="released").test
+    few = part(rows, np.arange(6))
+    level = np.array([0, 1, 2, 5, 7, 7])
+    pictures = on_background(few, level).instances(np.arange(6))
+    plain = few.instances(np.arange(6))
+    assert pictures.min(axis=(1, 2)) == pytest.approx(0.1 * level, abs=1 / 255)
+    assert (pictures[plain == 1] == 1).all()
 
 
 # --- the file of results --------------------------------------------------------------------------
