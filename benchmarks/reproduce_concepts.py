@@ -195,8 +195,12 @@ def _overview(figures: Sequence[Reproduction], results: Results) -> str:
 
 
 def _findings(figures: Sequence[Reproduction], results: Results) -> str:
-    ours = [claim for figure in figures for claim in figure.claims(results) if claim.ours]
-    return f"{FINDINGS}\n\n{claims_table(ours)}" if ours else ""
+    parts = [FINDINGS]
+    for figure in figures:
+        ours = [claim for claim in figure.claims(results) if claim.ours]
+        if ours:
+            parts.append(f"{figure.title}:\n\n{claims_table(ours)}")
+    return "\n\n".join(parts) if len(parts) > 1 else ""
 
 
 def main() -> None:
