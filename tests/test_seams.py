@@ -45,6 +45,7 @@ BASES = {
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
 SPLIT_AT_A_STROKE = {
+    "concepts/commands.py": "what a stimulus set is called where nobody says: like its model",
     "bids/tables_check.py": "files of a bundle",
     "bids/verify.py": "files of a bundle",
     "journal/tree.py": "files of a bundle",
@@ -71,6 +72,8 @@ EVERYDAY = frozenset(
 asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
+    "concepts/explained.py": "the name of a loss",
+    "concepts/variational.py": "the name of a loss",
     "analysis/questionnaire_sections.py": "the form of an answer: options that were chosen, words",
     "representations/distance.py": "distances by their names, which are those of data sets",
     "representations/tfjs/importing.py": "the three data sets of the published files",
@@ -81,11 +84,13 @@ NAMED = {
 """Files that look something up by such a name all the same, and what."""
 WORDS = re.compile(
     r"(?i)\b(interactive )?reconstruction\b|\bsingle[-_ ]?dimension|\bjudging\b|\bunmasking\b"
-    r"|\bwarm[-_]?up\b"
+    r"|\bwarm[-_]?up\b|\bconcept[-_ ]?(repair|grid)\b"
 )
 TOLD = {
     "bids/tsv.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
+    "concepts/explained.py": "the name of a loss",
+    "concepts/variational.py": "the name of a loss",
     "discovery.py": "the table of what is shipped",
     "explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",

@@ -1,8 +1,8 @@
 """Journals of concept repair as earlier programs wrote them, kept for ever.
 
 A picture of practice, a stage of four pictures of two concepts (half of them foretold, 20 s each),
-its grid, and a stage of two changes that are given. A pause of 60 s lies in the third picture, which
-its limit ends, and a gap of 101 s in the fourth.
+its grid, and a stage of two changes that are given. A pause of 60 s lies in the third picture,
+which its limit ends, and a gap of 101 s in the fourth.
 """
 
 from __future__ import annotations
