@@ -15,7 +15,7 @@ from pydantic import Field
 
 from labapp.concepts.sizes import Size
 from labapp.datasets import dsprites
-from labapp.datasets.concepts import shapes, sprites, tabular
+from labapp.datasets.concepts import marked_birds, shapes, sprites, tabular
 from labapp.datasets.concepts.chance import generator
 from labapp.datasets.concepts.rows import (
     ChangedRows,
@@ -98,21 +98,6 @@ class PictureData(Part):
         pixels = min(self.pixels, size.pixels)
         return self.channels, pixels, pixels
 
-    def _seen(self, split: ConceptSplit, size: Size) -> ConceptData:
-        shape = self.shape(size)
-
-        def prepare(rows: ConceptRows, part: int) -> ConceptRows:
-            change = _preparing(shape, self.noise, (self.seed, _NOISE, part))
-            return ConceptRows(ChangedRows(rows.rows, change), rows.concepts_of, rows.labels_of)
-
-        prepared = replace(split, train=prepare(split.train, 0), test=prepare(split.test, 1))
-        train, held = validation(prepared.train, seed=self.seed, share=self.held_back)
-        return ConceptData(
-            _sized(replace(prepared, train=train), size, self.seed),
-            held if size.test is None else drawn(held, size.test, self.seed),
-            shape,
-        )
-
 
 class SpritesData(PictureData):
     """dSprites(`correlations`), five concepts; or with four that people can see.
@@ -139,7 +124,7 @@ class SpritesData(PictureData):
             )
         if self.spurious:
             split = sprites.spurious(split, seed=self.seed)
-        return self._seen(split, size)
+        return _seen(self, split, size)
 
 
 class ShapesData(PictureData):
@@ -156,10 +141,52 @@ class ShapesData(PictureData):
         split = shapes.shapes(
             self.correlations, seed=self.seed, official=official, reading=self.reading
         )
-        return self._seen(split, size)
+        return _seen(self, split, size)
 
 
-Data = Annotated[ToyData | SpritesData | ShapesData, Field(discriminator="dataset")]
+class BirdsData(Part):
+    """Painted birds, six marks; `train` and `test` of each of sixteen species. The rest is as in
+    `PictureData`."""
+
+    channels: ClassVar[int] = 3
+
+    dataset: Literal["birds"]
+    train: int = Field(default=200, ge=1, le=1_000)
+    test: int = Field(default=60, ge=1, le=1_000)
+    seed: int = Field(default=0, ge=0)
+    pixels: Literal[32, 64] = 64
+    noise: float = Field(default=0.0, ge=0, lt=1)
+    held_back: float = Field(default=0.1, gt=0, lt=0.5)
+
+    def shape(self, size: Size) -> tuple[int, int, int]:
+        """Of an instance."""
+        pixels = min(self.pixels, size.pixels)
+        return self.channels, pixels, pixels
+
+    def load(self, size: Size, folder: Path | None = None) -> ConceptData:
+        """The task; it needs no folder."""
+        split = marked_birds.marked_birds(seed=self.seed, train=self.train, test=self.test)
+        return _seen(self, split, size)
+
+
+Data = Annotated[ToyData | SpritesData | ShapesData | BirdsData, Field(discriminator="dataset")]
+
+
+def _seen(data: PictureData | BirdsData, split: ConceptSplit, size: Size) -> ConceptData:
+    """The task as learners of a size see it."""
+    shape = data.shape(size)
+
+    def prepare(rows: ConceptRows, part: int) -> ConceptRows:
+        change = _preparing(shape, data.noise, (data.seed, _NOISE, part))
+        return ConceptRows(ChangedRows(rows.rows, change), rows.concepts_of, rows.labels_of)
+
+    prepared = replace(split, train=prepare(split.train, 0), test=prepare(split.test, 1))
+    train, held = validation(prepared.train, seed=data.seed, share=data.held_back)
+    return ConceptData(
+        _sized(replace(prepared, train=train), size, data.seed),
+        held if size.test is None else drawn(held, size.test, data.seed),
+        shape,
+    )
 
 
 def _sized(split: ConceptSplit, size: Size, seed: int) -> ConceptSplit:

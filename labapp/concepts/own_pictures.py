@@ -179,6 +179,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
             for class_ in description.classes
         ),
         draw=draw,
+        invented=False,
         class_names=tuple((class_.id, class_.name) for class_ in description.classes),
     )
     shape = (description.channels, description.size, description.size)

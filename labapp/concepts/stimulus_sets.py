@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -55,8 +55,9 @@ class Pool:
     beliefs : float64, shape (n, k), rounded as the manifest has them.
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
     words : of each concept. `classes`: as the manifest has them.
-    picture : of a row, its name in the set, and the file where there is one.
+    picture : of a row, its name in the set, and the file; none where it is drawn when needed.
     source : where the pictures are from. `invented`: whether the names of the classes are.
+    classes_are : what texts call them.
     """
 
     answers: Answers
@@ -65,9 +66,10 @@ class Pool:
     labels: Int64
     words: tuple[ConceptWords, ...]
     classes: tuple[Class_, ...]
-    picture: Callable[[int], tuple[str, bytes]]
+    picture: Callable[[int], tuple[str, bytes | None]]
     source: str
     invented: bool
+    classes_are: Literal["objects", "species"]
 
     def item(self, row: int) -> ItemType | None:
         """What corrections do to a picture."""
@@ -147,19 +149,20 @@ def build(
 
 def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels: int) -> Pool:
     """All test pictures of a task. Raises StimuliError: people can see nothing of it."""
-    draw = split.draw
-    if draw is None or not split.words:
+    if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
             safe="Nothing was written.",
             todo="Choose a model of a task of pictures: dSprites, 3dshapes or birds.",
         )
-    drawn = draw
     test = split.test
 
-    def picture(row: int) -> tuple[str, bytes]:
+    def picture(row: int) -> tuple[str, bytes | None]:
         factors = test.factors(np.array([row]))[0]
-        return f"pictures/{row:05d}.png", _png(drawn, tuple(factors.tolist()), pixels)
+        if split.reference is not None:
+            return split.reference(factors), None
+        assert split.draw is not None
+        return f"pictures/{row:05d}.png", _png(split.draw, tuple(factors.tolist()), pixels)
 
     return Pool(
         ready.answers(),
@@ -170,7 +173,8 @@ def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels:
         classes_of(split),
         picture,
         split.name if split.origin == "own" else f"{split.name}: pictures drawn by labapp",
-        not split.class_names,
+        split.invented,
+        split.classes_are,
     )
 
 
@@ -253,7 +257,8 @@ def choose(
     photos = []
     for row, natural in chosen:
         name, content = pool.picture(row)
-        files[name] = content
+        if content is not None:
+            files[name] = content
         photos.append(_photo(pool, row, name, items[row], natural=natural))
     shares: dict[str, float] = {kind: items.count(kind) / len(items) for kind in ITEM_TYPES}
     manifest = Manifest(
@@ -267,7 +272,7 @@ def choose(
             classifier=record.model,
             sha256=record.sha256,
         ),
-        classes_are="objects",
+        classes_are=pool.classes_are,
         invented=pool.invented,
         classes=pool.classes,
         photos=tuple(photos),

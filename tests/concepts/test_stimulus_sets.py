@@ -139,3 +139,18 @@ def test_3dshapes_are_drawn_for_people() -> None:
         coarse = large.reshape(32, 4, 32, 4, 3).mean(axis=(1, 3)) / 255
         assert np.abs(coarse.transpose(2, 0, 1) - seen).mean() < 0.01
     assert [len(rule) for rule in split.rules] == [3] * 4 + [4] * 8
+
+
+def test_birds_are_named_and_painted_where_they_are_needed(tmp_path: Path) -> None:
+    birds = recipe({"dataset": "birds", "train": 12, "test": 4}, {"name": "cbm"})
+    folder = training.train(birds, out=tmp_path)
+    made = commands.build_stimuli(str(folder), tmp_path / "set", items="natural=3")
+    manifest = manifest_of(made)
+    assert manifest.classes_are == "species"
+    assert manifest.classes[0].name == "Farrow's tamber"
+    assert len(manifest.classes[0].concepts) == 6
+    assert set(made.built.files) == {"answers.npy"}
+    for photo in manifest.photos:
+        species = int(photo.photo.split(":")[3])
+        assert photo.truth == f"s{species:02d}"
+        assert pictures.read(made.folder, photo.photo).shape == (512, 512, 3)

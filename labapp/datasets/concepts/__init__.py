@@ -5,5 +5,6 @@ make concepts depend on each other; and codes made by hand whose purity is known
     sprites      dSprites(lambda), also with a background that gives the label away, and with four
                  concepts that people can see
     shapes       3dshapes(lambda), rendered here or from the official file
+    marked_birds painted birds, their marks as concepts and their species as classes
     hand_made    concepts with pure and impure codes, for Table 1
 """

@@ -77,9 +77,13 @@ class ConceptSplit:
     words : of each concept, for people; none where people see nothing of it.
     rules : of each class, by number the concepts that make it, 1 or 0, all of them together; see
         `rules_of`.
-    class_names : id and name of each class, where they have some.
+    class_names : id and name of each class, where they have some. `invented`: whether nobody
+        knows them before.
+    classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
+    reference : in place of that, what a stimulus set names such a picture by that is drawn where it
+        is needed.
     """
 
     name: str
@@ -93,7 +97,10 @@ class ConceptSplit:
     words: tuple[ConceptWords, ...] = ()
     rules: tuple[Mapping[int, int], ...] = ()
     class_names: tuple[tuple[str, str], ...] = ()
+    invented: bool = True
+    classes_are: Literal["objects", "species"] = "objects"
     draw: Callable[[Float64, int], UInt8] | None = None
+    reference: Callable[[Float64], str] | None = None
 
 
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:
