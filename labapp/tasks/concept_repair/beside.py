@@ -72,13 +72,13 @@ class Updates(Fold):
         elif event.kind == "answer.foretold":
             self._foretold = str(event.payload["answer"])
         elif event.kind == "concept.set" and self._foretold is not None:
-            said = event.payload
-            foretold = str(said["answer_before"]) if self._foretold == SAME else self._foretold
+            change = event.payload
+            foretold = str(change["answer_before"]) if self._foretold == SAME else self._foretold
             self._foretold = None
-            came = str(said["answer_after"])
+            came = str(change["answer_after"])
             if foretold != came:
                 update = Update(
-                    event.trial or 0, int(said["concept"]), int(said["to"]), foretold, came
+                    event.trial or 0, int(change["concept"]), int(change["to"]), foretold, came
                 )
                 self.unexpected.setdefault(event.part_id or "", []).append(update)
         return False
@@ -131,8 +131,8 @@ def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterato
     repaired, wrong = part.repaired, set(item.wrong())
     yield Fact(tr("Correct: {name}", name=repaired.class_(item.truth).name), veiled=True)
     right = trial.answer == item.truth
-    said = repaired.class_(trial.answer).name
-    text = tr("The model says: {name}", name=said) + ("" if right else tr(" (wrong)"))
+    answer = repaired.class_(trial.answer).name
+    text = tr("The model says: {name}", name=answer) + ("" if right else tr(" (wrong)"))
     yield Fact(text, "", "good" if right else "alarm", veiled=True)
     words = [
         f"{known.on if there else known.off}{' ✗' if place in wrong else ''}"

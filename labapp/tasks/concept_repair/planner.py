@@ -189,7 +189,7 @@ class _Draws:
             item
             for kind in dict.fromkeys((item.sample, item.item) for item in items)
             for item in self._shuffled(
-                [one for one in items if (one.sample, one.item) == kind], f"foresee {kind}"
+                [each for each in items if (each.sample, each.item) == kind], f"foresee {kind}"
             )
         ]
         coin = int(assignment.generator(self.planner.seed, *self._purpose("coin")).integers(2))
