@@ -2,9 +2,9 @@
 
     python -m benchmarks.reproduce_metrics [SECTION ...] [--into benchmarks/reproduce_metrics.md]
 
-Sections: table-1 (of paper 001), helper-widths (its A.4), facts (of paper 002), disagreements (its
-5.2), ranks (its 5.1); all by default. Each is printed; `--into` also puts it into a file in place
-of the section's earlier state there.
+Sections: table-1 (of paper 001), ois-leaks (what its OIS sees of a leak), helper-widths (its A.4),
+facts (of paper 002), disagreements (its 5.2), ranks (its 5.1); all by default. Each is printed;
+`--into` also puts it into a file in place of the section's earlier state there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 TITLES = {
     "table-1": "Table 1 of paper 001",
+    "ois-leaks": "What OIS sees of a leak",
     "helper-widths": "Width of the helpers, paper 001, A.4",
     "facts": "The facts of paper 002",
     "disagreements": "Representations on which metrics disagree, paper 002, 5.2",
@@ -35,10 +36,18 @@ def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
     import numpy as np
 
     from benchmarks.concept_bottlenecks import codes as trained
-    from benchmarks.reproduction import disagreements, facts, helper_widths, ranks, table_1
+    from benchmarks.reproduction import (
+        disagreements,
+        facts,
+        helper_widths,
+        ois_leaks,
+        ranks,
+        table_1,
+    )
 
     return {
         "table-1": lambda: table_1.section(asked.jobs, asked.scores),
+        "ois-leaks": ois_leaks.section,
         "helper-widths": lambda: helper_widths.section(
             dict(np.load(asked.codes)) if asked.codes else trained(0, asked.epochs, asked.models),
             asked.seeds,

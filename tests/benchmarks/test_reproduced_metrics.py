@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.reproduction import facts, ranks
+from benchmarks.reproduction import facts, ois_leaks, ranks
 from benchmarks.reproduction.facts import FACTS, TABLE_1, Fact
 from benchmarks.reproduction.printing import percent_as_plotted
 from benchmarks.reproduction.ranks import Scored
@@ -70,3 +70,16 @@ def test_error_bars_as_they_are_drawn_and_as_the_paper_says_they_are() -> None:
     told = percent_as_plotted(values)
     assert told == f"24.00 ± {200 * np.std(values):.2f} ({100 * low:.1f} to {100 * high:.1f})"
     assert percent_as_plotted([0.5]) == "50.00 ± 0.00"
+
+
+def test_what_ois_sees_of_a_leak_is_told_for_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = (ois_leaks.Case(rows=1_500), ois_leaks.Case(rows=1_500, coordinates="ranks"))
+    monkeypatch.setattr(ois_leaks, "CASES", cases)
+    monkeypatch.setattr(ois_leaks, "SEEDS", range(1))
+    codes, _ = ois_leaks.telling_both(1_500, 0)
+    assert len(np.unique(codes[:, 0])) == len(np.unique(codes[:, 1])) == 4
+    lines = [line.split(" | ") for line in ois_leaks.section().splitlines() if "1,500" in line]
+    purities = [float(line[3]) for line in lines]
+    # What rises with the code alone is 0.75; the whole leak is 1.
+    assert purities[0] < 0.9 < 0.97 < purities[1]
+    assert [line[2] for line in lines] == ["as given", "ranks"]
