@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from labapp.errors import StimuliError
 from labapp.stimuli import library, sources
 from labapp.stimuli.check import check
-from tests.helpers import stimuli
+from labapp.stimuli.library import StimulusSet
+from tests.helpers import concepts, stimuli
 from tests.stimuli.test_sources import as_tables
 
-NAMES = st.sampled_from(stimuli.NAMES)
+INTERVENTIONS = "interventions"
+NAMES = st.sampled_from((*stimuli.NAMES, INTERVENTIONS))
 ODD = st.one_of(
     st.none(),
     st.booleans(),
@@ -38,10 +40,17 @@ ODD = st.one_of(
 def root() -> Iterator[Path]:
     """Every small set, in a folder each; beside it its manifest as it was."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in stimuli.NAMES:
-            made = stimuli.write(Path(folder), name)
+        for name in (*stimuli.NAMES, INTERVENTIONS):
+            made = small(Path(folder), name)
             shutil.copy(made.folder / library.MANIFEST, Path(folder) / f"{name}.json")
         yield Path(folder)
+
+
+def small(folder: Path, name: str) -> StimulusSet:
+    """The small set of a name."""
+    if name == INTERVENTIONS:
+        return concepts.write(folder, 2, each=1, natural=1, name=f"tiny-{name}")
+    return stimuli.write(folder, name)
 
 
 def changed(value: Any, odd: Any, random: Random) -> Any:
@@ -86,7 +95,7 @@ def test_any_bytes_are_told(content: bytes) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    name=st.sampled_from(["prototype-distinction", "path-distinction", "scores"]),
+    name=st.sampled_from(["prototype-distinction", "path-distinction", "scores", INTERVENTIONS]),
     table=st.sampled_from([*sources.COLUMNS, "set.json"]),
     place=st.floats(0, 1),
     put=st.sampled_from(
@@ -95,7 +104,7 @@ def test_any_bytes_are_told(content: bytes) -> None:
 )
 def test_a_damaged_table_is_told_or_taken(name: str, table: str, place: float, put: bytes) -> None:
     with tempfile.TemporaryDirectory() as root:
-        folder = as_tables(stimuli.write(Path(root), name))
+        folder = as_tables(small(Path(root), name))
         assume((folder / table).exists())
         content = (folder / table).read_bytes()
         at = round(place * len(content))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.manifest import Manifest
 from tests.helpers import concepts
 from tests.helpers.stimuli import edited
+from tests.stimuli.test_sources import as_tables
 
 Json = dict[str, Any]
 
@@ -138,33 +137,12 @@ def test_classes_without_a_rule_are_warned_of(made: StimulusSet) -> None:
     assert "there is no practice with perfect switches" in warning
 
 
-def test_tables_say_the_same(made: StimulusSet, tmp_path: Path) -> None:
+def test_tables_say_the_same(made: StimulusSet) -> None:
     """A set of tables, as a lab writes it with a spreadsheet and numpy.save."""
-    value = json.loads((made.folder / "manifest.json").read_text("utf-8"))
-    tables: dict[str, list[Json]] = {
-        "classes.csv": [
-            {k: v for k, v in row.items() if k != "concepts"}
-            | {f"concept:{name}": on for name, on in row["concepts"].items()}
-            for row in value.pop("classes")
-        ],
-        "concepts.csv": value.pop("concepts"),
-        "photos.csv": [
-            row
-            | {key: "|".join(map(str, row[key])) for key in ("beliefs", "concepts")}
-            | {"item": row["item"] or ""}
-            for row in value.pop("photos")
-        ],
-    }
-    (made.folder / "manifest.json").unlink()
-    (made.folder / "set.json").write_text(json.dumps(value))
-    for name, rows in tables.items():
-        with (made.folder / name).open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-    assert importing.read_checked(made.folder).manifest == made.manifest
-    text = (made.folder / "photos.csv").read_text("utf-8")
-    (made.folder / "photos.csv").write_text(text.replace("True|", "perhaps|", 1))
+    folder = as_tables(made)
+    assert importing.read_checked(folder).manifest == made.manifest
+    text = (folder / "photos.csv").read_text("utf-8")
+    (folder / "photos.csv").write_text(text.replace("True|", "perhaps|", 1))
     faults = checked(made).faults
     assert any("concepts: found 'perhaps'; allowed are true and false" in f for f in faults)
 

@@ -27,7 +27,9 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
 
     def table(name: str, lines: list[Json]) -> None:
         names = (key for line in lines for key in line)
-        free = dict.fromkeys(key for key in names if key.startswith(("fact:", "scores:")))
+        free = dict.fromkeys(
+            key for key in names if key.startswith(("fact:", "scores:", "concept:"))
+        )
         out = io.StringIO()
         writer = csv.DictWriter(out, [*sources.COLUMNS[name], *free], delimiter=delimiter)
         writer.writeheader()
@@ -39,7 +41,8 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
         return flat | dict(zip(sources.BOX, one.get(key) or (), strict=False))
 
     photos, rows, masked = [], [], []
-    examples = [manifest.pop(key) | {"set": key} for key in sources.EXAMPLES]
+    there = [key for key in sources.EXAMPLES if key in manifest]
+    examples = [manifest.pop(key) | {"set": key} for key in there]
     for photo in [*manifest.pop("photos"), *examples]:
         inner = photo.pop("rows", [])
         final = photo.pop("final", None)
@@ -62,7 +65,12 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
         table("rows.csv", rows)
     if masked:
         table("masked.csv", masked)
-    table("classes.csv", manifest.pop("classes"))
+    classes = manifest.pop("classes")
+    made_by = [class_.pop("concepts", {}) for class_ in classes]
+    cells_of = [{f"concept:{name}": on for name, on in rule.items()} for rule in made_by]
+    table("classes.csv", [class_ | cells for class_, cells in zip(classes, cells_of, strict=True)])
+    if concepts := manifest.pop("concepts", []):
+        table("concepts.csv", concepts)
     if prototypes := manifest.pop("prototypes", []):
         table("prototypes.csv", [boxed(one, "box") for one in prototypes])
     (made.folder / "set.json").write_text(json.dumps(manifest), "utf-8")
