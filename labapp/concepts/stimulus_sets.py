@@ -24,6 +24,7 @@ from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.concepts.rows import ConceptSplit, ConceptWords, UInt8
 from labapp.datasets.split import Float64, Int64
 from labapp.errors import StimuliError, UsageError
+from labapp.metrics.leakage import ctl, icl
 from labapp.metrics.ois import ois
 from labapp.stimuli import answer_files, pictures
 from labapp.stimuli.interventions import Answers, item_type
@@ -202,7 +203,12 @@ def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
 
 def record_of(card: Card, ready: Interventions) -> ModelRecord:
     """What a manifest says of the model, purity and all."""
-    score = ois(ready.codes, ready.concepts.astype(np.float64))
+    concepts = ready.concepts.astype(np.float64)
+    score = ois(ready.codes, concepts)
+    leaks = {
+        "ctl": ctl(ready.codes, concepts, labels=ready.labels),
+        "icl": icl(ready.codes, concepts),
+    }
     assert card.test.task is not None
     assert card.test.concepts is not None
     return ModelRecord(
@@ -211,7 +217,10 @@ def record_of(card: Card, ready: Interventions) -> ModelRecord:
         learner=card.learner,
         task_accuracy=round(100 * card.test.task, 2),
         concept_accuracy=round(100 * card.test.concepts, 2),
-        scores={_SCORES.get(name, name): value for name, value in card.scores.items()},
+        scores={
+            **{_SCORES.get(name, name): value for name, value in card.scores.items()},
+            **{name: round(leak.score, DIGITS) for name, leak in leaks.items()},
+        },
         purity=matrix(score.parts["purity"]),
         oracle=matrix(score.parts["oracle"]),
     )

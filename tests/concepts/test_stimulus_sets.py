@@ -49,6 +49,10 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
     assert sum(built.built.shares.values()) <= 1
     assert manifest.classes[1].marks == "large, left, square or ellipse"
     assert manifest.classes[1].concepts == {"size": False, "side": True, "shape": True}
+    assert manifest.concept_model is not None
+    assert {"ois", "ois_common", "nis", "ctl", "icl", "share_trap"} <= set(
+        manifest.concept_model.scores
+    )
     told = "\n".join(built.lines())
     assert "natural       6" in told
     assert "% of all pictures" in told
