@@ -16,8 +16,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from labapp import resources
-from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
-from labapp.metrics.registry import METRICS
+from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all, without_labels
 from labapp.representations import card as cards
 from labapp.representations import package
 from labapp.representations.evaluation import labelled_encodings
@@ -25,7 +24,7 @@ from labapp.representations.evaluation import labelled_encodings
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",
 )  # fmt: skip
-NAMES = tuple(name for name, metric in METRICS.items() if not metric.labels)
+NAMES = without_labels()
 """The metrics: the models' data have no task."""
 FILE = resources.models() / "metrics.json"
 

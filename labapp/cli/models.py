@@ -432,7 +432,11 @@ def _evaluate_concepts(model: str, data: Path | None, *, json_: bool) -> dict[st
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
     from labapp.metrics.evaluation import folder
-    from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
+    from labapp.metrics.evaluation.scores import (
+        LEARNT_WITHOUT_CONCEPTS,
+        compute_all,
+        without_labels,
+    )
     from labapp.metrics.evaluation.terminal import show_progress
     from labapp.representations.evaluation import labelled_encodings
 
@@ -444,13 +448,14 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
                 todo="Leave --out out.",
             )
         return []
-    # A model learnt its codes without concepts, and its factors are measurements.
+    # A model learnt its codes without concepts or a task, and its factors are measurements.
     with show_progress() as say:
         scores = compute_all(
             rows.codes,
             rows.factors,
             cut=True,
             settings=LEARNT_WITHOUT_CONCEPTS,
+            names=without_labels(),
             say=say,
         )
     if out is not None:

@@ -45,6 +45,11 @@ class MetricOutcome:
         return dict(self.score.to_json())
 
 
+def without_labels() -> tuple[str, ...]:
+    """The metrics that need no labels of a task."""
+    return tuple(name for name, metric in METRICS.items() if not metric.labels)
+
+
 def find(name: str) -> Metric:
     """The metric of a name on the command line. Raises UsageError, which lists them."""
     if name not in METRICS:
