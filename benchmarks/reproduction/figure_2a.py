@@ -146,7 +146,7 @@ def draw(results: Results) -> dict[str, Figure]:
     if not shown:
         return {}
     with mpl.rc_context(STYLE):
-        figure, axes = kit.panels(2 * len(shown), 2, 2.8, width_in=9.0)
+        figure, axes = kit.panels(2 * len(shown), 2, 2.8, width_in=10.0)
         figure.set_label("OIS and NIS of both codes of each pair")
         for place, pair in enumerate(shown):
             for column, measure in enumerate((OIS, NIS)):

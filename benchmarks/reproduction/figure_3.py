@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import matplotlib as mpl
@@ -153,10 +154,7 @@ def draw(results: Results) -> dict[str, Figure]:
                     ax.plot(place + shift + 0.1, float(printed) / measure.unit, "x", color=colour)
             kit.points(ax, [], [], color=colour, label=row.name)
         ax.plot([], [], "x", color="C2", label="published")
-        names = [
-            measure.name.replace(", %", "").replace(" accuracy", "\naccuracy", 1)
-            for measure in measures
-        ]
+        names = [textwrap.fill(measure.name.replace(", %", ""), 18) for measure in measures]
         kit.columns(ax, names)
         ax.set_ylim(0, 1.02)
         kit.grid(ax)

@@ -7,6 +7,7 @@ from itertools import product
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.reproduction.figure import (
@@ -33,7 +34,7 @@ from benchmarks.reproduction.verdicts import (
     rank_correlation,
 )
 from labapp.concepts.sizes import SizeName
-from labapp.figure_style import ACCENT, INK, STYLE
+from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.report import kit
 
 TASKS = {
@@ -267,26 +268,33 @@ def draw(results: Results) -> dict[str, Figure]:
         if not shown:
             continue
         with mpl.rc_context(STYLE):
-            figure, axes = kit.panels(len(shown), 3, 3.2, width_in=10.0, sharex=True)
+            figure, axes = kit.panels(len(shown), 3, 3.6, width_in=10.0)
             figure.set_label(f"{measure.name} of the kinds of learners")
             for ax, task in zip(axes, shown, strict=True):
-                kinds = kinds_of(TASKS[task][0])
-                for data, shift, colour in zip(
-                    TASKS[task], (-0.16, 0.16), (ACCENT, INK), strict=True
-                ):
-                    for place, kind in enumerate(kinds):
-                        values = _values(results, measure, (kind,), data)
-                        beside = place + shift + kit.jitter(len(values), 0.08)
-                        kit.points(ax, values, beside, color=colour)
-                        if values:
-                            kit.diamond(ax, float(np.mean(values)), place + shift)
-                    kit.points(ax, [], [], color=colour, label=data)
-                kit.rows(ax, [KINDS[kind] for kind in kinds])
-                ax.set_title(task)
-                ax.set_xlabel(measure.name)
-                ax.legend(frameon=False, loc="lower right")
+                _panel(ax, results, measure, task)
+            for words, colour in (("no correlations", ACCENT), ("the most correlations", INK)):
+                kit.points(axes[0], [], [], color=colour, label=words)
+            axes[0].plot([], [], "x", color=SECONDARY, label="published")
+            figure.legend(frameon=False, loc="outside lower center", ncols=3)
         drawings[name] = figure
     return drawings
+
+
+def _panel(ax: Axes, results: Results, measure: Measure, task: str) -> None:
+    kinds = kinds_of(TASKS[task][0])
+    for data, shift, colour in zip(TASKS[task], (-0.16, 0.16), (ACCENT, INK), strict=True):
+        for place, kind in enumerate(kinds):
+            values = _values(results, measure, (kind,), data)
+            kit.points(ax, values, place + shift + kit.jitter(len(values), 0.08), color=colour)
+            if values:
+                kit.diamond(ax, float(np.mean(values)), place + shift)
+            printed = PUBLISHED.get((row(kind, data).name, measure.name))
+            if printed is not None:
+                ax.plot(float(printed.split(" ")[0]), place + shift, "x", color=colour)
+    kit.rows(ax, [KINDS[kind] for kind in kinds])
+    ax.set_xlim(0, None)
+    ax.set_title(task)
+    ax.set_xlabel(measure.name)
 
 
 def asked(size: SizeName) -> list[Asked]:
