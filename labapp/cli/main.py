@@ -199,7 +199,7 @@ def run(
     simulate: Simulate = None,
     seed: Seed = None,
     speed: Speed = 1.0,
-    blind: Blind = False,
+    blind: Blind = None,
     lsl: Lsl = None,
     careless: Annotated[
         bool, typer.Option("--careless", help="The simulated participant does not try.")

@@ -53,8 +53,13 @@ Lsl = Annotated[
 ]
 Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
 Blind = Annotated[
-    bool,
-    typer.Option("--blind", help="The console names no representation; recorded in the session."),
+    bool | None,
+    typer.Option(
+        "--blind/--no-blind",
+        help="The console names no representation, or names them; recorded in the session. "
+        "Default: as the study's tasks ask; a resumed session as it was.",
+        show_default=False,
+    ),
 ]
 Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
 Withdrawn = Annotated[
@@ -271,7 +276,7 @@ def run_options(
     audio: str | None,
     simulate: str | None,
     speed: float,
-    blind: bool,
+    blind: bool | None,
     **more: Any,
 ) -> RunOptions:
     """What the commands that show a session were told; warns of a data folder others can read.

@@ -218,7 +218,7 @@ def sessions_resume(
     audio: Audio = None,
     simulate: Simulate = None,
     speed: Speed = 1.0,
-    blind: Blind = False,
+    blind: Blind = None,
     lsl: Lsl = None,
     any_version: Annotated[
         bool,

@@ -149,6 +149,11 @@ def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
     return (item for item in items_of(flow) if not item.inside())
 
 
+def blinds(flow: Sequence[Item]) -> bool:
+    """Whether moderators are blind unless they say otherwise, because a task asks for it."""
+    return any(registry.task_type_of_item(item).blinds for item in items_of_tasks(flow))
+
+
 def unroll(
     flow: Sequence[Item], scope: Scope, turns: Mapping[str, Sequence[Scope]]
 ) -> Iterator[tuple[Item, Scope]]:

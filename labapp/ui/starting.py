@@ -6,7 +6,7 @@ The application must have been made (see qtapp): its screens go into the session
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,10 @@ def untold(step: str) -> None:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `labapp run` and `labapp sessions resume` can be told."""
+    """What `labapp run` and `labapp sessions resume` can be told.
+
+    blind: None for what the tasks of the study ask for.
+    """
 
     data: Path | None = None
     private: Path | None = None
@@ -56,7 +59,7 @@ class RunOptions:
     speed: float = 1.0
     accept_version: bool = False
     careless: bool = False
-    blind: bool = False
+    blind: bool | None = None
     pilot: bool = False
     lsl: bool | None = None
 
@@ -85,7 +88,7 @@ def session_dependencies(
         no_sound=no_sound,
         private=resources.private_root(options.private),
         extra={"screens": screens()},
-        blind=options.blind,
+        blind=bool(options.blind),
         pilot=options.pilot,
         make_streams=make_streams,
         no_streams=no_streams,
@@ -209,11 +212,14 @@ def open_new(
     from labapp.simulation.fitting import check_fits
     from labapp.stimuli import gallery
     from labapp.study import loading, planner
+    from labapp.study.flow import blinds
     from labapp.study.overview import prior_of, space_of
     from labapp.study.plan import pictures_of
     from labapp.ui.strings import strings_of
 
     loaded = loading.load(study)
+    if options.blind is None:
+        options = replace(options, blind=blinds(loaded.study.flow))
     if options.simulate is not None:
         check_fits(options.simulate, loaded.study)
     strings_of(loaded)  # refused now, not when the first screen comes up

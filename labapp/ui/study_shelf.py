@@ -7,10 +7,9 @@ from pathlib import Path
 
 from labapp import resources
 from labapp.errors import LabappError
-from labapp.plugins import registry
 from labapp.representations import package
 from labapp.study import loading
-from labapp.study.flow import items_of_tasks
+from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Study
 from labapp.ui import remembered
@@ -59,8 +58,7 @@ class StudyShelf:
     def blinds(self, study: Study) -> bool:
         """Whether sessions of a study are blind unless somebody says otherwise: because they were
         left so, or because one of its tasks asks for it."""
-        asked = (registry.task_type_of_item(item).blinds for item in items_of_tasks(study.flow))
-        return self.choices.blind or any(asked)
+        return self.choices.blind or blinds(study.flow)
 
     def watch_models(self, models: Iterable[str]) -> None:
         """Watch the files of these models, given by id."""

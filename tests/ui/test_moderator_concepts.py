@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.clock import FakeClock
 from labapp.events.commands import Next
@@ -26,6 +26,7 @@ from labapp.ui.home import HomeController
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.plan_panel import PlanPanel
+from labapp.ui.starting import RunOptions, open_new
 from tests.helpers import concepts
 from tests.helpers.rooms import Room, skip_to
 from tests.ui.test_home_controller import home as home
@@ -221,3 +222,18 @@ def test_sessions_of_the_task_are_blind_unless_somebody_says_otherwise(
     assert not box.isChecked()
     home.choose_study("quickstart")
     assert not box.isChecked()
+
+
+@pytest.mark.parametrize(("told", "blind"), [(None, True), (False, False), (True, True)])
+def test_a_session_from_the_command_line_is_blind_likewise(
+    told: bool | None, blind: bool, tmp_path: Path, qapp: QApplication
+) -> None:
+    study = str(concepts.write_study(tmp_path / "study", concepts.write(tmp_path / "sets")))
+    options = RunOptions(
+        data=tmp_path / "data", private=tmp_path / "private", audio="off", blind=told
+    )
+    opened = open_new(study, "P01", None, options)
+    try:
+        assert opened.blind is blind
+    finally:
+        opened.close("over")

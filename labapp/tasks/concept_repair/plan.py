@@ -161,6 +161,9 @@ class _OfConcepts(TrialsPart):
         """The stage has no limit; its pictures may."""
         return None
 
+    def stage_place(self) -> tuple[int, int]:
+        return self.number, self.of
+
     def stimulus_sets(self) -> Iterator[StimuliRef]:
         yield StimuliRef(self.repaired.manifest_sha256, self.repaired.stimuli)
 

@@ -47,8 +47,9 @@ def stage(
     grid."""
 
     def open_one(part: str = "stage-1", clock: Any = None, **stages: Any) -> Any:
-        made = concepts.write(tmp_path / "sets")
-        study = concepts.write_study(tmp_path / "study", made, **stages)
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        made = concepts.write(folder / "sets")
+        study = concepts.write_study(folder / "study", made, **stages)
         room = open_room(study, **({} if clock is None else {"clock": clock}))
         window = open_window(room)
         window.showNormal()
@@ -281,6 +282,23 @@ def test_everything_can_be_reached_at_every_size(
             if size[0] > 1200 and part == "stage-1":
                 assert not window.body.verticalScrollBar().maximum(), size
                 assert screen.picture.width() >= 320
+
+
+def test_long_words_take_nothing_from_the_picture(stage: Open, monkeypatch: Any) -> None:
+    """They stand in two lines, and each option is as wide as its own column needs."""
+    _, _, screen = stage()
+    before = screen.switches.needed_width, screen.picture.width()
+    long = {"off": "square or ellipse", "on": "heart"}
+    last = len(concepts.CONCEPTS) - 1
+    monkeypatch.setattr(
+        concepts, "CONCEPTS", (*concepts.CONCEPTS[:last], {**concepts.CONCEPTS[last], **long})
+    )
+    _, window, screen = stage()
+    assert (
+        screen.switches.needed_width <= before[0] + 80
+    )  # each of the three would need 90 more in one line
+    assert screen.picture.width() >= 400
+    assert out_of_reach(window) == []
 
 
 def test_a_screen_reader_is_told_what_the_model_sees_and_says(stage: Open) -> None:

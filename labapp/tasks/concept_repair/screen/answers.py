@@ -19,7 +19,7 @@ from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metr
 LEAST_HEIGHT, MOST_HEIGHT = 38, 52
 """Logical pixels of a row: two lines of text, and what a finger needs."""
 BAR_HEIGHT = 12
-LEAST_BAR, PERCENT_WIDTH, ROUND_WIDTH = 48, 66, 24
+LEAST_BAR, GOOD_BAR, ARROW_WIDTH, ROUND_WIDTH = 48, 112, 16, 24
 CHANGED = 0.01
 """From which difference on a bar that is now longer or shorter is marked by an arrow."""
 HIGHER, LOWER = "▲", "▼"
@@ -58,6 +58,8 @@ class AnswerCard(Choice):
         self._same = ""
         self._row = LEAST_HEIGHT
         self._left = ROUND_WIDTH if foretells else theme.SPACE_S
+        percent = metrics(bold=True).horizontalAdvance(self._percent(1.0))
+        self._right = ARROW_WIDTH + ceil(percent) + theme.SPACE_S
         self._text_width = ceil(
             max(
                 max(
@@ -77,10 +79,9 @@ class AnswerCard(Choice):
         """How many rows it has room for."""
         return len(self.options)
 
-    @property
-    def needed_width(self) -> int:
-        """Logical pixels that names, marks and bars need."""
-        return self._left + self._text_width + theme.SPACE_S + LEAST_BAR + PERCENT_WIDTH
+    def needed_width(self, bar: int = LEAST_BAR) -> int:
+        """Logical pixels that names, marks and bars of that length need."""
+        return self._left + self._text_width + theme.SPACE_S + bar + self._right
 
     def set_row_height(self, high: int) -> None:
         """Make each row so many logical pixels high, within what can be read and touched."""
@@ -110,7 +111,7 @@ class AnswerCard(Choice):
         return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
     def sizeHint(self) -> QSize:
-        return QSize(self.needed_width, self.rows * self._row + 2)
+        return QSize(self.needed_width(), self.rows * self._row + 2)
 
     def box(self, index: int) -> QRectF:
         return QRectF(1, 1 + index * self._row, self.width() - 2, self._row)
@@ -171,7 +172,7 @@ class AnswerCard(Choice):
     def _paint_bar(self, painter: QPainter, box: QRectF, index: int, *, strong: bool) -> None:
         p, share = self._colors, self.shares[index]
         left = box.left() + self._left + self._text_width + theme.SPACE_S
-        top, wide = box.center().y() - BAR_HEIGHT / 2, box.right() - PERCENT_WIDTH - left
+        top, wide = box.center().y() - BAR_HEIGHT / 2, box.right() - self._right - left
         painter.fillRect(QRectF(left, top, wide, BAR_HEIGHT), brush(p.track))
         filled = QRectF(left, top, max(share * wide, 1.0), BAR_HEIGHT)
         painter.fillRect(filled, brush(p.accent if strong else p.secondary))
@@ -186,5 +187,5 @@ class AnswerCard(Choice):
         painter.drawText(box.adjusted(0, 0, -theme.SPACE_XS, 0), _RIGHT, self._percent(share))
         painter.setFont(font(theme.SECONDARY_PX - 2))
         painter.setPen(color(p.secondary))
-        at_bar = QRectF(box.right() - PERCENT_WIDTH + 2, box.top(), 14, box.height())
+        at_bar = QRectF(box.right() - self._right, box.top(), ARROW_WIDTH, box.height())
         painter.drawText(at_bar, Qt.AlignmentFlag.AlignCenter, arrow)

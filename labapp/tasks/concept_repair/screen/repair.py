@@ -25,7 +25,7 @@ from labapp.tasks.concept_repair.commands import (
 )
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
-from labapp.tasks.concept_repair.screen.answers import AnswerCard
+from labapp.tasks.concept_repair.screen.answers import GOOD_BAR, AnswerCard
 from labapp.tasks.concept_repair.screen.switches import SwitchPanel
 from labapp.tasks.concept_repair.screen.time_left import TimeLeft
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
@@ -181,9 +181,10 @@ class RepairScreen(Screen):
         from one picture, or from one title, to the next."""
         wide = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
         gap = GAPS_ACROSS[wide >= ROOMY]
+        middle, least = self.switches.needed_width, self.card.needed_width(GOOD_BAR)
         if wide < ROOMY:
             wide -= theme.SPACE_L  # for the bar of what scrolls
-        middle, least = self.switches.needed_width, self.card.needed_width
+            least = self.card.needed_width()
         if self._sureness is not None:
             least = max(least, self._sureness.minimumSizeHint().width())
         self._row.setSpacing(gap)

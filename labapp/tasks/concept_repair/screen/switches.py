@@ -18,11 +18,12 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
-from labapp.ui.widgets.segments import paint_frame
+from labapp.ui.widgets.segments import broken_width, paint_frame
 
 HEIGHT = theme.TOUCH_HEIGHT
 BAR_HEIGHT, BAR_GAP, KNOB = 6, 5, 5.0
-LEAST_WIDTH = 72
+LEAST_WIDTH, LONG_WORD = 72, 90
+"""Logical pixels of an option; a longer word of the model's is written small."""
 STATES = (OFF, AS_IT_IS, ON)
 """What the options of a switch set, from left to right."""
 SET_MARK = "✓"
@@ -48,24 +49,36 @@ class ConceptSwitch(Choice):
         self._words = words
         self._belief = 0.5
         self._pending = False
-        self._width = LEAST_WIDTH
+        self._widths = (LEAST_WIDTH,) * len(STATES)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_options([concept.off, self._caption, concept.on])
         self.show_index(STATES.index(AS_IT_IS))
 
     @property
-    def needed_width(self) -> int:
-        """Logical pixels that one of its three options needs."""
-        states = (self._concept.off, self._concept.on)
-        widths = [metrics(bold=True).horizontalAdvance(f"{SET_MARK} {word}") for word in states]
-        widths.append(metrics(theme.SECONDARY_PX).horizontalAdvance(self._caption))
-        return max(LEAST_WIDTH, ceil(max(widths)) + 2 * theme.SPACE_XS + 2)
+    def needed_widths(self) -> tuple[int, ...]:
+        """Logical pixels that each of its options needs, a long word in two lines."""
+        words = (self._concept.off, self._concept.on)
+        off, on = (broken_width(f"{SET_MARK} {word}", 2, theme.BODY_PX) for word in words)
+        small = metrics(theme.SECONDARY_PX)
+        model = max(small.horizontalAdvance(self._caption), *map(self._model_width, words))
+        room = 2 * theme.SPACE_XS + 2
+        return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (off, model, on))
 
-    def set_option_width(self, width: int) -> None:
-        """Make each option so many logical pixels wide."""
-        self._width = width
+    def set_option_widths(self, widths: Sequence[int]) -> None:
+        """Make the options so many logical pixels wide."""
+        self._widths = tuple(widths)
         self.setFixedSize(self.sizeHint())
         self.place_options()
+
+    @staticmethod
+    def _model_px(word: str) -> int:
+        """How large a word stands under the caption."""
+        long = metrics(bold=True).horizontalAdvance(word) > LONG_WORD
+        return theme.SECONDARY_PX if long else theme.BODY_PX
+
+    @classmethod
+    def _model_width(cls, word: str) -> float:
+        return metrics(cls._model_px(word), bold=True).horizontalAdvance(word)
 
     @property
     def model_word(self) -> str:
@@ -113,10 +126,10 @@ class ConceptSwitch(Choice):
             event.ignore()
 
     def sizeHint(self) -> QSize:
-        return QSize(3 * self._width + 2, HEIGHT + 2 + BAR_GAP + 2 * round(KNOB))
+        return QSize(sum(self._widths) + 2, HEIGHT + 2 + BAR_GAP + 2 * round(KNOB))
 
     def box(self, index: int) -> QRectF:
-        return QRectF(1 + index * self._width, 1, self._width, HEIGHT)
+        return QRectF(1 + sum(self._widths[:index]), 1, self._widths[index], HEIGHT)
 
     def paint(self, painter: QPainter) -> None:
         p = self._colors
@@ -146,25 +159,28 @@ class ConceptSwitch(Choice):
             painter.setFont(font(theme.SECONDARY_PX))
             painter.setPen(color(p.accent if on else p.secondary))
             painter.drawText(upper, centre, self._caption)
-            painter.setFont(font(bold=on))
+            painter.setFont(font(self._model_px(self.model_word), on))
             painter.setPen(color(tone))
             painter.drawText(lower, centre, self.model_word)
             return
         word = self._concept.on if STATES[index] == ON else self._concept.off
         painter.setFont(font(bold=on))
         painter.setPen(color(tone))
-        painter.drawText(box, centre, f"{SET_MARK} {word}" if on else word)
+        text = f"{SET_MARK} {word}" if on else word
+        inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
+        painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
 
     def _paint_belief(self, painter: QPainter, y: float) -> None:
         """A bar from the middle, where the model is unsure, to the side of what it sees."""
         p = self._colors
-        left, right = self.box(0).center().x(), self.box(len(STATES) - 1).center().x()
-        track = QRectF(left, y - BAR_HEIGHT / 2, right - left, BAR_HEIGHT)
+        off, middle, on = (self.box(place).center().x() for place in range(len(STATES)))
+        half = min(middle - off, on - middle)
+        track = QRectF(middle - half, y - BAR_HEIGHT / 2, 2 * half, BAR_HEIGHT)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(p.track))
         painter.drawRoundedRect(track, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
         tone = p.accent if self.index == STATES.index(AS_IT_IS) else p.secondary
-        middle, at = track.center().x(), left + self._belief * track.width()
+        at = track.left() + self._belief * track.width()
         filled = QRectF(min(middle, at), track.top(), abs(at - middle), BAR_HEIGHT)
         painter.fillRect(filled, brush(tone))
         painter.fillRect(QRectF(middle - 0.5, y - KNOB, 1, 2 * KNOB), brush(p.secondary))
@@ -191,7 +207,8 @@ class SwitchPanel(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.SPACE_S)
-        widest = max(switch.needed_width for switch in self.switches)
+        needed = zip(*(switch.needed_widths for switch in self.switches), strict=True)
+        widths = [max(column) for column in needed]
         digits = [metrics(theme.SECONDARY_PX).horizontalAdvance(f"{mark}8") for mark in "▸✓"]
         for row, switch in enumerate(self.switches):
             number, name = self.numbers[row], self.names[row]
@@ -200,7 +217,7 @@ class SwitchPanel(QWidget):
             number.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
             for label in (number, name):
                 label.setFixedHeight(HEIGHT + 2)
-            switch.set_option_width(widest)
+            switch.set_option_widths(widths)
             top = Qt.AlignmentFlag.AlignTop
             self._grid.addWidget(number, row, 0, top)
             self._grid.addWidget(name, row, 1, top)
