@@ -154,6 +154,18 @@ def spearman(first: Values, other: Values) -> Outcome:
     return Outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
+def holm(p: ArrayLike) -> Values:
+    """Holm's corrected p of a family; NaN stays NaN and is not of the family."""
+    from statsmodels.stats.multitest import multipletests
+
+    given = np.asarray(p, np.float64)
+    values = np.full(given.shape, np.nan)
+    known = np.isfinite(given)
+    if known.any():
+        values[known] = multipletests(given[known], method="holm")[1]
+    return values
+
+
 def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
     """95 % interval of the mean when values of one cluster (a set of photos) are alike.
 

@@ -33,6 +33,7 @@ class ConceptRepair(TaskType[Part]):
     blinds = True
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
+    report = "labapp.tasks.concept_repair.report.contents:REPORT"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
     kept_text = "labapp.tasks.concept_repair.bids:KEPT_TEXT"
     strategies = REPAIRS_CONCEPTS

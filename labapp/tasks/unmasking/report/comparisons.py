@@ -61,25 +61,16 @@ def _tests(
             pairs.append(about | _pair(own[:, pair] - own[:, other]))
     friedman = pd.DataFrame(over_all, columns=[name for name in FRIEDMAN if name != "p_holm"])
     paired = pd.DataFrame(pairs, columns=[name for name in PAIRS if name not in _CORRECTED])
-    friedman["p_holm"], paired["p_holm"] = holm(friedman["p"]), holm(paired["p"])
+    friedman["p_holm"], paired["p_holm"] = (
+        inference.holm(friedman["p"]),
+        inference.holm(paired["p"]),
+    )
     enough = paired["n"] >= inference.SMALLEST
     paired["significant"] = (paired["p_holm"] < ALPHA) & enough
     return friedman[list(FRIEDMAN)], paired[list(PAIRS)]
 
 
 _CORRECTED = ("p_holm", "significant")
-
-
-def holm(p: pd.Series[float]) -> Float64:
-    """Holm's corrected p of a family; NaN stays NaN and is not of the family."""
-    from statsmodels.stats.multitest import multipletests
-
-    given = p.to_numpy(np.float64)
-    values = np.full(given.shape, np.nan)
-    known = np.isfinite(given)
-    if known.any():
-        values[known] = multipletests(given[known], method="holm")[1]
-    return values
 
 
 def _friedman(shares: Float64) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""What the report has of concept repair."""

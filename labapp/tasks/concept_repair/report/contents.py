@@ -1,0 +1,79 @@
+"""What the report has of concept repair (after paper 001, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.report.page import Html
+from labapp.tasks.concept_repair.plan import GRID, TASK
+from labapp.tasks.concept_repair.report import sections, statistics
+from labapp.tasks.concept_repair.report.findings import Found, findings
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PEOPLE, MEASURES
+
+if TYPE_CHECKING:
+    from labapp.report.drawing import ReportFigure
+
+TABLE = "concept_people"
+DEFINITIONS = {
+    "Purity and people": (
+        "; ".join(f"{measure.title}: {measure.meaning}" for measure in MEASURES.values())
+        + ". Deviation: how well the model's code of one concept tells another (an area under the "
+        "ROC curve), less how well the true concept does; OIS sums it up over all pairs (paper "
+        "001, section 3.1). All of it is in the tables repairs, concept_changes, concept_grids, "
+        "concept_people, concept_models, concept_purities and statistics."
+    ),
+}
+
+
+class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
+    activities: ClassVar = {
+        TASK: "set right what a model took a picture's concepts for",
+        GRID: "said which concept changes with which",
+    }
+    tasks = (TASK, GRID)
+    definitions = DEFINITIONS
+    tables: ClassVar = {TABLE: CONCEPT_PEOPLE}
+
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
+        return findings(counted)
+
+    def frames(self, findings: tuple[Found, ...]) -> Mapping[str, pd.DataFrame]:
+        from labapp.analysis.tables import typed
+
+        people = [found.models.people for found in findings]
+        return {
+            TABLE: pd.concat(people, ignore_index=True) if people else typed([], CONCEPT_PEOPLE)
+        }
+
+    def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
+        for found in findings:
+            yield from statistics.rows(found)
+
+    def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
+        for found in findings:
+            if found.study == study.name:
+                yield from sections.of_study(found, study.anchor)
+
+    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
+        """Those of each study; their names tell studies apart where there are several."""
+        for number, found in enumerate(findings, start=1):
+            apart = f"-{number}-{found.study}" if len(findings) > 1 else ""
+            for plate in found.drawn:
+                yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
+
+    def methods(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[str]:
+        if any(found.study == study.name for found in findings):
+            yield sections.METHODS
+
+    def defined(self, counted: Tables, findings: tuple[Found, ...]) -> Mapping[str, str]:
+        return self.definitions if findings else {}
+
+
+REPORT = ConceptRepairReport()

@@ -1,0 +1,214 @@
+"""The figures of concept repair: people against the purity of models, and beside figure 5 of paper
+001."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from labapp.analysis.bootstrap import interval, weights
+from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
+from labapp.report import kit
+from labapp.report.drawing import ReportFigure, shortened
+from labapp.report.formats import count
+from labapp.tasks.concept_repair.report.findings import Found
+from labapp.tasks.concept_repair.report.measures import MATCHED, MEASURES, MODEL, PERSON, SAMPLES
+from labapp.tasks.concept_repair.report.models import OIS
+
+HEIGHT_IN = 3.2
+ACROSS = 3
+FULL = 100.0
+BINS = 6
+"""Most groups of pairs or changes of about the same size, of which shares are drawn."""
+INTERVALS = "Vertical lines: 95 % intervals, bootstrap over participants."
+LOOKS = (
+    ("correct_in_order", "fixed order", INK, "-", "o"),
+    ("correct_any", "all choices of so many", SECONDARY, "--", "s"),
+    ("correct_wrong_first", "wrong ones first", SERIES[0], ":", "^"),
+)
+"""Of models alone: column, words, colour, line and mark."""
+
+
+def plates(found: Found, prefix: str = "concept-repair") -> list[ReportFigure]:
+    """Every figure for which there are values; prefix: of their file names."""
+    makers = (by_purity, by_deviation, curves)
+    with mpl.rc_context(style()):
+        made = [drawn for make in makers if (drawn := make(found)) is not None]
+    # Where a program took part, and no person, it says so: a figure goes around alone.
+    programs = found.simulated == found.participants
+    people = count(found.participants, "simulated participant" if programs else "participant")
+    for drawn in made:
+        drawn.figure.set_label(f"{drawn.label} · {found.study}: {people}")
+    return [replace(drawn, name=f"{prefix}-{drawn.name}") for drawn in made]
+
+
+def by_purity(found: Found) -> ReportFigure | None:
+    """Human measures on OIS, a point a model."""
+    known = found.models.known
+    measures = [name for name in found.measures if MEASURES[name].rises or name == "success"]
+    if OIS not in known or known[OIS].notna().sum() < 2 or not measures:
+        return None
+    figure, panels = kit.panels(len(measures), ACROSS, HEIGHT_IN)
+    for ax, name in zip(panels, measures, strict=True):
+        measure = MEASURES[name]
+        factor = FULL if measure.share else 1.0
+        for sample, colour, mark, shift in _samples(found):
+            means = found.models.means(name, sample).merge(known[["name", OIS]], on="name")
+            means = means[means["n"] > 0]
+            x = means[OIS].to_numpy(float) + shift
+            kit.vertical_interval(ax, x, means["low"] * factor, means["high"] * factor, colour)
+            kit.points(ax, x, means["mean"] * factor, mark, color=colour, label=sample)
+        ax.set_title(measure.title)
+        ax.set_xlabel("OIS of the model")
+        ax.set_ylabel("%" if measure.share else measure.unit)
+        kit.grid(ax)
+    if len(found.samples) > 1:
+        panels[0].legend(fontsize=points_of(8), frameon=False)
+    return ReportFigure(
+        "purity",
+        figure,
+        "What people did, by the impurity of the model",
+        f"A point a model, mean over participants. {INTERVALS} Models are few: a line through them "
+        "is not drawn.",
+    )
+
+
+def _samples(found: Found) -> list[tuple[str, str, str, float]]:
+    """The samples that were shown, each with its colour, mark and shift along the axis."""
+    looks = ((INK, "o", 0.0), (ACCENT, "s", 0.004), (SECONDARY, "^", -0.004))
+    return [
+        (sample, *look)
+        for sample, look in zip(SAMPLES, looks, strict=True)
+        if sample in found.samples
+    ]
+
+
+def by_deviation(found: Found) -> ReportFigure | None:
+    """H2: wrong foretelling by the deviation of the concept that was set, ticks by that of the
+    pair."""
+    told = found.rows.foretold()
+    told = told[told["deviation_mean"].notna()]
+    grids = found.rows.grids[found.rows.grids["deviation"].notna()]
+    panels: list[tuple[str, str, str, pd.DataFrame]] = []
+    if len(told):
+        made = told.assign(x=told["deviation_mean"], hit=~told["foretold_correct"].astype(bool))
+        panels.append(
+            ("Foretold wrongly", "mean |deviation| of the concept set", "% of answers", made)
+        )
+    if len(grids):
+        made = grids.assign(x=grids["deviation"].abs(), hit=grids["ticked"].astype(bool))
+        panels.append(("Pairs ticked", "|deviation| of the pair", "% of pairs", made))
+    if not panels:
+        return None
+    figure, axes = kit.panels(len(panels), 2, HEIGHT_IN)
+    for ax, (title, x, y, rows) in zip(axes, panels, strict=True):
+        _binned(ax, rows)
+        ax.set_title(title)
+        ax.set_xlabel(x)
+        ax.set_ylabel(y)
+    return ReportFigure(
+        "deviation",
+        figure,
+        "What was foretold wrongly and what was ticked, by the purity matrix",
+        "Groups of about the same number of answers or pairs, at their mean deviation. "
+        f"{INTERVALS}",
+    )
+
+
+def _binned(ax: Axes, rows: pd.DataFrame) -> None:
+    """Shares of `hit` in groups along `x`, each with its interval and number."""
+    few = rows["x"].nunique() <= BINS
+    groups = rows["x"] if few else pd.qcut(rows["x"], BINS, labels=False, duplicates="drop")
+    for _, own in rows.groupby(groups, sort=True):
+        by = own.groupby(list(PERSON), sort=True)["hit"].agg(["sum", "count"]).astype(float)
+        hits, n = by["sum"].to_numpy(), by["count"].to_numpy()
+        drawing = weights(len(by))
+        drawn = (drawing @ hits) / np.maximum(drawing @ n, 1) if len(drawing) else np.empty((0,))
+        share = interval(hits.sum() / n.sum(), drawn)
+        x = float(own["x"].mean())
+        kit.vertical_interval(ax, x, share.low * FULL, share.high * FULL)
+        kit.points(ax, x, FULL * float(share.value), color=INK)
+        ax.annotate(
+            f"{len(own):,}",
+            (x, FULL * float(share.value)),
+            (5, 3),
+            textcoords="offset points",
+            fontsize=points_of(7.5),
+        )
+    ax.set_ylim(-3, 103)
+    kit.grid(ax)
+
+
+def curves(found: Found) -> ReportFigure | None:
+    """Beside figure 5 of paper 001: the class by concepts that are set, models alone and people."""
+    repairs = found.rows.repairs
+    repairs = repairs[(repairs["instruction"] != "foresight") & (repairs["sample"] == MATCHED)]
+    alone = found.curves[found.curves["sample"] == MATCHED]
+    if repairs.empty or alone.empty:
+        return None
+    known = found.models.known
+    figure, panels = kit.panels(len(known), ACROSS, HEIGHT_IN, sharey=True)
+    for ax, name, model in zip(
+        panels,
+        shortened(known["name"].tolist()),
+        known[[*MODEL]].itertuples(index=False),
+        strict=True,
+    ):
+        _curve(ax, _of(alone, model), _of(repairs, model))
+        ax.set_title(name, fontsize=points_of(9))
+        ax.set_xlabel("concepts set")
+        kit.grid(ax)
+    panels[0].set_ylabel("% of pictures with the right class")
+    panels[0].legend(fontsize=points_of(7.5), frameon=False, loc="lower right")
+    return ReportFigure(
+        "curves",
+        figure,
+        "The class by how many concepts are set (beside figure 5 of paper 001)",
+        "Lines: the models alone, every concept set to what is true. Dots: people, whatever they "
+        "set, by how many concepts were set as they left the picture; beside them the number of "
+        "pictures. Pictures that were chosen to be repaired or left alone. "
+        f"{INTERVALS}",
+    )
+
+
+def _of(frame: pd.DataFrame, model: tuple[str, ...]) -> pd.DataFrame:
+    same = np.ones(len(frame), dtype=bool)
+    for column, value in zip(MODEL, model, strict=True):
+        same &= (frame[column] == value).to_numpy(bool)
+    return frame[same]
+
+
+def _curve(ax: Axes, alone: pd.DataFrame, repairs: pd.DataFrame) -> None:
+    for column, words, colour, line, mark in LOOKS:
+        means = alone.groupby("n_set")[column].apply(lambda some: float(some.astype(float).mean()))
+        ax.plot(
+            means.index.to_numpy(float),
+            FULL * means.to_numpy(float),
+            line,
+            marker=mark,
+            markersize=3.5,
+            linewidth=1.1,
+            color=colour,
+            label=words,
+        )
+    label: str | None = "people"
+    for n_set in sorted(repairs["n_set_end"].astype(int).unique()):
+        own = repairs[repairs["n_set_end"] == n_set]
+        by = own.groupby(list(PERSON), sort=True)["correct_end"].agg(["sum", "count"]).astype(float)
+        hits, n = by["sum"].to_numpy(), by["count"].to_numpy()
+        drawing = weights(len(by))
+        drawn = (drawing @ hits) / np.maximum(drawing @ n, 1) if len(drawing) else np.empty((0,))
+        share = interval(hits.sum() / n.sum(), drawn)
+        x, y = n_set + 0.08, FULL * float(share.value)
+        kit.vertical_interval(ax, x, share.low * FULL, share.high * FULL, ACCENT)
+        kit.points(ax, x, y, color=ACCENT, markersize=6, label=label)
+        ax.annotate(
+            f"{len(own):,}", (x, y), (5, -9), textcoords="offset points", fontsize=points_of(7)
+        )
+        label = None
+    ax.set_ylim(-3, 103)
+    ax.set_xticks(sorted(alone["n_set"].astype(int).unique()))

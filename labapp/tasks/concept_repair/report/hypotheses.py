@@ -1,0 +1,315 @@
+"""What was expected of people and impure models, tested (H1 to H5 of the study's page).
+
+H1 harm and surprises rise with OIS, and answers are foretold less well. H2 a wrong foretelling
+after concept i is set, and a tick of the pair (i, j), are the more frequent the more the code of i
+tells of others, or of j, than the true concept does. H3 OIS as given predicts harm, OIS in common
+coordinates does not; harm follows confirmations, not corrections. H4 NIS adds nothing to OIS. H5
+success does not differ between a participant's purer and less pure model; what is foretold does.
+
+H1 to H4 are mixed logistic models of single settings, foretold answers or pairs, with random
+intercepts of participants, pictures and models (`labapp.analysis.mixed_logistic`); models vary by
+their measures, which are taken in standard deviations of the models that were met. H4 and the first
+half of H3 and H5 predict that there is nothing: they need an interval of 90 % within a bound that
+was set beforehand (two one-sided tests at .05).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from labapp.analysis import mixed_logistic
+from labapp.analysis.bootstrap import NORMAL, Float64, Int64
+from labapp.analysis.inference import holm, varies
+from labapp.tasks.concept_repair.report.measures import MATCHED, MODEL, PERSON, SAMPLES, TRAPS, Rows
+from labapp.tasks.concept_repair.report.models import COMMON, NIS, OIS, PREDICTORS, Models
+
+Expected = Literal["rises", "falls", "nothing"]
+SLOPE_BOUND = 0.5
+"""Log odds a standard deviation of the models below which a slope does not matter: an odds ratio of
+1.65 (ours)."""
+SHARE_BOUND = 0.10
+"""Difference of shares of pictures that does not matter (ours)."""
+WITHIN = 1.6448536269514722
+"""Standard deviations within which 90 % of a normal distribution lie."""
+LEAST_LEVELS = 3
+"""Models from which on they have an intercept of their own."""
+AS_PREDICTED, OPPOSITE, OPEN = "as predicted", "the opposite", "cannot be told"
+EQUIVALENT, DIFFERS = "no more than the bound", "more than nothing"
+FEW_MODELS = "all models have the same value"
+FLAT = "it happened always, or never"
+FEW = "there are too few participants or values"
+FAILED = "the effects have no finite value: in a part of the values it happened always, or never"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was expected, tested.
+
+    Attributes
+    ----------
+    hypothesis : str
+        H1 to H5.
+    sample : str
+        Of which pictures.
+    outcome, term : str
+        What was observed, and what it is tested on.
+    expected : str
+        What was said beforehand.
+    unit : str
+        Of the estimate.
+    n, n_people, n_models : int
+        Values, participants and models.
+    estimate, low, high : float or None
+        With the ends of its 95 % interval.
+    p, p_holm : float or None
+        Two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
+    bound : float or None
+        What does not matter, of a prediction of nothing.
+    inside : bool or None
+        Whether the 90 % interval lies within it.
+    why : str
+        Why there is no value, or what else is to be known.
+    """
+
+    hypothesis: str
+    sample: str
+    outcome: str
+    term: str
+    expected: Expected
+    unit: str = "log odds"
+    n: int = 0
+    n_people: int = 0
+    n_models: int = 0
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    bound: float | None = None
+    inside: bool | None = None
+    why: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says of the prediction; empty without an estimate."""
+        if self.estimate is None or self.low is None or self.high is None:
+            return ""
+        if self.expected == "nothing":
+            apart = self.low > 0 or self.high < 0
+            return EQUIVALENT if self.inside else DIFFERS if apart else OPEN
+        low, high = (self.low, self.high) if self.expected == "rises" else (-self.high, -self.low)
+        return AS_PREDICTED if low > 0 else OPPOSITE if high < 0 else OPEN
+
+
+def tested(rows: Rows, models: Models) -> list[Prediction]:
+    """Every test of a study, by hypothesis and sample."""
+    made = [
+        *(test for sample in SAMPLES for test in _first(rows, models, sample)),
+        *_second(rows, models),
+        *_third(rows, models),
+        *_fourth(rows, models),
+        *_fifth(models),
+    ]
+    own = [test for test in made if (test.hypothesis, test.sample) == ("H1", MATCHED)]
+    corrected = holm([np.nan if test.p is None else test.p for test in own])
+    known = {id(test): p for test, p in zip(own, corrected.tolist(), strict=True) if p == p}
+    return [replace(test, p_holm=known.get(id(test))) for test in made]
+
+
+def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
+    expected: Expected = "rises"
+    for name, frame, column in _outcomes(rows):
+        own = frame[frame["sample"] == sample]
+        if sample == TRAPS and own.empty:
+            continue
+        yield _slopes(
+            Prediction("H1", sample, name, PREDICTORS[OIS], expected),
+            own,
+            column,
+            [OIS],
+            models,
+            items=True,
+        )
+
+
+def _outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
+    told = rows.foretold()
+    told = told.assign(wrong=~told["foretold_correct"].astype(bool))
+    heard = rows.settings()
+    return (
+        ("a harm", rows.while_right(), "harm"),
+        ("a surprise after a setting", heard[heard["surprised"].notna()], "surprised"),
+        ("an answer foretold wrongly", told, "wrong"),
+    )
+
+
+def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
+    told = rows.foretold()
+    told = told.assign(wrong=~told["foretold_correct"].astype(bool), size=told["deviation_mean"])
+    for sample in SAMPLES[:2]:
+        yield _slopes(
+            Prediction("H2", sample, "an answer foretold wrongly", "mean |deviation|", "rises"),
+            told[told["sample"] == sample],
+            "wrong",
+            ["size"],
+            models,
+        )
+    grids = rows.grids.assign(size=rows.grids["deviation"].abs(), picture=None)
+    yield _slopes(
+        Prediction("H2", "all", "a tick of the grid", "|deviation|", "rises"),
+        grids,
+        "ticked",
+        ["size"],
+        models,
+    )
+
+
+def _third(rows: Rows, models: Models) -> Iterator[Prediction]:
+    harms = rows.while_right()
+    harms = harms[harms["sample"] == MATCHED]
+    yield _slopes(
+        Prediction("H3", MATCHED, "a harm", PREDICTORS[COMMON], "nothing", bound=SLOPE_BOUND),
+        harms,
+        "harm",
+        [COMMON],
+        models,
+    )
+    for test in (
+        Prediction("H3", MATCHED, "a harm by a confirmation", PREDICTORS[OIS], "rises"),
+        Prediction(
+            "H3", MATCHED, "a harm by a correction", PREDICTORS[OIS], "nothing", bound=SLOPE_BOUND
+        ),
+    ):
+        own = harms[harms["change_kind"] == test.outcome.rpartition(" ")[2]]
+        yield _slopes(test, own, "harm", [OIS], models)
+
+
+def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
+    for name, frame, column in _outcomes(rows):
+        own = frame[frame["sample"] == MATCHED]
+        test = Prediction("H4", MATCHED, name, "NIS beside OIS", "nothing", bound=SLOPE_BOUND)
+        yield _slopes(test, own, column, [NIS, OIS], models)
+
+
+def _fifth(models: Models) -> Iterator[Prediction]:
+    success = Prediction(
+        "H5", MATCHED, "success", "less pure – purer model", "nothing", "0-1", bound=SHARE_BOUND
+    )
+    yield _paired(success, models, "success")
+    foresee = Prediction(
+        "H5", MATCHED, "foretold rightly", "less pure – purer model", "falls", "0-1"
+    )
+    yield _paired(foresee, models, "foresee")
+
+
+def _slopes(
+    test: Prediction,
+    frame: pd.DataFrame,
+    column: str,
+    on: Sequence[str],
+    models: Models,
+    *,
+    items: bool = False,
+) -> Prediction:
+    """A mixed logistic model of a column of 0 and 1; the estimate is of the first of `on`: columns
+    of the rows, or measures of the models. items: the type of picture is taken in."""
+    lacking = [name for name in on if name not in frame and name not in models.known]
+    if lacking:
+        return replace(test, why=f"the sets do not tell {PREDICTORS.get(lacking[0], lacking[0])}")
+    own = frame.merge(
+        models.known[[*MODEL, "name", *(name for name in on if name not in frame)]],
+        on=list(MODEL),
+        how="left",
+    ).dropna(subset=[column, *on])
+    people, there = own[PERSON[1]].nunique(), own["name"].nunique()
+    test = replace(test, n=len(own), n_people=people, n_models=there)
+    if people < 2 or len(own) < 2 * (len(on) + 2):
+        return replace(test, why=FEW)
+    y: Float64 = np.asarray(own[column].astype(float), np.float64)
+    if np.ptp(y) == 0:
+        return replace(test, why=FLAT)
+    columns = [_standard(own, name, name in frame) for name in on]
+    if any(each is None for each in columns):
+        return replace(test, why=FEW_MODELS)
+    fixed = [np.ones(len(own)), *(each for each in columns if each is not None)]
+    if items and own["item"].nunique() > 1:
+        kinds = own["item"].fillna("none").astype(str)
+        fixed += [(kinds == kind).to_numpy(np.float64) for kind in sorted(kinds.unique())[1:]]
+    design: Float64 = np.column_stack(fixed).astype(np.float64)
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return replace(test, why="these models' measures cannot be told apart")
+    factors, remark = _factors(own)
+    fitted = mixed_logistic.fit(y, design, factors)
+    if fitted is None or not fitted.finite(1):
+        return replace(test, why=FAILED)
+    mean, sd = float(fitted.mean[1]), float(fitted.sd[1])
+    ends = (mean - WITHIN * sd, mean + WITHIN * sd)
+    return replace(
+        test,
+        estimate=mean,
+        low=mean - NORMAL * sd,
+        high=mean + NORMAL * sd,
+        p=float(2 * stats.norm.sf(abs(mean / sd))),
+        inside=None if test.bound is None else -test.bound < ends[0] and ends[1] < test.bound,
+        why=remark,
+    )
+
+
+def _standard(rows: pd.DataFrame, name: str, of_rows: bool) -> Float64 | None:
+    """A column in its standard deviations: over the rows, or over the models that were met; None
+    where it is the same for all."""
+    values = rows[name].to_numpy(np.float64)
+    among = values if of_rows else rows.drop_duplicates("name")[name].to_numpy(np.float64)
+    if not varies(among):
+        return None
+    return np.asarray((values - among.mean()) / among.std(), np.float64)
+
+
+def _factors(rows: pd.DataFrame) -> tuple[list[Int64], str]:
+    """The levels of the random intercepts, and what was left out."""
+    factors = [pd.factorize(rows[PERSON[1]])[0].astype(np.int64)]
+    if rows["picture"].notna().all():
+        pictures = rows["stimuli"].astype(str) + "\0" + rows["picture"].astype(str)
+        if 1 < pictures.nunique() < len(rows):
+            factors.append(pd.factorize(pictures)[0].astype(np.int64))
+    if rows["name"].nunique() >= LEAST_LEVELS:
+        factors.append(pd.factorize(rows["name"])[0].astype(np.int64))
+        return factors, ""
+    return factors, f"fewer than {LEAST_LEVELS} models: none has an intercept of its own"
+
+
+def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
+    """The difference within participants between the model of the higher and of the lower OIS."""
+    if OIS not in models.known:
+        return replace(test, why="the sets do not tell OIS")
+    rows = models.of(MATCHED).merge(models.known[["name", OIS]], on="name")
+    rows = rows.dropna(subset=[measure, OIS]).sort_values(OIS, kind="stable")
+    differences = []
+    for _, own in rows.groupby(list(PERSON), sort=True):
+        if len(own) > 1 and own[OIS].iloc[-1] > own[OIS].iloc[0]:
+            differences.append(float(own[measure].iloc[-1]) - float(own[measure].iloc[0]))
+    values = np.array(differences, np.float64)
+    test = replace(test, n=values.size, n_people=values.size, n_models=int(rows["name"].nunique()))
+    if values.size < 3:
+        return replace(test, why=FEW)
+    mean, df = float(values.mean()), values.size - 1
+    if not varies(values):
+        alike = "all participants have the same difference"
+        inside = None if test.bound is None else abs(mean) < test.bound
+        return replace(test, estimate=mean, low=mean, high=mean, inside=inside, why=alike)
+    error = float(values.std(ddof=1)) / np.sqrt(values.size)
+    wide, narrow = (float(stats.t.ppf(at, df)) * error for at in (0.975, 0.95))
+    return replace(
+        test,
+        estimate=mean,
+        low=mean - wide,
+        high=mean + wide,
+        p=float(2 * stats.t.sf(abs(mean / error), df)),
+        inside=None if test.bound is None else abs(mean) + narrow < test.bound,
+    )

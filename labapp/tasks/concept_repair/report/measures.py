@@ -1,0 +1,336 @@
+"""What each participant did with each model: a row a participant, model and sample of pictures.
+
+Pictures that can be repaired or left alone and were chosen for it (matched), those that were drawn
+whatever the model makes of them (natural), and those that were chosen because they cannot be set
+right (traps) are never pooled: the first are the primary ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labapp.analysis.column import Column, number, text, whole
+from labapp.analysis.tables import Tables, typed
+from labapp.analysis.task_records import Row
+
+MODEL = ("study", "stimuli", "manifest_sha256", "model")
+"""What tells models of a report apart."""
+PERSON = ("study", "participant", "session")
+TRIAL = (*PERSON, "stage", "trial", "attempt")
+MATCHED, NATURAL, TRAPS = "matched", "natural", "traps"
+SAMPLES = (MATCHED, NATURAL, TRAPS)
+"""The first is primary, the second secondary, the third exploratory."""
+BUILT_IN = ("trap", "unrepairable")
+"""Types of pictures that were chosen because they cannot be set right."""
+OWN = ("correction", "confirmation")
+"""Changes that set a concept on or off."""
+SURPRISE = "surprise"
+"""The code of an utterance that an expectation was violated, as in the codebook `think-aloud`."""
+WITHIN_S = 5.0
+"""Seconds after an update in which an utterance is about it."""
+PROMPTED_S = 10.0
+"""Seconds after a prompt of the moderator in which what is said may answer it, and is left out."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of what people do.
+
+    Attributes
+    ----------
+    title : str
+        As figures and tables call it.
+    unit : str
+        Its unit.
+    meaning : str
+        How it is worked out, for the dictionary of columns and the definitions.
+    share : bool
+        Whether it is shown in percent.
+    rises : int
+        1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
+    """
+
+    title: str
+    unit: str
+    meaning: str
+    share: bool = True
+    rises: int = 0
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "success": Measure("Success", "0-1", "pictures left by Done with a right answer / all"),
+        "gain": Measure(
+            "Gain", "-1 to 1", "right as it was left less right when left alone, mean over them",
+            rises=-1,
+        ),
+        "harm": Measure(
+            "Harm", "0-1",
+            "settings to what is true, with the answer right before and wrong after / all such "
+            "settings with the answer right before",
+            rises=1,
+        ),
+        "harm_corrections": Measure("Harm by corrections", "0-1", "the same of corrections"),
+        "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same of confirmations"),
+        "foresee": Measure(
+            "Foresee, less chance", "-1 to 1",
+            "answers foretold rightly / answers foretold, less one among the classes",
+            rises=-1,
+        ),
+        "foresee_sure": Measure("Foretold rightly, sure", "0-1", "of answers foretold surely"),
+        "foresee_unsure": Measure("Foretold rightly, unsure", "0-1", "of the others"),
+        "setting_right": Measure(
+            "Settings that are true", "0-1", "corrections and confirmations to what is true / all"
+        ),
+        "sure": Measure("Sure", "0-1", "answers foretold surely / answers foretold"),
+        "side_effects": Measure(
+            "Changes with a side effect", "0-1",
+            "settings after which the answer says the opposite of another concept / all settings",
+            rises=1,
+        ),
+        "changes": Measure("Changes", "a picture", "settings a picture", share=False),
+        "undone": Measure("Undone", "a picture", "changes taken back a picture", share=False),
+        "first_change_s": Measure(
+            "First change", "s", "median time from a picture's appearance to the first change",
+            share=False,
+        ),
+        "controls_touched": Measure(
+            "Controls touched", "0-1", "control pictures of which a concept was set / all of them"
+        ),
+        "surprises": Measure(
+            "Surprises", "a minute",
+            f"utterances coded as surprise, begun within {WITHIN_S:g} s after an update and not "
+            f"within {PROMPTED_S:g} s after a prompt, a minute at pictures; empty where nothing of "
+            "the session is coded",
+            share=False, rises=1,
+        ),
+        "grid": Measure(
+            "Grid", "-1 to 1",
+            "correlation over pairs of concepts of the ticks with the absolute deviation of the "
+            "purity matrix; of all pictures of a stage together, and so in both samples the same; "
+            "empty where nothing or everything is ticked",
+            share=False, rises=0,
+        ),
+    }
+)  # fmt: skip
+"""By column of the table."""
+
+CONCEPT_PEOPLE: tuple[Column, ...] = (
+    text("study", "id of the study"),
+    text("participant", "label of the participant"),
+    text("session", "label of the session"),
+    text("stimuli", "id of the stimulus set"),
+    text("manifest_sha256", "hash of the set's manifest"),
+    text("model", "id of the concept model"),
+    text(
+        "sample",
+        "matched (pictures chosen to be repaired or left alone), natural (drawn whatever the model "
+        "makes of them) or traps (chosen because they cannot be set right)",
+    ),
+    text("instruction", "repair, audit or foresight"),
+    whole("n_pictures", "pictures that count"),
+    whole("n_settings", "corrections and confirmations, those of the plan not"),
+    whole("n_while_right", "settings to what is true with the answer right before"),
+    whole("n_foretold", "answers foretold"),
+    *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
+)
+"""A row a participant, model and sample."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the tables that count, of stages alone.
+
+    Attributes
+    ----------
+    repairs, changes, grids : DataFrame
+        Of `repairs`, `concept_changes` (with `surprised`, whether an utterance in the seconds after
+        it is coded so; NA where the session is not coded) and `concept_grids`.
+    surprises : DataFrame
+        Utterances coded as surprise that count, with their trial.
+    coded : frozenset
+        The sessions of which anything is coded.
+    """
+
+    repairs: pd.DataFrame
+    changes: pd.DataFrame
+    grids: pd.DataFrame
+    surprises: pd.DataFrame
+    coded: frozenset[tuple[str, str, str]]
+
+    @classmethod
+    def of(cls, counted: Tables) -> Rows:
+        """counted: the tables of the sessions that count."""
+        tables = counted.small()
+        repairs = _counting(tables["repairs"])
+        changes = _counting(tables["concept_changes"])
+        grids = tables["concept_grids"]
+        grids = grids[~grids["excluded"].fillna(value=True) & grids["ticked"].notna()]
+        spoken = counted.coded[counted.coded["speaker"].fillna("participant") == "participant"]
+        coded = frozenset(_whose(spoken))
+        surprises = _unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
+        surprises = _soon_after(surprises, changes)
+        hit = set(zip(*(surprises[name] for name in (*TRIAL, "change")), strict=True))
+        keys = list(zip(*(changes[name] for name in (*TRIAL, "change")), strict=True))
+        surprised = [key in hit if key[:3] in coded else None for key in keys]
+        changes = changes.assign(surprised=pd.array(surprised, "boolean"))
+        return cls(repairs, changes, grids, surprises, coded)
+
+    def settings(self) -> pd.DataFrame:
+        """The settings that participants chose themselves."""
+        changes = self.changes
+        return changes[changes["change_kind"].isin(OWN) & ~changes["given"].astype(bool)]
+
+    def while_right(self) -> pd.DataFrame:
+        """Settings to what is true with the answer right before: those that can do harm."""
+        chosen = self.settings()
+        true = chosen["state_correct"].fillna(value=False).astype(bool)
+        return chosen[true & chosen["correct_before"].astype(bool)]
+
+    def foretold(self) -> pd.DataFrame:
+        """Changes whose answer was foretold."""
+        return self.changes[self.changes["foretold_correct"].notna()]
+
+
+def _counting(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of stages, of attempts that count, with traps as a sample of their own."""
+    own = frame[(frame["role"] == "stage") & ~frame["excluded"].astype(bool)]
+    traps = (own["sample"] == MATCHED) & own["item"].isin(BUILT_IN)
+    return own.assign(sample=own["sample"].mask(traps, TRAPS)).reset_index(drop=True)
+
+
+def _whose(frame: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    for study, participant, session in (
+        frame[list(PERSON)].drop_duplicates().itertuples(index=False)
+    ):
+        yield str(study), str(participant), str(session)
+
+
+def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
+    """Marks that do not begin within some seconds after a prompt."""
+    prompts = notes[(notes["kind"] == "prompt") & ~notes["taken_back"].fillna(value=False)]
+    times = {
+        who: group["onset_s"].to_numpy(np.float64)
+        for who, group in prompts.groupby(list(PERSON), sort=False)
+    }
+    keep = []
+    for *who, onset in marks[[*PERSON, "onset_s"]].itertuples(index=False):
+        since = float(onset) - times.get(tuple(who), np.empty(0))
+        keep.append(not bool(((since >= 0) & (since <= PROMPTED_S)).any()))
+    return marks[np.array(keep, dtype=bool)]
+
+
+def _soon_after(marks: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
+    """Marks that begin within some seconds after an update of their trial, with the number of the
+    last one before."""
+    shown = {
+        key: group.sort_values("session_s")
+        for key, group in changes.groupby(list(TRIAL), sort=False)
+    }
+    numbers: list[int | None] = []
+    for *key, onset in marks[[*TRIAL, "onset_s"]].itertuples(index=False):
+        own = shown.get(tuple(key))
+        before = changes[:0] if own is None else own[own["session_s"] <= float(onset)]
+        soon = len(before) and float(onset) - float(before["session_s"].iloc[-1]) <= WITHIN_S
+        numbers.append(int(before["change"].iloc[-1]) if soon else None)
+    result = marks.assign(change=pd.array(numbers, "Int64"))
+    return result[result["change"].notna()]
+
+
+def by_person(rows: Rows) -> pd.DataFrame:
+    """The table `concept_people`."""
+    keys = [*PERSON, *MODEL[1:], "sample", "instruction"]
+    settings, right, told = rows.settings(), rows.while_right(), rows.foretold()
+    grids = dict(iter(rows.grids.groupby([*PERSON, *MODEL[1:]], sort=False)))
+    spoken = rows.surprises.groupby(list(TRIAL), sort=False).size()
+    others = {name: dict(iter(frame.groupby(keys, sort=False))) for name, frame in (
+        ("settings", settings), ("right", right), ("told", told), ("changes", rows.changes),
+    )}  # fmt: skip
+    made: list[Row] = []
+    for key, repairs in rows.repairs.groupby(keys, sort=True):
+        own = {name: frames.get(key, settings[:0]) for name, frames in others.items()}
+        grid = grids.get(tuple(key[: len(PERSON) + len(MODEL) - 1]))
+        made.append(
+            dict(zip(keys, key, strict=True))
+            | {
+                "n_pictures": len(repairs),
+                "n_settings": len(own["settings"]),
+                "n_while_right": len(own["right"]),
+                "n_foretold": len(own["told"]),
+            }
+            | _of_pictures(repairs)
+            | _of_settings(own["settings"], own["right"])
+            | _of_foretold(own["told"])
+            | {
+                "surprises": _a_minute(repairs, spoken) if tuple(key[:3]) in rows.coded else None,
+                "grid": None if grid is None else correlation(grid),
+            }
+        )
+    return typed(made, CONCEPT_PEOPLE)
+
+
+def _of_pictures(repairs: pd.DataFrame) -> Row:
+    controls = repairs[repairs["item"] == "control"]
+    foresight = bool((repairs["instruction"] == "foresight").all())
+    first = repairs["first_change_s"].dropna()
+    if foresight:  # nothing is set freely: there is no success, and no change of their own
+        return {}
+    return {
+        "success": _mean(repairs["success"]),
+        "gain": _mean(repairs["gain"]),
+        "changes": _mean(repairs["n_changes"]),
+        "undone": _mean(repairs["n_undone"]),
+        "first_change_s": float(first.median()) if len(first) else None,
+        "controls_touched": _mean(controls["touched"]),
+    }
+
+
+def _of_settings(settings: pd.DataFrame, right: pd.DataFrame) -> Row:
+    effects = settings["n_side_effects"].dropna()
+    return {
+        "setting_right": _mean(settings["state_correct"]),
+        "side_effects": _mean(effects > 0),
+        "harm": _mean(right["harm"]),
+        **{f"harm_{kind}s": _mean(right[right["change_kind"] == kind]["harm"]) for kind in OWN},
+    }
+
+
+def _of_foretold(told: pd.DataFrame) -> Row:
+    hits = told["foretold_correct"].astype("boolean")
+    sure = told["sure"].astype("boolean").fillna(value=False)
+    rate, chance = _mean(hits), _mean(told["chance"])
+    return {
+        "foresee": None if rate is None or chance is None else rate - chance,
+        "foresee_sure": _mean(hits[sure]),
+        "foresee_unsure": _mean(hits[~sure]),
+        "sure": _mean(told["sure"]),
+    }
+
+
+def _a_minute(repairs: pd.DataFrame, spoken: pd.Series[int]) -> float | None:
+    minutes = float(repairs["response_s"].fillna(0).sum()) / 60
+    keys = zip(*(repairs[name] for name in TRIAL), strict=True)
+    said = sum(int(spoken.get(key, 0)) for key in keys)
+    return said / minutes if minutes > 0 else None
+
+
+def correlation(grid: pd.DataFrame) -> float | None:
+    """Pearson's correlation of ticks with absolute deviations over the pairs of a grid; None where
+    either is the same for all pairs."""
+    known = grid[grid["deviation"].notna()]
+    ticks = known["ticked"].astype(float).to_numpy()
+    sizes = known["deviation"].abs().to_numpy(np.float64)
+    if ticks.size < 3 or np.ptp(ticks) == 0 or np.ptp(sizes) == 0:
+        return None
+    return float(np.corrcoef(ticks, sizes)[0, 1])
+
+
+def _mean(values: pd.Series[Any]) -> float | None:
+    known = values.dropna()
+    return float(known.astype(float).mean()) if len(known) else None

@@ -1,0 +1,193 @@
+"""What is planted in rows of known models and people is what the tests of H1 to H5 say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labapp.analysis.tables import typed
+from labapp.tasks.concept_repair.report import hypotheses
+from labapp.tasks.concept_repair.report.hypotheses import (
+    AS_PREDICTED,
+    EQUIVALENT,
+    OPPOSITE,
+    Prediction,
+)
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PEOPLE, MATCHED, Rows
+from labapp.tasks.concept_repair.report.models import Models
+
+PEOPLE, MODELS, PICTURES = 24, 6, 10
+OIS = np.linspace(0.05, 0.55, MODELS)
+
+
+def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
+    """Settings of people who met two models each; harm rises with OIS by `slope` log odds a
+    standard deviation, and does not depend on NIS."""
+    rng = np.random.default_rng(seed)
+    known = pd.DataFrame(
+        {
+            "study": "s",
+            "stimuli": [f"set{m}" for m in range(MODELS)],
+            "manifest_sha256": "0",
+            "model": [f"m{m}" for m in range(MODELS)],
+            "name": [f"m{m}" for m in range(MODELS)],
+            "learner": "cbm-logits",
+            "task_accuracy": 90.0,
+            "concept_accuracy": 90.0,
+            "ois": OIS,
+            "ois_common": [0.1, 0.2, 0.1, 0.2, 0.2, 0.1],
+            "nis": [0.3, 0.1, 0.2, 0.15, 0.25, 0.2],
+        }
+    )
+    z = (OIS - OIS.mean()) / OIS.std()
+    rows: list[dict[str, Any]] = []
+    for person in range(PEOPLE):
+        lower, upper = person % 3, 3 + person % 3
+        for model in (lower, upper):
+            for picture in range(PICTURES):
+                for kind in ("confirmation", "correction"):
+                    effect = slope * z[model] if kind == "confirmation" else 0.0
+                    odds = -0.3 + effect + 0.3 * rng.normal()
+                    hit = bool(rng.random() < 1 / (1 + np.exp(-odds)))
+                    rows.append(
+                        {
+                            "study": "s",
+                            "participant": f"P{person:02}",
+                            "session": "1",
+                            "stage": f"stage-{model}",
+                            "stimuli": f"set{model}",
+                            "manifest_sha256": "0",
+                            "model": f"m{model}",
+                            "picture": f"p{picture}",
+                            "item": ("repair", "control")[picture % 2],
+                            "sample": MATCHED,
+                            "trial": picture + 1,
+                            "attempt": 1,
+                            "change": 1,
+                            "change_kind": kind,
+                            "given": False,
+                            "state_correct": True,
+                            "correct_before": True,
+                            "harm": hit,
+                            "foretold_correct": not hit,
+                            "surprised": None,
+                            "deviation_mean": float(OIS[model]),
+                        }
+                    )
+    changes = pd.DataFrame(rows).astype({"surprised": "boolean"})
+    grids = changes.iloc[:0].assign(ticked=None, deviation=None, other=None)
+    people = typed(
+        [
+            {
+                "study": "s",
+                "participant": f"P{person:02}",
+                "session": "1",
+                "stimuli": f"set{model}",
+                "manifest_sha256": "0",
+                "model": f"m{model}",
+                "sample": MATCHED,
+                "instruction": "repair",
+                "success": 0.8 + 0.02 * rng.normal(),
+                "foresee": 0.7 - slope * 0.1 * z[model] + 0.02 * rng.normal(),
+            }
+            for person in range(PEOPLE)
+            for model in (person % 3, 3 + person % 3)
+        ],
+        CONCEPT_PEOPLE,
+    )
+    empty = changes.iloc[:0]
+    return Rows(empty, changes, grids, empty, frozenset()), Models("s", known, people)
+
+
+def named(tests: list[Prediction], hypothesis: str, outcome: str, term: str = "") -> Prediction:
+    (test,) = [
+        test
+        for test in tests
+        if (test.hypothesis, test.outcome, test.sample) == (hypothesis, outcome, MATCHED)
+        and term in test.term
+    ]
+    return test
+
+
+@pytest.fixture(scope="module")
+def tests() -> list[Prediction]:
+    return hypotheses.tested(*world(1.2))
+
+
+def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> None:
+    for outcome in ("a harm", "an answer foretold wrongly"):
+        test = named(tests, "H1", outcome)
+        assert test.verdict == AS_PREDICTED
+        assert (test.n, test.n_people, test.n_models) == (PEOPLE * 2 * PICTURES * 2, PEOPLE, MODELS)
+        assert test.p is not None
+        assert test.p_holm is not None
+        assert test.p <= test.p_holm < 0.05
+
+
+def test_nothing_is_said_of_surprises_where_nobody_coded(tests: list[Prediction]) -> None:
+    test = named(tests, "H1", "a surprise after a setting")
+    assert test.estimate is None
+    assert test.why
+
+
+def test_wrong_foretelling_rises_with_the_deviation(tests: list[Prediction]) -> None:
+    assert named(tests, "H2", "an answer foretold wrongly").verdict == AS_PREDICTED
+
+
+def test_harm_follows_confirmations_and_not_corrections(tests: list[Prediction]) -> None:
+    confirmed = named(tests, "H3", "a harm by a confirmation")
+    corrected = named(tests, "H3", "a harm by a correction")
+    assert confirmed.verdict == AS_PREDICTED
+    assert confirmed.estimate == pytest.approx(1.2, abs=0.5)
+    assert corrected.verdict == EQUIVALENT
+
+
+def test_nis_adds_nothing_to_ois(tests: list[Prediction]) -> None:
+    test = named(tests, "H4", "a harm")
+    assert test.expected == "nothing"
+    assert test.bound == hypotheses.SLOPE_BOUND
+    assert test.estimate == pytest.approx(0.0, abs=0.5)
+
+
+def test_success_is_the_same_and_foretelling_is_not(tests: list[Prediction]) -> None:
+    assert named(tests, "H5", "success").verdict == EQUIVALENT
+    assert named(tests, "H5", "foretold rightly").verdict == AS_PREDICTED
+
+
+def test_the_opposite_is_called_so() -> None:
+    rows, models = world(-1.2)
+    test = named(hypotheses.tested(rows, models), "H1", "a harm")
+    assert test.verdict == OPPOSITE
+
+
+def test_sets_that_do_not_tell_a_measure_are_named() -> None:
+    rows, models = world(0.5)
+    lacking = replace(models, known=models.known.drop(columns=["nis", "ois_common"]))
+    tests = hypotheses.tested(rows, lacking)
+    assert "NIS" in named(tests, "H4", "a harm").why
+    assert "common" in named(tests, "H3", "a harm", "common").why
+
+
+def test_two_models_have_no_intercepts_of_their_own() -> None:
+    rows, models = world(0.5)
+    two = rows.changes[rows.changes["model"].isin(["m0", "m3"])]
+    test = named(hypotheses.tested(replace(rows, changes=two), models), "H1", "a harm")
+    assert test.n_models == 2
+    assert "fewer than 3 models" in test.why
+
+
+def test_correlations_over_models_and_people() -> None:
+    _, models = world(1.2)
+    found = models.correlated("foresee", "ois")
+    assert found.n == MODELS
+    assert found.rho == pytest.approx(-1.0)
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low <= found.high < 0
+    few = replace(models, known=models.known.iloc[:2])
+    assert few.correlated("foresee", "ois").why
+    assert not models.general  # six of a method say nothing of others
