@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from labapp.analysis.speech_rows import SessionSpeech
 from labapp.annotations.assignments import assignments_of
-from labapp.annotations.codebook import Codebook, read
+from labapp.annotations.codebook import Codebook
 from labapp.annotations.model import SessionAnnotations
-from labapp.annotations.simulated import codebook_path, codebook_sha256
+from labapp.annotations.simulated import shipped_codebooks
 from labapp.annotations.store import annotations_of, codebooks_in
 from labapp.events import Event, Payload
 from labapp.journal.record import Record
@@ -36,6 +36,6 @@ def _codebooks(record: Record, annotations: SessionAnnotations) -> dict[str, Cod
     """The codebooks of the marks."""
     used = {mark.codebook for rater in annotations.raters.values() for mark in rater.marks} - {""}
     books = codebooks_in(record) if used else {}
-    if codebook_sha256() in used - books.keys():  # a program's, which needs no copy in the study
-        books[codebook_sha256()] = read(codebook_path())
-    return books
+    # Those of a program need no copy in the study.
+    shipped = {book.sha256: book for book in shipped_codebooks()} if used - books.keys() else {}
+    return shipped | books

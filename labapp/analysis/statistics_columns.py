@@ -19,7 +19,8 @@ STATISTICS = (
         "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
         "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
         "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
-        "what they assume, 5 mixed models. Empty of analyses by the design: see kind",
+        "what they assume, 5 mixed models. Repaired concepts: 1 means by model, 2 correlations with "
+        "measures of the models, 3 the hypotheses. Empty of analyses by the design: see kind",
     ),
     whole("analysis", "of analyses by the design: number of the outcome's analysis, from 1"),
     text(
@@ -41,7 +42,11 @@ STATISTICS = (
     ),
     text("family", "of a contrast: over which tests p is corrected, and how"),
     text("model_name", "of analyses by the design: the statistical model that the test is of"),
-    text("group", "of models: task, data set and, where needed, models that are compared"),
+    text(
+        "group",
+        "of models: task, data set and, where needed, models that are compared; of repaired "
+        "concepts the sample of pictures",
+    ),
     text("quantity", "what was measured; of models a column of the table stages or a score's name"),
     text("method", "of masked pictures: id of the explanation method; empty where all count"),
     text("model", "id of the model; of a test of a pair the first one; empty where all count"),

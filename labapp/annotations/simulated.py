@@ -6,13 +6,13 @@ from the journal, and stand beside what people make of the same session.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from labapp import durable, resources
+from labapp.annotations.codebook import Codebook, read
 from labapp.annotations.model import Mark, RaterMarks, Text, Unit
 from labapp.annotations.places import SIMULATED as SIMULATED
 from labapp.events import Event, Payload
@@ -21,28 +21,41 @@ from labapp.reading import files
 
 CODEBOOK = "codebook.yaml"
 """What a codebook is called in a study's folder."""
+USUAL = "think-aloud"
+"""The codebook that is left in a study where no task names another."""
 WITHHELD = "[withheld]"
 """What stands for the words in a de-identified copy."""
 
 
-def codebook_path() -> Path:
-    """The shipped codebook that has the codes."""
-    return resources.assets() / "codebooks" / "think-aloud.yaml"
+def codebook_path(name: str = USUAL) -> Path:
+    """A shipped codebook."""
+    return resources.assets() / "codebooks" / f"{name}.yaml"
 
 
 @cache
-def codebook_sha256() -> str:
-    """Hash of the shipped codebook's file."""
-    return hashlib.sha256(files.content(codebook_path())).hexdigest()
+def shipped_codebooks() -> tuple[Codebook, ...]:
+    """Those that simulated participants speak by, the usual one first."""
+    others = sorted(path for path in codebook_path().parent.glob("*.yaml") if path.stem != USUAL)
+    return tuple(map(read, (codebook_path(), *others)))
 
 
-def leave_codebook(study: Path) -> None:
-    """Put the codebook into a study's folder, where it has none, so that its sessions can be coded
-    on. Raises OSError."""
-    path = study / CODEBOOK
-    if not path.exists():
-        durable.write(path, files.content(codebook_path()))
-        durable.sync_folder(study)
+@cache
+def codebook_sha256(tier: str = "", code: str = "") -> str:
+    """Hash of the first shipped codebook that has a code in a tier; without them, or where none has
+    it, of the usual one."""
+    books = shipped_codebooks()
+    having = (book for book in books if code in book.by_id and book.by_id[code].tier == tier)
+    return next(having, books[0]).sha256
+
+
+def leave_codebooks(study: Path, names: Sequence[str] = (USUAL,)) -> None:
+    """Put shipped codebooks into a study's folder, where it has none, so that its sessions can be
+    coded on: the first as its codebook, others beside it. Raises OSError."""
+    for number, name in enumerate(names):
+        path = study / (CODEBOOK if number == 0 else f"codebook-{name}.yaml")
+        if not path.exists():
+            durable.write(path, files.content(codebook_path(name)))
+            durable.sync_folder(study)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +119,7 @@ def simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech
                 t0_ns,
                 t1_ns,
                 unit,
-                codebook=codebook_sha256(),
+                codebook=codebook_sha256(tier, code),
                 blind=(),
                 utc=event.utc,
             )

@@ -421,9 +421,10 @@ def simulate_(
             dask=dask,
         )
     if think_aloud and folders:
-        from labapp.annotations.simulated import leave_codebook
+        from labapp.annotations.simulated import leave_codebooks
+        from labapp.simulation.fitting import codebooks_of_tasks
 
-        leave_codebook(folders[0].parent)
+        leave_codebooks(folders[0].parent, codebooks_of_tasks(loaded.study))
     covered = coverage(out, loaded)
     if covered is not None:
         for line in covered.lines():

@@ -107,6 +107,8 @@ class TaskType(ABC, Generic[P]):
     names of fields by kind of event. Only what the program or the study says belongs there, never
     what a person wrote (`written` of the event says that): the text of all other fields is
     withheld."""
+    codebook: ClassVar[str] = "think-aloud"
+    """The shipped codebook with the codes of what simulated participants say in it."""
     blinds: ClassVar[bool] = False
     """Whether moderators are blind in a study with it unless they say otherwise: what they know of
     its models could guide the participant."""

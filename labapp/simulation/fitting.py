@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labapp.annotations.simulated import USUAL
 from labapp.errors import UsageError
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
@@ -31,6 +32,12 @@ def check_fits(strategy: str, study: Study) -> None:
                     f"{study.id!r}: its task {task.name!r} does not know it.",
                     able,
                 )
+
+
+def codebooks_of_tasks(study: Study) -> tuple[str, ...]:
+    """The shipped codebooks with the codes of what simulated participants say in a study."""
+    tasks = (registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    return tuple(dict.fromkeys(task.codebook for task in tasks if task.strategies)) or (USUAL,)
 
 
 def every_strategy() -> dict[str, str]:

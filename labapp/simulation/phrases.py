@@ -1,8 +1,7 @@
 """What simulated participants say when they think aloud, and the codes that it stands for.
 
 A thought comes from what the participant knows or is about to do, never from its words; so the
-codes of what is said are known without anybody listening. They are those of the shipped codebook
-`think-aloud`.
+codes of what is said are known without anybody listening. They are those of the shipped codebooks.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ THOUGHTS: Mapping[str, Thought] = MappingProxyType(
             ),
         ),
         SURPRISED: Thought(
-            {"model": "surprise"},
+            {"surprise": "surprise"},
             (
                 "Oh, that is not what I expected from {what}.",
                 "Huh, why did it say that now?",

@@ -124,7 +124,10 @@ def test_the_misled_take_back_what_they_did_not_expect(tmp_path: Path, made: Pat
     pictures, events = run(tmp_path, made, "misled")
     undone = [undo for picture in pictures for undo in picture.of("concept.undone")]
     spoken = Counter(
-        event.payload["codes"].get("model") for event in events if event.kind == "speech.simulated"
+        code
+        for event in events
+        if event.kind == "speech.simulated"
+        for code in event.payload["codes"].values()
     )
     assert undone
     assert len(undone) >= spoken["surprise"] >= spoken["workaround"] > 0

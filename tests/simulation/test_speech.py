@@ -16,7 +16,8 @@ from labapp.annotations.simulated import (
     WITHHELD,
     codebook_path,
     codebook_sha256,
-    leave_codebook,
+    leave_codebooks,
+    shipped_codebooks,
     simulated_speech,
 )
 from labapp.bids.redaction import WITHHELD as IN_COPIES
@@ -156,8 +157,25 @@ def test_a_deidentified_copy_has_units_and_marks_without_words(aloud: Path) -> N
 
 
 def test_a_study_gets_the_codebook_where_it_has_none(tmp_path: Path) -> None:
-    leave_codebook(tmp_path)
+    leave_codebooks(tmp_path)
     assert [book.sha256 for book in codebooks_of(tmp_path)] == [codebook_sha256()]
     (tmp_path / "codebook.yaml").write_text("mine")
-    leave_codebook(tmp_path)
+    leave_codebooks(tmp_path)
     assert (tmp_path / "codebook.yaml").read_text() == "mine"
+
+
+def test_a_task_with_codes_of_its_own_brings_its_codebook(tmp_path: Path) -> None:
+    leave_codebooks(tmp_path, ("concept-repair", "think-aloud"))
+    assert {book.id for book in codebooks_of(tmp_path)} == {"concept-repair", "think-aloud"}
+    assert codebook_sha256("surprise", "surprise") == sha_of("concept-repair")
+    assert codebook_sha256("affect", "sure") == codebook_sha256() == sha_of("think-aloud")
+
+
+def sha_of(name: str) -> str:
+    return next(book.sha256 for book in shipped_codebooks() if book.id == name)
+
+
+def test_every_thought_has_codes_of_a_shipped_codebook() -> None:
+    known = {(code.tier, code.id) for book in shipped_codebooks() for code in book.codes}
+    for thought in THOUGHTS.values():
+        assert set(thought.codes.items()) <= known

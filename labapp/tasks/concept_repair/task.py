@@ -30,6 +30,7 @@ class ConceptRepair(TaskType[Part]):
     parts = (ConceptRepairPart, ConceptGridPart)
     stages = (ConceptRepairStages,)
     moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
+    codebook = "concept-repair"
     blinds = True
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"

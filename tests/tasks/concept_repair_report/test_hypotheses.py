@@ -17,7 +17,7 @@ from labapp.tasks.concept_repair.report.hypotheses import (
     OPPOSITE,
     Prediction,
 )
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PEOPLE, MATCHED, Rows
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Rows
 from labapp.tasks.concept_repair.report.models import Models
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
@@ -97,7 +97,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
             for person in range(PEOPLE)
             for model in (person % 3, 3 + person % 3)
         ],
-        CONCEPT_PEOPLE,
+        CONCEPT_PARTICIPANTS,
     )
     empty = changes.iloc[:0]
     return Rows(empty, changes, grids, empty, frozenset()), Models("s", known, people)

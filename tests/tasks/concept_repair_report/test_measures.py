@@ -62,7 +62,7 @@ def test_the_oracle_repairs_all_and_touches_nothing_else(people: pd.DataFrame) -
     assert own["success"].tolist() == [1.0, 1.0]
     assert own["gain"].tolist() == [0.5, 0.5]  # three pictures of six were wrong
     assert own["controls_touched"].tolist() == [0.0, 0.0]
-    assert (own["setting_right"] == 1).all()
+    assert (own["settings_correct"] == 1).all()
     assert (own["undone"] == 0).all()
 
 
@@ -71,7 +71,7 @@ def test_the_stubborn_touch_all_controls_and_set_every_concept(people: pd.DataFr
     assert own["controls_touched"].tolist() == [1.0, 1.0]
     assert own["changes"].tolist() == [4.0, 4.0]
     assert (own["n_settings"] == 24).all()
-    assert (own["n_while_right"] >= 12).all()  # all of the controls, at least
+    assert (own["n_set_correct_before"] >= 12).all()  # all of the controls, at least
 
 
 def test_harm_is_that_of_the_events(folder: Path, people: pd.DataFrame) -> None:
@@ -99,7 +99,7 @@ def test_harm_is_that_of_the_events(folder: Path, people: pd.DataFrame) -> None:
     for (model, sample), n in chances.items():
         own = of(people, "stubborn", sample)
         own = own[own["model"] == model]
-        assert own["n_while_right"].item() == n
+        assert own["n_set_correct_before"].item() == n
         assert own["harm"].item() == pytest.approx(harms[model, sample] / n)
 
 
@@ -126,10 +126,7 @@ def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None
             if event.kind in ("concept.set", "concept.undone"):
                 last[event.part_id, event.trial] = event.t_ns
                 spoken.append((event.t_ns, "change", (event.part_id, event.trial)))
-            if (
-                event.kind == "speech.simulated"
-                and event.payload["codes"].get("model") == "surprise"
-            ):
+            if event.kind == "speech.simulated" and event.payload["codes"].get("surprise"):
                 spoken.append((event.payload["t0_ns"], "surprise", None))
         spoken.sort(key=lambda entry: (entry[0], entry[1]))
         latest = None

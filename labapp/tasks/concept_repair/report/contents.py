@@ -15,19 +15,19 @@ from labapp.report.page import Html
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report import sections, statistics
 from labapp.tasks.concept_repair.report.findings import Found, findings
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PEOPLE, MEASURES
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MEASURES
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
 
-TABLE = "concept_people"
+TABLE = "concept_participants"
 DEFINITIONS = {
     "Purity and people": (
         "; ".join(f"{measure.title}: {measure.meaning}" for measure in MEASURES.values())
         + ". Deviation: how well the model's code of one concept tells another (an area under the "
         "ROC curve), less how well the true concept does; OIS sums it up over all pairs (paper "
         "001, section 3.1). All of it is in the tables repairs, concept_changes, concept_grids, "
-        "concept_people, concept_models, concept_purities and statistics."
+        "concept_participants, concept_models, concept_purities and statistics."
     ),
 }
 
@@ -39,7 +39,7 @@ class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
     }
     tasks = (TASK, GRID)
     definitions = DEFINITIONS
-    tables: ClassVar = {TABLE: CONCEPT_PEOPLE}
+    tables: ClassVar = {TABLE: CONCEPT_PARTICIPANTS}
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
         return findings(counted)
@@ -49,7 +49,7 @@ class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
 
         people = [found.models.people for found in findings]
         return {
-            TABLE: pd.concat(people, ignore_index=True) if people else typed([], CONCEPT_PEOPLE)
+            TABLE: pd.concat(people, ignore_index=True) if people else typed([], CONCEPT_PARTICIPANTS)
         }
 
     def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:

@@ -85,7 +85,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "foresee_sure": Measure("Foretold rightly, sure", "0-1", "of answers foretold surely"),
         "foresee_unsure": Measure("Foretold rightly, unsure", "0-1", "of the others"),
-        "setting_right": Measure(
+        "settings_correct": Measure(
             "Settings that are true", "0-1", "corrections and confirmations to what is true / all"
         ),
         "sure": Measure("Sure", "0-1", "answers foretold surely / answers foretold"),
@@ -121,7 +121,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 )  # fmt: skip
 """By column of the table."""
 
-CONCEPT_PEOPLE: tuple[Column, ...] = (
+CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
     text("study", "id of the study"),
     text("participant", "label of the participant"),
     text("session", "label of the session"),
@@ -136,7 +136,7 @@ CONCEPT_PEOPLE: tuple[Column, ...] = (
     text("instruction", "repair, audit or foresight"),
     whole("n_pictures", "pictures that count"),
     whole("n_settings", "corrections and confirmations, those of the plan not"),
-    whole("n_while_right", "settings to what is true with the answer right before"),
+    whole("n_set_correct_before", "settings to what is true with the answer right before"),
     whole("n_foretold", "answers foretold"),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
@@ -244,7 +244,7 @@ def _soon_after(marks: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_person(rows: Rows) -> pd.DataFrame:
-    """The table `concept_people`."""
+    """The table `concept_participants`."""
     keys = [*PERSON, *MODEL[1:], "sample", "instruction"]
     settings, right, told = rows.settings(), rows.while_right(), rows.foretold()
     grids = dict(iter(rows.grids.groupby([*PERSON, *MODEL[1:]], sort=False)))
@@ -261,7 +261,7 @@ def by_person(rows: Rows) -> pd.DataFrame:
             | {
                 "n_pictures": len(repairs),
                 "n_settings": len(own["settings"]),
-                "n_while_right": len(own["right"]),
+                "n_set_correct_before": len(own["right"]),
                 "n_foretold": len(own["told"]),
             }
             | _of_pictures(repairs)
@@ -272,7 +272,7 @@ def by_person(rows: Rows) -> pd.DataFrame:
                 "grid": None if grid is None else correlation(grid),
             }
         )
-    return typed(made, CONCEPT_PEOPLE)
+    return typed(made, CONCEPT_PARTICIPANTS)
 
 
 def _of_pictures(repairs: pd.DataFrame) -> Row:
@@ -294,7 +294,7 @@ def _of_pictures(repairs: pd.DataFrame) -> Row:
 def _of_settings(settings: pd.DataFrame, right: pd.DataFrame) -> Row:
     effects = settings["n_side_effects"].dropna()
     return {
-        "setting_right": _mean(settings["state_correct"]),
+        "settings_correct": _mean(settings["state_correct"]),
         "side_effects": _mean(effects > 0),
         "harm": _mean(right["harm"]),
         **{f"harm_{kind}s": _mean(right[right["change_kind"] == kind]["harm"]) for kind in OWN},

@@ -41,7 +41,7 @@ class Models:
         A row a model: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
         `concept_accuracy`, and a column a measure of the model.
     people : DataFrame
-        The rows of the table `concept_people`.
+        The rows of the table `concept_participants`.
     """
 
     study: str
@@ -147,7 +147,7 @@ def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
 
 
 def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
-    """The models of a study. people: the table `concept_people`."""
+    """The models of a study. people: the table `concept_participants`."""
     rows = counted.small()["concept_models"]
     rows = rows[rows["study"] == study]
     about = rows.drop_duplicates(list(MODEL))[
