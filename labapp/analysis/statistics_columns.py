@@ -19,8 +19,8 @@ STATISTICS = (
         "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
         "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
         "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
-        "what they assume, 5 mixed models. Repaired concepts: 1 means by model, 2 correlations with "
-        "measures of the models, 3 the hypotheses. Empty of analyses by the design: see kind",
+        "what they assume, 5 mixed models. Repaired concepts: 1 means by model, 2 correlations "
+        "with measures of the models, 3 the hypotheses. Empty of analyses by the design: see kind",
     ),
     whole("analysis", "of analyses by the design: number of the outcome's analysis, from 1"),
     text(

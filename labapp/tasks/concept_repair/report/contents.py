@@ -15,7 +15,7 @@ from labapp.report.page import Html
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report import sections, statistics
 from labapp.tasks.concept_repair.report.findings import Found, findings
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MEASURES
+from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS
 
 if TYPE_CHECKING:
     from labapp.report.drawing import ReportFigure
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 TABLE = "concept_participants"
 DEFINITIONS = {
     "Purity and people": (
-        "; ".join(f"{measure.title}: {measure.meaning}" for measure in MEASURES.values())
-        + ". Deviation: how well the model's code of one concept tells another (an area under the "
-        "ROC curve), less how well the true concept does; OIS sums it up over all pairs (paper "
-        "001, section 3.1). All of it is in the tables repairs, concept_changes, concept_grids, "
-        "concept_participants, concept_models, concept_purities and statistics."
+        "Success: pictures left by Done with a right answer / all. Gain: right as a picture was "
+        "left, less right when left alone. Harm: settings to what is true after which a right "
+        "answer is wrong / all settings to what is true while the answer was right. Foresee: "
+        "answers foretold rightly / answers foretold, less one among the classes. Side effect: the "
+        "answer says the opposite of another concept than the one that was set. Deviation: how "
+        "well the model's code of one concept tells another (an area under the ROC curve), less "
+        "how well the true concept does; OIS sums it up over all pairs (paper 001, section 3.1). "
+        "Grid: correlation over pairs of what was ticked with the absolute deviation. All of it is "
+        "in the tables repairs, concept_changes, concept_grids, concept_participants, "
+        "concept_models, concept_purities and statistics."
     ),
 }
 
@@ -48,9 +53,8 @@ class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
         from labapp.analysis.tables import typed
 
         people = [found.models.people for found in findings]
-        return {
-            TABLE: pd.concat(people, ignore_index=True) if people else typed([], CONCEPT_PARTICIPANTS)
-        }
+        nobody = typed([], CONCEPT_PARTICIPANTS)
+        return {TABLE: pd.concat(people, ignore_index=True) if people else nobody}
 
     def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
         for found in findings:

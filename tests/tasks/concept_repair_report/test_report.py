@@ -1,0 +1,97 @@
+"""The section, its figures and its rows of statistics, in English and German."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from labapp.analysis import Tables, language
+from labapp.analysis.task_report import ReportedStudy
+from labapp.report.language import speaking
+from labapp.report.page import joined, text
+from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
+from labapp.tasks.concept_repair.report.findings import Found
+from tests.helpers import repairers
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    folder = tmp_path_factory.mktemp("report")
+    return repairers.cohort(folder, ["learner", "stubborn", "misled"])
+
+
+@pytest.fixture(scope="module")
+def findings(tables: Tables) -> tuple[Found, ...]:
+    return REPORT.findings(tables.included(), ())
+
+
+def page(tables: Tables, findings: tuple[Found, ...]) -> str:
+    study = ReportedStudy("repaired", "s1", tables, tables.included())
+    return joined(REPORT.sections(study, findings))
+
+
+def test_the_section_has_a_row_a_model_and_says_what_it_rests_on(
+    tables: Tables, findings: tuple[Found, ...]
+) -> None:
+    html = page(tables, findings)
+    assert "Purity and people" in html
+    for name in ("concepts/tiny-pure", "concepts/tiny-impure"):
+        assert name in html
+    assert "All participants are simulated" in html
+    assert "These models only: there are 2 models of 1 method." in html
+    for hypothesis in ("H1", "H2", "H3", "H4", "H5"):
+        assert hypothesis in html
+
+
+def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(
+    tables: Tables, findings: tuple[Found, ...]
+) -> None:
+    plates = list(REPORT.plates(tables.included(), findings))
+    assert [plate.name for plate in plates] == [
+        "concept-repair-purity",
+        "concept-repair-deviation",
+        "concept-repair-curves",
+    ]
+    for plate in plates:
+        assert "3 simulated participants" in plate.told
+        assert "<svg" in plate.svg
+
+
+def test_nothing_of_the_section_is_english_in_german(
+    tables: Tables, findings: tuple[Found, ...]
+) -> None:
+    translation, _ = language.chosen(tables, "de")
+    assert translation is not None
+    with speaking(translation):
+        html = page(tables, findings)
+        for plate in REPORT.plates(tables.included(), findings):
+            assert plate.told
+        for told in (*REPORT.definitions.values(), *REPORT.activities.values()):
+            text(told)
+    assert "Reinheit und Personen" in html
+    numbers = re.compile(r"[\d\s.,:%−–+<=±n/()a-c]*|.*tiny.*|h[1-5]|ois|nis|p|n|s|%|t[dh]")
+    english = [said for said in translation.missing if not numbers.fullmatch(said.lower())]
+    assert not english
+
+
+def test_statistics_and_tables_hold_every_number(findings: tuple[Found, ...]) -> None:
+    rows = list(REPORT.statistics(findings))
+    assert {row["item"] for row in rows} == {"1", "2", *(f"3 H{n}" for n in range(1, 6))}
+    (found,) = findings
+    success = [r for r in rows if r["quantity"] == "success" and r["item"] == "1"]
+    frame = REPORT.frames(findings)[TABLE]
+    pd.testing.assert_frame_equal(frame, found.models.people.reset_index(drop=True))
+    for row in success:
+        own = frame[(frame["model"] == row["model"]) & (frame["sample"] == row["group"])]
+        assert row["mean"] == pytest.approx(own["success"].mean())
+        assert row["n"] == len(own)
+
+
+def test_a_study_without_the_task_has_nothing(tables: Tables) -> None:
+    frames = {name: frame.iloc[:0] for name, frame in tables.by_name().items()}
+    empty = Tables.of(frames, frames["snapshots"])
+    assert REPORT.findings(empty, ()) == ()
+    assert REPORT.frames(())[TABLE].empty
+    assert not REPORT.defined(empty, ())
