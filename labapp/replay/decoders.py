@@ -89,6 +89,9 @@ class RecordedDecoders(Mapping[str, Decoder]):
         self._errors: dict[str, ModelError] = {}
         self._lock = threading.Lock()
         self._loading: threading.Thread | None = None
+        self._begin = threading.Event()
+        self._closed = False
+        self._first: tuple[str, ...] = ()
         self.problems: dict[str, str] = {}
 
     def __getitem__(self, model: str) -> Decoder:
@@ -110,25 +113,38 @@ class RecordedDecoders(Mapping[str, Decoder]):
         return len(self._cards)
 
     def load_in_background(self) -> None:
-        """Begin to load all of them: most networks take seconds, and a window need not wait."""
+        """Load all of them behind a window's back, as soon as that calls `begin`: networks take
+        long, and until it is painted a window needs the processor for itself."""
         self._loading = threading.Thread(target=self._load_all, name="models", daemon=True)
         self._loading.start()
 
+    def begin(self) -> None:
+        """Begin with what is to be loaded in the background."""
+        self._begin.set()
+
     def _load_all(self) -> None:
+        self._begin.wait()
         _give_memory_back()
-        for model in self._cards:
+        while not self._closed and (left := [m for m in self._cards if not self._over(m)]):
+            model = next((m for m in self._first if m in left), left[0])
             with suppress(ModelError):  # told where its pictures would be
                 self[model]
             _give_memory_back()
 
+    def _over(self, model: str) -> bool:
+        return model in self._decoders or model in self._errors
+
     def awaited(self, models: Iterable[str]) -> bool:
-        """Whether any of these is still being loaded in the background."""
+        """Whether any of these is still to be loaded in the background; they come first then."""
         if self._loading is None or not self._loading.is_alive():
             return False
-        return any(m not in self._decoders and m not in self._errors for m in models)
+        self._first = tuple(model for model in models if not self._over(model))
+        return bool(self._first)
 
     def close(self) -> None:
-        """Wait for what is still being loaded."""
+        """Wait for what is just being loaded, and load no more in the background."""
+        self._closed = True
+        self._begin.set()
         if self._loading is not None:
             self._loading.join()
 

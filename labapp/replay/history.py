@@ -160,6 +160,7 @@ class History:
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
         self.gallery = self._gallery()
         self._states = [] if self.machine is None else [self.machine.initial()]
+        self._last: tuple[int, SessionState] | None = None
 
     def _rebuilt(self) -> tuple[LoadedStudy | None, SessionMachine | None]:
         """The study and the state machine; none where they cannot be had, see `problem`."""
@@ -257,8 +258,13 @@ class History:
             raise RecordError(self.problem, safe="The session was only read.")
         while len(self._states) <= count // EVERY:
             self._fold_block()
-        begin = count // EVERY * EVERY
-        return self._fold(self._states[count // EVERY], begin, count)
+        begin, state = count // EVERY * EVERY, self._states[count // EVERY]
+        # Most times lie a little behind the one before.
+        if self._last is not None and begin <= self._last[0] <= count:
+            begin, state = self._last
+        state = self._fold(state, begin, count)
+        self._last = count, state
+        return state
 
     def fold_ahead(self) -> bool:
         """Fold some more events, so that a late time is not waited for when it is asked for first.

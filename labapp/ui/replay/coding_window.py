@@ -25,7 +25,7 @@ from labapp.ui.replay.coding_request import MOST_REACTION_MS, CodingRequest, Set
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.exchange_work import Bench, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.session import no_collection, open_session
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow
 
 SETTINGS = "coding-window.json"
@@ -259,14 +259,15 @@ class CodingWindow(QObject):
 def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
     """The window in which a rater codes a session. Raises LabappError."""
     files = CodingFiles.open(path, request)
-    try:
-        session = open_session(path)
-    except LabappError:
-        files.close()
-        raise
-    window = ReplayWindow(session)
-    coding = Coding(files, session.lanes, window)
-    return CodingWindow(window, coding)
+    with no_collection():
+        try:
+            session = open_session(path)
+        except LabappError:
+            files.close()
+            raise
+        window = ReplayWindow(session)
+        coding = Coding(files, session.lanes, window)
+        return CodingWindow(window, coding)
 
 
 def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:

@@ -306,6 +306,8 @@ class ReplayPicture(QWidget):
             wide = self._pixmap.deviceIndependentSize().width()
             painter.drawPixmap(QPointF(round((self.width() - wide) / 2), 0), self._pixmap)
         painter.end()
+        # Only now, and behind whatever else of the window is painted first.
+        QTimer.singleShot(0, self._history.decoders.begin)
 
     def close_picture(self) -> None:
         """Let the window in the picture go."""

@@ -43,6 +43,10 @@ class KeyRouter(QObject):
         self.commands: dict[str, Command] = {}
         self.coding = False
         self.unclaimed: Callable[[QKeyEvent], bool] | None = None
+
+    def listen(self) -> None:
+        """Look at keys from now on: each event of the application comes by here, thousands of them
+        while the window is made."""
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)

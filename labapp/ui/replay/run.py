@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.session import no_collection, open_session
 from labapp.ui.replay.window import ReplayWindow
 
 SIGNAL_MS = 200
@@ -33,10 +33,11 @@ class Replay:
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
-        session = open_session(path)
-        session.history.decoders.load_in_background()
-        self.window = ReplayWindow(session, dark=dark)
-        self.window.open(at_ns)
+        with no_collection():
+            session = open_session(path)
+            session.history.decoders.load_in_background()
+            self.window = ReplayWindow(session, dark=dark)
+            self.window.open(at_ns)
 
     def run(self) -> int:
         """Go on until the window is closed, or the program is asked to end."""

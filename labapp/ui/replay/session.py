@@ -107,14 +107,14 @@ def open_session(path: Path) -> OpenedSession:
     RecordError
         It cannot be read, or its participant withdrew.
     """
-    with _no_collection():
+    with no_collection():
         return _opened(readable_record(path))
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Look for no garbage meanwhile: among the tens of thousands of objects that a journal becomes,
-    there is none, and each look at them takes longer than to make them."""
+def no_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: among the tens of thousands of objects that a journal and a
+    window become, there is none, and each look at them takes longer than to make them."""
     enabled = gc.isenabled()
     gc.disable()
     try:

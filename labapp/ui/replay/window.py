@@ -372,6 +372,9 @@ class ReplayWindow(QWidget):
         room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         if not self.restoreGeometry(_unpacked(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
+        left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
+        # Before the window is shown: no other screen is then drawn first.
+        self.controller.seek(left if at_ns is None else at_ns)
         frame = self.frameGeometry().size() - self.size() + QSize(0, TITLE_PX)
         if self.width() > room.width() or self.height() + frame.height() > room.height():
             self.resize(room.size() - frame)
@@ -383,13 +386,12 @@ class ReplayWindow(QWidget):
         if self.video is not None:
             self.shown.restoreState(_unpacked(self.choices.shown))
         self.setFocus()
-        left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
-        self.controller.seek(left if at_ns is None else at_ns)
         begin_ns = self.controller.now_ns() - SEEN_NS // 3
         self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.router.listen()
         self.controller.seek(self.controller.now_ns())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
