@@ -206,8 +206,8 @@ class Whitened(ConceptLearner):
             channels = WHITENED
             left = setup.shape[1] // 2 ** (len(MAPS) + 1)
             predict = nn.Sequential(
-                nn.ReLU(),
                 nn.MaxPool2d(POOL),
+                nn.ReLU(),
                 nn.Flatten(),
                 *networks.dense(WHITENED * left * left, *HIDDEN, outputs),
             )

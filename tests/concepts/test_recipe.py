@@ -53,6 +53,21 @@ def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, said: str
         recipe.read(path)
 
 
+def test_a_setting_that_says_nothing_does_not_count() -> None:
+    """A card leaves it out."""
+    recipes = [
+        recipe.ConceptRecipe.model_validate(
+            {"id": "tiny/ccd", "title": "Tiny", "data": {"dataset": "toy"}, "learner": learner}
+        )
+        for learner in ({"name": "ccd"}, {"name": "ccd", "directions": None})
+    ]
+    assert recipes[0].digest == recipes[1].digest
+    more = recipes[0].model_copy(
+        update={"learner": recipes[0].learner.model_copy(update={"directions": 4})}
+    )
+    assert more.digest != recipes[0].digest
+
+
 def test_shipped_recipes_can_be_built_and_are_told_from_others() -> None:
     shipped = recipe.shipped()
     assert shipped
