@@ -2,8 +2,8 @@
 
     python -m benchmarks.reproduce_metrics [SECTION ...] [--into benchmarks/reproduce_metrics.md]
 
-Sections: table-1 (of paper 001), ois-leaks (what its OIS sees of a leak), helper-widths (its A.4),
-facts (of paper 002), disagreements (its 5.2), ranks (its 5.1); all by default. Each is printed;
+Sections: table-1 (of paper 001), ois-leaks (what its OIS sees of a leak), facts (of paper 002),
+disagreements (its 5.2), ranks (its 5.1); all by default. Each is printed;
 `--into` also puts it into a file in place of the section's earlier state there.
 """
 
@@ -18,7 +18,6 @@ from pathlib import Path
 TITLES = {
     "table-1": "Table 1 of paper 001",
     "ois-leaks": "What OIS sees of a leak",
-    "helper-widths": "Width of the helpers, paper 001, A.4",
     "facts": "The facts of paper 002",
     "disagreements": "Representations on which metrics disagree, paper 002, 5.2",
     "ranks": "Rank correlations between metrics, paper 002, 5.1",
@@ -33,13 +32,9 @@ and where released code departs from them stand in the docstrings of `labapp.met
 
 def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
     # Here, so that --help does not wait for torch.
-    import numpy as np
-
-    from benchmarks.concept_bottlenecks import codes as trained
     from benchmarks.reproduction import (
         disagreements,
         facts,
-        helper_widths,
         ois_leaks,
         ranks,
         table_1,
@@ -48,12 +43,6 @@ def computed(asked: argparse.Namespace) -> dict[str, Callable[[], str]]:
     return {
         "table-1": lambda: table_1.section(asked.jobs, asked.scores),
         "ois-leaks": ois_leaks.section,
-        "helper-widths": lambda: helper_widths.section(
-            dict(np.load(asked.codes)) if asked.codes else trained(0, asked.epochs, asked.models),
-            asked.seeds,
-            asked.jobs,
-            asked.scores,
-        ),
         "facts": facts.section,
         "disagreements": disagreements.section,
         "ranks": lambda: ranks.section(asked.model, asked.jobs),
@@ -78,15 +67,9 @@ def main() -> None:
     parser.add_argument(
         "--scores",
         type=Path,
-        help="a file that keeps the scores of table-1 and helper-widths; go on from it",
+        help="a file that keeps the scores of table-1; go on from it",
     )
     parser.add_argument("--model", action="append", default=[], help="one more for the ranks")
-    parser.add_argument(
-        "--codes", type=Path, help="codes of concept_bottlenecks.py; trained now by default"
-    )
-    parser.add_argument("--epochs", type=int, default=100, help="of that training")
-    parser.add_argument("--models", type=int, default=5, help="of each kind, in that training")
-    parser.add_argument("--seeds", type=int, default=1, help="of the helpers of each model")
     asked = parser.parse_args()
     sections = computed(asked)
     for name in asked.section or TITLES:
