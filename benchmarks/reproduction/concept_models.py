@@ -73,6 +73,8 @@ def trained(
     data = recipe.data.load(recipe.measures)
     split = data.split
     state = work / recipe.digest[:16]
+    # The time of the training's earlier parts is not known then.
+    resumed = state.exists()
     ready = None if packages is None else _package(recipe, packages)
     if ready is not None:
         model, epochs = ready, sum(ready.card.training.phases.values())
@@ -102,6 +104,7 @@ def trained(
         "recipe": recipe.model_dump(mode="json", exclude={"id", "title", "notes", "size", "seed"}),
         "epochs": epochs,
         "of_package": of_package,
+        "resumed": resumed,
         "data": {
             "name": split.name,
             "origin": split.origin,

@@ -6,9 +6,10 @@ results alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -175,20 +176,22 @@ def _provenance(figure: Reproduction, results: Results) -> str:
         ["data set", "origin", "rows: training, validation, test", "size", "epochs", "models",
          "seeds", "CPU seconds a model: training, measuring"]
     )  # fmt: skip
-    groups: dict[tuple[str, ...], list[tuple[int, float, float]]] = {}
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for asked in every:
         for result in results.of(asked):
             data = result["data"]
             rows = f"{data['train']:,}, {data['validation']:,}, {data['test']:,}"
             key = (data["name"], data["origin"], rows, result["size"], str(result["epochs"]))
-            spent = result["cpu_seconds"]
-            groups.setdefault(key, []).append(
-                (int(result["seed"]), float(spent["training"]), float(spent["measuring"]))
-            )
+            groups.setdefault(key, []).append(result)
     for key, models in groups.items():
-        seeds = ", ".join(map(str, sorted({seed for seed, _, _ in models})))
-        training, measuring = np.mean([times for _, *times in models], axis=0)
-        table.add(*key, str(len(models)), seeds, f"{training:.0f}, {measuring:.0f}")
+        seeds = ", ".join(map(str, sorted({int(model["seed"]) for model in models})))
+        training, measuring = (
+            np.mean([model["cpu_seconds"][part] for model in models])
+            for part in ("training", "measuring")
+        )
+        # Of a training that was broken off, the time of its last part alone is known.
+        least = "at least " if any(model.get("resumed") for model in models) else ""
+        table.add(*key, str(len(models)), seeds, f"{least}{training:.0f}, {measuring:.0f}")
     lacking = missing(figure, results)
     told = f"**Here.** {seconds(results, every) / 60:.0f} CPU minutes in all."
     if lacking:
