@@ -16,7 +16,7 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
-LEAST_HEIGHT, MOST_HEIGHT = 38, 52
+LEAST_HEIGHT, MOST_HEIGHT = 34, 52
 """Logical pixels of a row: two lines of text, and what a finger needs."""
 BAR_HEIGHT = 12
 LEAST_BAR, GOOD_BAR, ARROW_WIDTH, ROUND_WIDTH = 48, 112, 16, 24

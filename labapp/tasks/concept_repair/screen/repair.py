@@ -51,8 +51,12 @@ TEXTS = {
 WIDTH = 1440
 """Wider than other screens: the picture is looked at closely, beside switches and names."""
 ROOMY = 960
+"""In a narrower window the instruction, which was read before, gives its room to the names and
+their bars, which are looked at all the time. By the width: a height grows with what scrolls."""
 GAPS_ACROSS = {False: theme.SPACE_L, True: theme.SPACE_XL}
 """Logical pixels between the columns, by whether there is room for more."""
+MARGINS = {False: theme.SPACE_XS, True: theme.SPACE_XL}
+"""Above and below, likewise."""
 GAPS = theme.SPACE_XS, theme.SPACE_XL
 """Least and most logical pixels between two switches."""
 LEAST_PICTURE, MOST_PICTURE, MOST_CARD = 160, 560, 440
@@ -74,6 +78,7 @@ class RepairScreen(Screen):
         self._shown: tuple[int, int] | None = None
         self._entered: tuple[object, ...] = ()
         self._heard: tuple[str, ...] = ()
+        self._margin = theme.SPACE_XL
         foretells = any(item.foresee for item in part.items)
         self.title = PlainLabel()
         self.title.setProperty("role", "title")
@@ -165,10 +170,10 @@ class RepairScreen(Screen):
         centred.addStretch(1)
         centred.addWidget(self._above)
         centred.addStretch(1)
-        column = self.column(WIDTH)
+        column = self._column = self.column(WIDTH)
         column.addStretch(1)
         column.addLayout(centred)
-        column.addSpacing(theme.SPACE_M)
+        column.addSpacing(theme.SPACE_S)
         column.addLayout(row)
         column.addStretch(2)
 
@@ -180,9 +185,15 @@ class RepairScreen(Screen):
         """A picture as large as there is room for beside the switches and the names; nothing moves
         from one picture, or from one title, to the next."""
         wide = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
-        gap = GAPS_ACROSS[wide >= ROOMY]
+        roomy = wide >= ROOMY
+        gap = GAPS_ACROSS[roomy]
+        self.help_text.setVisible(roomy)
+        self._margin = MARGINS[roomy]
+        self._column.setStretch(0, int(roomy))
+        sides = self._column.contentsMargins().left()
+        self._column.setContentsMargins(sides, self._margin, sides, self._margin)
         middle, least = self.switches.needed_width, self.card.needed_width(GOOD_BAR)
-        if wide < ROOMY:
+        if not roomy:
             wide -= theme.SPACE_L  # for the bar of what scrolls
             least = self.card.needed_width()
         if self._sureness is not None:
@@ -195,7 +206,7 @@ class RepairScreen(Screen):
         side = min(side, max(high - below, LEAST_PICTURE))
         right = min(max(room - side, least), MOST_CARD)
         high = self._fit_words(side + middle + right + 2 * gap)
-        self._fit_card(right, high)
+        self._fit_card(right, high if roomy else 0)
         self._fit_switches(middle, high)
         self.picture.set_side(side)
         self._left.setFixedWidth(side)
@@ -205,9 +216,12 @@ class RepairScreen(Screen):
         title = self._title_height(wide)
         self.title.setFixedHeight(title)
         self._above.setFixedWidth(wide)
+        left = self.height() - 2 * self._margin - title - theme.SPACE_S
+        if self.help_text.isHidden():
+            return left
         text = self.help_text.heightForWidth(wide)
         self.help_text.setFixedHeight(text)
-        return self.height() - 2 * theme.SPACE_XL - title - text - theme.SPACE_XS - theme.SPACE_M
+        return left - text - theme.SPACE_XS
 
     def _fit_card(self, wide: int, high: int) -> None:
         self._right.setFixedWidth(wide)
