@@ -21,6 +21,7 @@ from benchmarks.reproduction.figure import (
     Row,
     spread_table,
 )
+from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, above, difference, over_seeds, within
 from labapp.concepts.sizes import SizeName
@@ -50,6 +51,12 @@ SAYS = (
     "encoder {64, 64}, predictor {32, 16}, one with probabilities in its bottleneck, one with "
     "logits. They have almost the same accuracies, the task's almost perfect, and the codes of "
     "CBM-Logits correlate with each other. One model of each."
+)
+
+REMARK = (
+    "By seed, because the paper shows one model of each. The concepts' loss weighs 0.1: a seed in "
+    "which the task is learnt through codes that each tell of several concepts stays there, with "
+    "its task as accurate as any."
 )
 
 
@@ -83,7 +90,18 @@ def claims(results: Results) -> list[Claim]:
 
 def body(results: Results) -> Sequence[str]:
     measures = (*CORRELATIONS.values(), TASK, CONCEPTS, *BOTTLENECK_PURITY)
-    return [spread_table(results, ROWS, measures, PUBLISHED)]
+    return [REMARK, str(_by_seed(results)), spread_table(results, ROWS, measures, PUBLISHED)]
+
+
+def _by_seed(results: Results) -> Table:
+    table = Table(["model", "seed", "task accuracy, %", "concept accuracy, %", "mean \\|r\\|"])
+    for row in ROWS:
+        seeds = [str(result["seed"]) for result in results.of(row.asked)]
+        columns = (TASK.values(results, row), CONCEPTS.values(results, row))
+        correlations = mean_correlations(results, row)
+        for seed, task, concepts, r in zip(seeds, *columns, correlations, strict=True):
+            table.add(row.name, seed, f"{100 * task:.1f}", f"{100 * concepts:.1f}", f"{r:.3f}")
+    return table
 
 
 def draw(results: Results) -> dict[str, Figure]:
