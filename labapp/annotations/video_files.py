@@ -265,7 +265,7 @@ def list_file(session: Path) -> Path:
 def agreed_to_video(record: Record) -> bool:
     """Whether the participant agreed to a video. A face cannot be hidden as a name can: where the
     consent form did not ask, nobody agreed."""
-    return record.outline.agreed.get(USE, False)
+    return record.course.agreed.get(USE, False)
 
 
 def video_tree(record: Record) -> Tree:

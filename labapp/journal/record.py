@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.errors import RecordError
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
+from labapp.events.voice import AudioBlock
 from labapp.journal.decisions import Decision, decisions
 from labapp.journal.layout import ENVIRONMENT, STUDY, FolderName
 from labapp.journal.outline import AudioFile, Outline, Segment, State, outline
@@ -69,7 +70,7 @@ class Record:
     @property
     def withdrawn(self) -> str:
         """Keep or delete where the participant withdrew, in the session or later; else empty."""
-        withdrawal = self.outline.withdrawal
+        withdrawal = self.course.withdrawal
         if self.kind == "session":
             return withdrawal_of(Path(self.source), withdrawal)
         return self.bundled_withdrawal or withdrawal
@@ -118,13 +119,20 @@ class Record:
         return plausible(payloads(self.rows))
 
     @cached_property
+    def course(self) -> Outline:
+        """The outline without the blocks of its sound, one a second: most who open a record ask for
+        no more, and reading those of an hour takes as long as all else."""
+        rows = (row for row in self.rows if row.kind != AudioBlock.kind)
+        return outline(rows, max(row.t_ns for row in self.rows))
+
+    @cached_property
     def outline(self) -> Outline:
         """Segments, sound files, pauses and the end, folded once."""
         return outline(self.rows)
 
     @property
     def state(self) -> State:
-        state = self.outline.state
+        state = self.course.state
         return "running" if self.running and state == "interrupted" else state
 
     @property
@@ -139,7 +147,7 @@ class Record:
     def may(self, use: str) -> bool:
         """Whether the participant's consent allows a use of the data: they agreed to it, or the
         consent form did not ask about it by itself (see `labapp.study.consent.Use`)."""
-        return self.outline.agreed.get(use, True)
+        return self.course.agreed.get(use, True)
 
     @property
     def working_s(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,9 @@ def test_segments_pauses_and_sound(tmp_path: Path) -> None:
         False,
     )
     assert (two.segment, two.frames, two.lost_frames, two.stopped) == (2, 20_000, 500, True)
+    assert any(sound.blocks for sound in record.audio)
+    without = tuple(replace(sound, blocks=()) for sound in record.audio)
+    assert record.course == replace(record.outline, audio=without)
 
 
 def test_events_bodies_and_table_agree(tmp_path: Path) -> None:
