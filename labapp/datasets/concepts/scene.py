@@ -20,6 +20,8 @@ from labapp.datasets.split import Float32, Float64
 SIZE = 64
 FINE = 3
 """Rays a pixel along each axis: edges are smooth."""
+RAYS = 40_000
+"""Rays that are cast at a time."""
 SHAPES = ("cube", "cylinder", "sphere", "capsule")
 
 _CAMERA_HEIGHT, _CAMERA_AWAY, _LOOK_AT = 1.7, 3.6, 0.62
@@ -65,6 +67,19 @@ def view(
     turn = np.deg2rad(orientation)
     eye = np.array([_CAMERA_AWAY * np.sin(turn), _CAMERA_HEIGHT, _CAMERA_AWAY * np.cos(turn)])
     rays = _rays(eye, size * fine)
+    # Some at a time: what is worked out of them then stays near the processor.
+    blocks = np.array_split(rays, -(-len(rays) // RAYS))
+    seen = [_seen(eye, block, scale, shape) for block in blocks]
+    part, bright, shine = (np.concatenate(values) for values in zip(*seen, strict=True))
+    light = np.stack([_pixels(bright * (part == number), size) for number in range(3)])
+    return View(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
+
+
+def _seen(
+    eye: Float64, rays: Float64, scale: float, shape: int
+) -> tuple[NDArray[np.int64], Float64, Float64]:
+    """What rays from the eye, shape (m, 3), meet: floor, wall or object (0 to 2), how bright it is
+    and how it shines, each of shape (m,)."""
     distance, normal = _object(eye, rays, shape, scale)
     # The corner lies straight behind the object, as seen from orientation 0.
     side = np.sqrt(0.5)
@@ -91,9 +106,7 @@ def view(
     half /= np.linalg.norm(half, axis=1, keepdims=True)
     shine = _SHINE * np.clip((facing * half).sum(axis=1), 0.0, 1.0) ** _SHARP * on_object
 
-    part = np.array([0, 1, 1, 2])[first]
-    light = np.stack([_pixels(bright * (part == number), size) for number in range(3)])
-    return View(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
+    return np.array([0, 1, 1, 2])[first], bright, shine
 
 
 def _rays(eye: Float64, fine: int) -> Float64:
