@@ -179,3 +179,9 @@ def group_of(tables: Tables) -> Group:
 
 def cells_of(tables: Tables) -> Cells:
     return Cells.of(group_of(tables))
+
+
+def with_frames(tables: Tables, **frames: Any) -> Tables:
+    """These tables with other rows in some of them."""
+    made = tables.by_name() | frames
+    return Tables.of(made, made["snapshots"])

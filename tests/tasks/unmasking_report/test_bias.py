@@ -7,7 +7,7 @@ import pytest
 
 from labapp.tasks.unmasking.report.bias import bias
 from labapp.tasks.unmasking.report.results import AGREED, DONT_KNOW, MASKED, OTHER, WHOLE
-from tests.helpers.observers import World, annotated, cells_of, observed, tables_with
+from tests.helpers.observers import World, annotated, cells_of, observed, tables_with, with_frames
 
 WORLD = World(methods=("one", "other"), percents=(5.0, 60.0), images=10)
 
@@ -72,7 +72,7 @@ def test_a_model_that_is_always_right_has_no_bias() -> None:
     right = tables.annotations.assign(
         prediction=tables.annotations["truth"], correct_prediction=True
     )
-    found = bias(cells_of(type(tables)(**(tables.by_name() | {"annotations": right}))))
+    found = bias(cells_of(with_frames(tables, annotations=right)))
     whole = found.shares[found.shares["wrong"] == WHOLE]
     assert (whole["n_images"] == 0).all()
     assert np.isnan(whole["share"]).all()

@@ -14,7 +14,15 @@ from statsmodels.stats.multitest import multipletests
 from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import comparisons as of_comparisons
 from labapp.tasks.unmasking.report.comparisons import comparisons
-from tests.helpers.observers import METHODS, World, annotated, cells_of, observed, tables_with
+from tests.helpers.observers import (
+    METHODS,
+    World,
+    annotated,
+    cells_of,
+    observed,
+    tables_with,
+    with_frames,
+)
 
 
 @cache
@@ -117,8 +125,7 @@ def test_who_lacks_a_method_is_left_out() -> None:
     tables = observed(6, World(images=4))
     rows = tables.annotations
     fewer = rows[(rows["participant"] != "P00") | (rows["method"] != "lrp")]
-    frames = tables.by_name() | {"annotations": fewer}
-    found = comparisons(cells_of(Tables.of(frames, frames["snapshots"])))
+    found = comparisons(cells_of(with_frames(tables, annotations=fewer)))
     assert found.friedman.iloc[0]["n"] == 5
     pairs = found.pairs[found.pairs["percent"].isna()].set_index(["method", "other"])["n"]
     assert pairs.to_dict() == {

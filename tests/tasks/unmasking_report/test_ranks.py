@@ -23,7 +23,7 @@ from labapp.tasks.unmasking.report.ranks import (
 )
 from labapp.tasks.unmasking.report.ranks import ranks as ranks_of
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, Ranks
-from tests.helpers.observers import World, annotated, group_of, observed, tables_with
+from tests.helpers.observers import World, annotated, group_of, observed, tables_with, with_frames
 
 SCORES = arrays(np.float64, (4, 5), elements=st.integers(0, 3).map(float))
 
@@ -99,7 +99,7 @@ def test_rank_1_is_best_for_both() -> None:
     better = frame.assign(
         cross_entropy_masked=(frame["method"] == "bad").map({True: 2.0, False: 0.1})
     )
-    found = ranks(type(tables)(**(tables.by_name() | {"masked_predictions": better})))
+    found = ranks(with_frames(tables, masked_predictions=better))
     best = found.overall[found.overall["method"] == "good"]
     assert best["rank"].tolist() == [1.0, 1.0]
     assert best[["low", "high"]].to_numpy().tolist() == [[1.0, 1.0]] * 2
@@ -145,6 +145,6 @@ def test_draws_that_lack_a_method_do_not_take_the_interval_away() -> None:
     rows = tables.annotations
     # One participant alone saw the second method: many draws have nobody who did.
     fewer = rows[(rows["participant"] == "P00") | (rows["method"] == "one")]
-    found = ranks(type(tables)(**(tables.by_name() | {"annotations": fewer}))).overall
+    found = ranks(with_frames(tables, annotations=fewer)).overall
     people = found[found["who"] == PEOPLE]
     assert people[["rank", "low", "high"]].notna().all(axis=None)
