@@ -120,7 +120,7 @@ def plan(
     with stoppable(), files.created(out), progress_bar() as progress:
         study_plan = make(
             study,
-            shares=_shares(strategies),
+            shares=_shares(strategies, study),
             participants=participants,
             calibration=[session_path(session, data) for session in calibration or ()],
             seed=seed,
@@ -182,22 +182,25 @@ def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> No
         )
 
 
-def _shares(text: str | None) -> Mapping[str, float]:
-    """Shares by strategy, as in `--strategies`. Raises UsageError."""
-    from labapp.simulation.mixtures import SHARES, parse
-
+def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
+    """Shares by strategy, as in `--strategies`; None for the usual ones. Raises UsageError."""
     if text is None:
-        return SHARES
+        return None
+    from labapp.simulation.fitting import usual_shares
+    from labapp.simulation.mixtures import parse
+    from labapp.study import loading
+
+    usual = usual_shares(loading.load(study).study)
     if "=" in text:
-        return parse(text, tuple(SHARES))
+        return parse(text, tuple(usual))
     names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in SHARES]
+    unknown = [name for name in names if name not in usual]
     if unknown or len(set(names)) < len(names):
         what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
         raise UsageError(
-            f"{text!r} is not a list of strategies that turn dials: {what}.",
+            f"{text!r} is not a list of strategies of the mixture: {what}.",
             safe="No session was begun.",
-            todo=f"Take some of {', '.join(SHARES)}, or say their shares too: "
-            "understanding=0.6,random=0.4.",
+            todo=f"Take some of {', '.join(usual)}, or say their shares too: "
+            f"{next(iter(usual))}=0.6,{tuple(usual)[-1]}=0.4.",
         )
-    return {name: SHARES[name] for name in names}
+    return {name: usual[name] for name in names}

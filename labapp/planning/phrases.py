@@ -16,6 +16,13 @@ RESTS_ON = (
     "will understand, half understand or only try is an assumption ({shares}). Take the numbers as "
     "a first guess, look at how they change with the shares, and pilot the study with people."
 )
+BY_RULES = (
+    "All of this rests on simulated people. What they see, do and give up follows from rules that "
+    "were set beforehand, and so do the differences between models; which pictures each of them "
+    "meets is drawn as for real participants. In which shares real participants would go by which "
+    "rule is an assumption ({shares}). Take the numbers as a first guess, look at how they change "
+    "with the shares, and pilot the study with people."
+)
 SOURCES = {
     "calibration": "calibration sessions",
     "simulation": "simulated participants",
@@ -32,8 +39,8 @@ def shares(plan: Plan) -> str:
 
 
 def rests_on(plan: Plan) -> str:
-    """What all of a plan rests on."""
-    return RESTS_ON.format(shares=shares(plan))
+    """What all of a plan rests on: people as paper 000 has them turn dials, where there are any."""
+    return (RESTS_ON if plan.pairs else BY_RULES).format(shares=shares(plan))
 
 
 def target(threshold: Threshold) -> str:

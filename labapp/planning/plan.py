@@ -19,8 +19,7 @@ from labapp.planning.pools import planned_groups
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
 from labapp.representations.card import dataset_of
-from labapp.simulation.fitting import check_fits
-from labapp.simulation.mixtures import SHARES
+from labapp.simulation.fitting import check_fits, usual_shares
 from labapp.simulation.workers import workers
 from labapp.study import loading
 from labapp.study.allocation import rule_of
@@ -100,7 +99,7 @@ def _check_strategies(shares: Mapping[str, float], loaded: LoadedStudy) -> None:
 def plan(
     study: str,
     *,
-    shares: Mapping[str, float] = SHARES,
+    shares: Mapping[str, float] | None = None,
     participants: int | None = None,
     calibration: Sequence[Path] = (),
     seed: int | None = None,
@@ -113,7 +112,7 @@ def plan(
 
     Parameters
     ----------
-    shares : strategy -> share of the mixture.
+    shares : strategy -> share of the mixture; None for those usual in the study.
     participants : of each strategy.
     calibration : sessions and bundles of calibrations, from which epsilon and T are then taken.
     number, dask : see `simulation.workers`.
@@ -126,6 +125,7 @@ def plan(
     """
     loaded = loading.load(study)
     check_plannable(loaded)
+    shares = usual_shares(loaded.study) if shares is None else shares
     _check_strategies(shares, loaded)
     calibrated = _calibrated(calibration, loaded)
     used = loaded.study.seed if seed is None else seed
@@ -184,7 +184,8 @@ def check_plannable(loaded: LoadedStudy) -> None:
         able = [study for study in map(str, _shipped()) if _about_dials(loading.load(study))]
         raise UsageError(
             f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
-            "in questions about dials that can be answered rightly or wrongly, and it has none. "
+            "in questions about dials that can be answered rightly or wrongly, and where concepts "
+            "of a model are set; it has none. "
             "Their answers about explanations and masked pictures, and their marks in a "
             "calibration, are set beforehand.",
             safe="Nothing was simulated.",

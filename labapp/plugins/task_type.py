@@ -107,6 +107,9 @@ class TaskType(ABC, Generic[P]):
     names of fields by kind of event. Only what the program or the study says belongs there, never
     what a person wrote (`written` of the event says that): the text of all other fields is
     withheld."""
+    mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """Usual shares of its strategies, by name, adding up to 1; empty for those of
+    `labapp.simulation.mixtures`."""
     codebook: ClassVar[str] = "think-aloud"
     """The shipped codebook with the codes of what simulated participants say in it."""
     blinds: ClassVar[bool] = False

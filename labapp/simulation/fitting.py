@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from labapp.annotations.simulated import USUAL
 from labapp.errors import UsageError
 from labapp.plugins import registry
 from labapp.plugins.task_type import TaskType
-from labapp.simulation.mixtures import members
+from labapp.simulation.mixtures import SHARES, members
 from labapp.simulation.names import ORACLE
 from labapp.study.flow import items_of_tasks
 from labapp.study.schema import Study
@@ -32,6 +33,13 @@ def check_fits(strategy: str, study: Study) -> None:
                     f"{study.id!r}: its task {task.name!r} does not know it.",
                     able,
                 )
+
+
+def usual_shares(study: Study) -> Mapping[str, float]:
+    """The usual shares of the strategies in a study: those of the first task that has some of its
+    own, else `labapp.simulation.mixtures.SHARES`."""
+    tasks = (registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    return next((task.mixture for task in tasks if task.mixture), SHARES)
 
 
 def codebooks_of_tasks(study: Study) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import to_rows as plan_rows
 from labapp.study.planner import realise
+from tests.helpers import repairers
 from tests.helpers.clusters import local_cluster
 from tests.helpers.pages import problems
 
@@ -287,3 +288,29 @@ def test_pairs_are_drawn_as_the_study_draws_them(study: Path) -> None:
     assert found.share(0.0) == 1.0
     np.testing.assert_array_equal(found.alignments, pairs_of(target, decoder, 1, 400).alignments)
     assert (found.alignments != pairs_of(target, decoder, 2, 400).alignments).any()
+
+
+def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own(
+    labapp: Any, few: None, tmp_path: Path
+) -> None:
+    repairers.study(tmp_path / "study", repairers.sets(tmp_path / "sets"))
+    out = tmp_path / "plan"
+    asked = (str(tmp_path / "study" / "repaired.yaml"), "--participants", "2", "--workers", "1")
+    status, said, err = labapp(*asked, "--out", str(out))
+    assert status == 0, err
+    assert "Participants needed" in said
+    assert "careful 40 %" in said
+    assert "turn dials" not in said
+    needs = rows(out / "needs.csv")
+    measured = {"success_rate", "gain", "harm_rate", "foretold_rate"}
+    assert measured <= {row["metric"] for row in needs}
+    assert {row["strategy"] for row in rows(out / "stages.csv")} == {
+        "careful",
+        "learner",
+        "stubborn",
+        "misled",
+    }
+    status, _, err = labapp(*asked, "--strategies", "understanding")
+    assert status != 0
+    assert "'understanding' is none of them" in err
+    assert "careful, learner, stubborn, misled" in err

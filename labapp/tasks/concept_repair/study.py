@@ -77,6 +77,10 @@ class ConceptRepairStages(StimulusStages):
     time_limit_s: float | None = Field(default=60, gt=0, le=3600)
     class_names: Literal["as_listed", "drawn"] = "as_listed"
 
+    @property
+    def plannable(self) -> bool:
+        return True
+
     def texts(self) -> tuple[str, ...]:
         return (*(() if self.practice is None else (self.practice.text,)), self.intro)
 

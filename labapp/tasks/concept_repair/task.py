@@ -38,6 +38,7 @@ class ConceptRepair(TaskType[Part]):
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
     kept_text = "labapp.tasks.concept_repair.bids:KEPT_TEXT"
     strategies = REPAIRS_CONCEPTS
+    mixture = MappingProxyType({"careful": 0.4, "learner": 0.2, "stubborn": 0.2, "misled": 0.2})
 
     placeholders = MappingProxyType(
         {

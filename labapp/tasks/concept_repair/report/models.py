@@ -23,7 +23,7 @@ PREDICTORS = {
     "ctl": "CTL",
     "icl": "ICL",
 }
-"""Measures that have a column of their own; a set may have others, which come behind them."""
+"""Measures that people are compared with; what else sets tell is in the table concept_models."""
 LEAST_MODELS = 12
 """Models of one family from which on something is said of models in general."""
 DRAWS = 2000
@@ -50,9 +50,8 @@ class Models:
 
     @property
     def predictors(self) -> list[str]:
-        """The measures that sets tell of the models, those of `PREDICTORS` first."""
-        there = [name for name in self.known.columns if name not in _ABOUT]
-        return [n for n in PREDICTORS if n in there] + [n for n in there if n not in PREDICTORS]
+        """The measures of `PREDICTORS` that sets tell of the models."""
+        return [name for name in PREDICTORS if name in self.known]
 
     @property
     def general(self) -> bool:
@@ -99,7 +98,6 @@ class Models:
         return Correlation(measure, predictor, len(names), rho.statistic, low, high)
 
 
-_ABOUT = (*MODEL, "name", "learner", "task_accuracy", "concept_accuracy")
 TOO_FEW = "there are fewer than three models"
 
 

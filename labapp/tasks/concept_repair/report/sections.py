@@ -111,7 +111,7 @@ def models_table(found: Found) -> Html:
         rows.append(cells)
     columns = (
         two_lines("Model", "method"),
-        *(PREDICTORS.get(name, Verbatim(name)) for name in predictors),
+        *(PREDICTORS[name] for name in predictors),
         two_lines("Task", "accuracy"),
         two_lines("Concepts", "accuracy"),
         *(two_lines(MEASURES[name].title, _unit(MEASURES[name])) for name in measures),
@@ -182,7 +182,7 @@ def correlations_table(found: Found) -> Html:
             cells.append(two_lines(decimal(known.rho, 2), ends))
         rows.append(cells)
     return table(
-        ("Spearman's ρ", *(PREDICTORS.get(name, Verbatim(name)) for name in predictors)),
+        ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
         rows,
         numeric=range(1, 1 + len(predictors)),
         caption="Of the models' means with what is known of the models; 95 % intervals by drawing "
