@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis.walk import Parts, walk
 from labapp.errors import RecordError
 from labapp.events import payload_of
-from labapp.events.commands import Next
+from labapp.events.commands import ConfirmSkip, Next, SkipStage
 from labapp.plugins.part import PlannedPart
 from labapp.stimuli import interventions
 from labapp.tasks.concept_repair.commands import (
@@ -201,6 +201,17 @@ def test_the_grid_has_a_row_a_pair_with_what_was_met(tmp_path: Path) -> None:
     taken_back = by_pair["height", "shape"]
     assert (taken_back["ticked"], taken_back["ticks"]) == (False, 2)
     assert sum(row["ticked"] for row in rows) == 1
+
+
+def test_a_skipped_grid_says_of_no_pair_that_it_was_not_ticked(tmp_path: Path) -> None:
+    _, grid = parts_of(tmp_path, 4)
+    play = ConceptPlay.of(grid)
+    play.send(TickPair(0, 1, BY))
+    play.send(SkipStage())
+    play.send(ConfirmSkip())
+    rows = rows_of(play, grid)["concept_grids"]
+    assert {row["ticked"] for row in rows} == {None}
+    assert all(row["excluded"] and row["response_s"] is None for row in rows)
 
 
 def test_side_effects_are_those_that_both_classes_speak_of(tmp_path: Path) -> None:

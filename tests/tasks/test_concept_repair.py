@@ -224,6 +224,17 @@ def test_the_moderator_can_skip_the_stage(repair: ConceptPlay) -> None:
     ]
 
 
+def test_a_grid_that_the_moderator_skips_is_no_answer(tmp_path: Path) -> None:
+    """Nothing ticked is an answer of those who go on, not of those who are led on."""
+    _, grid = parts_of(tmp_path)
+    ticking = ConceptPlay.of(grid)
+    ticking.send(SkipStage())
+    ticking.send(ConfirmSkip())
+    assert [e.payload["outcome"] for e in ticking.events if e.kind == "trial.ended"] == [
+        "stage_skipped"
+    ]
+
+
 def test_a_whole_stage_is_replayed_without_the_answers(tmp_path: Path) -> None:
     """What stands in the events is enough: replay, mirror and resuming look nothing up."""
     part, grid = parts_of(tmp_path)

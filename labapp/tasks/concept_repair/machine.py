@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from labapp.events import Payload, UnstampedEvent
-from labapp.events.commands import Command, Tick
+from labapp.events.commands import Command, Next, Tick
 from labapp.events.durations import Pauses
 from labapp.plugins import stage
 from labapp.plugins.questions import QuestionsMachine
@@ -247,9 +247,17 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
     def drawn(self, payload: Payload, number: int, attempt: int) -> Grid | None:
         return Grid(number, attempt) if isinstance(payload, GridDrawn) else None
 
+    def decide(self, state: GridState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
+        grid = state.trial
+        shown = grid is not None and grid.started_ns is not None and grid.outcome is None
+        if grid is not None and shown and isinstance(command, Next):
+            return stage.leave_question(self.part, self.index, state, grid, self.achieved)
+        return super().decide(state, command, now_ns)
+
     def answered(self, question: Grid) -> bool:
-        """No tick at all is an answer, too."""
-        return question.started_ns is not None
+        """No tick at all is an answer, too, but only once the participant goes on: a grid that the
+        moderator skips has none."""
+        return False
 
     def answer(self, question: Grid, command: Command) -> Sequence[Payload]:
         match command:
