@@ -108,6 +108,35 @@ def test_names_are_drawn_for_each_stage(tmp_path: Path, made: StimulusSet) -> No
     ]
 
 
+def test_no_class_keeps_its_name_in_the_next_stage(tmp_path: Path, made: StimulusSet) -> None:
+    """Participants are told that the names mean something new with each model."""
+
+    def further() -> dict[str, Any]:
+        return {
+            "task": "concept-repair",
+            "stimuli": str(made.folder),
+            "intro": "intro.md",
+            "items": {"repair": 1, "control": 1},
+            "class_names": "drawn",
+        }
+
+    for number in range(4):
+        parts = planned(
+            tmp_path / f"{number}",
+            made,
+            f"P{number + 1:02}",
+            class_names="drawn",
+            after=[{"stages": further()}, {"stages": further()}],
+        )
+        names = [
+            [class_.name for class_ in part.repaired.classes]
+            for part in parts
+            if isinstance(part, ConceptRepairPart) and part.role == "stage"
+        ]
+        assert len(names) == 3
+        assert all(len(set(of_class)) == 3 for of_class in zip(*names, strict=True))
+
+
 def test_texts_may_say_what_comes(tmp_path: Path, made: StimulusSet) -> None:
     before, *_ = planned(tmp_path, made, time_limit_s=45)
     assert before.values["pictures"] == "4"

@@ -218,8 +218,11 @@ def test_sessions_of_the_task_are_blind_unless_somebody_says_otherwise(
     home.choose_study(study)
     assert box.isChecked()
     assert not home.shelf.choices.blind  # nothing was chosen by hand
+    order = home.view.session.order
+    assert order.text() == "1 stage, hidden while blind"
     box.click()
     assert not box.isChecked()
+    assert order.text() == "1\N{NO-BREAK SPACE}concepts/tiny-concepts-4"
     home.choose_study("quickstart")
     assert not box.isChecked()
 

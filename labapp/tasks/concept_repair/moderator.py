@@ -32,7 +32,7 @@ class ConceptWords(PartWords[PlannedPart]):
     fold = "labapp.tasks.concept_repair.beside:Updates"
 
     def subject(self, part: PlannedPart) -> str:
-        return part.model if isinstance(part, ConceptRepairPart) else ""
+        return part.model if isinstance(part, ConceptRepairPart | ConceptGridPart) else ""
 
     def progress(self, part: PlannedPart, machine: PartMachine[Any], state: Any) -> str:
         if isinstance(part, ConceptGridPart):

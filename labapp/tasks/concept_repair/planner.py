@@ -259,6 +259,14 @@ class _Draws:
             return self._given(out, repaired, "practised")
         return tuple(out)
 
+    def _drawn_names(self, names: Sequence[str]) -> list[str]:
+        """The names in a participant's own order, one further on with each stage: so that no class
+        keeps its name from one stage to the next."""
+        study, participant = self.planner.study.id, self.planner.participant
+        drawn = assignment.shuffled(names, self.planner.seed, study, participant, TASK, "names")
+        by = self.planner.places(ConceptRepairStages).index(self.place) % len(drawn)
+        return [*drawn[by:], *drawn[:by]]
+
     def _repaired(self, stimuli: StimulusSet, number: int) -> Repaired:
         manifest, model = stimuli.manifest, stimuli.manifest.concept_model
         assert model is not None  # `check_kind` refuses a set without
@@ -271,9 +279,7 @@ class _Draws:
                     "classes they would be wrong",
                     "Write class_names: as_listed.",
                 )
-            names = list(
-                assignment.shuffled(names, self.planner.seed, *self._purpose("class names"))
-            )
+            names = self._drawn_names(names)
         return Repaired(
             stimuli=manifest.id,
             manifest_sha256=stimuli.sha256,
