@@ -101,7 +101,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             share=False,
         ),
         "controls_touched": Measure(
-            "Controls touched", "0-1", "control pictures of which a concept was set / all of them"
+            "Controls touched", "0-1",
+            "control pictures of which a concept was set / all of them; empty in an audit",
         ),
         "surprises": Measure(
             "Surprises", "a minute",
@@ -277,9 +278,9 @@ def by_person(rows: Rows) -> pd.DataFrame:
 
 def _of_pictures(repairs: pd.DataFrame) -> Row:
     controls = repairs[repairs["item"] == "control"]
-    foresight = bool((repairs["instruction"] == "foresight").all())
+    instruction = str(repairs["instruction"].iloc[0])
     first = repairs["first_change_s"].dropna()
-    if foresight:  # nothing is set freely: there is no success, and no change of their own
+    if instruction == "foresight":  # nothing is set freely, so that there is no success
         return {}
     return {
         "success": _mean(repairs["success"]),
@@ -287,7 +288,8 @@ def _of_pictures(repairs: pd.DataFrame) -> Row:
         "changes": _mean(repairs["n_changes"]),
         "undone": _mean(repairs["n_undone"]),
         "first_change_s": float(first.median()) if len(first) else None,
-        "controls_touched": _mean(controls["touched"]),
+        # In an audit everything is to be set.
+        "controls_touched": None if instruction == "audit" else _mean(controls["touched"]),
     }
 
 
