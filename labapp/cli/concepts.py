@@ -223,6 +223,13 @@ def concepts_stimuli(
     title: Annotated[
         str | None, typer.Option("--title", help="Default: after the model's.")
     ] = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all-pictures",
+            help="Choose from all test pictures, also where people cannot tell a concept by eye.",
+        ),
+    ] = False,
     data: DataFolder = None,
     json_: Json = False,
 ) -> None:
@@ -234,7 +241,15 @@ def concepts_stimuli(
     from labapp.concepts import commands
 
     built = commands.build_stimuli(
-        model, out, set_id, items=items, seed=seed, pixels=size, title=title, data_folder=data
+        model,
+        out,
+        set_id,
+        items=items,
+        seed=seed,
+        pixels=size,
+        title=title,
+        every=every,
+        data_folder=data,
     )
     if json_:
         say_json(built.to_json())

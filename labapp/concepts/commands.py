@@ -29,6 +29,8 @@ class WrittenSet:
             "photos": len(self.built.manifest.photos),
             "chosen": self.built.chosen,
             "asked": self.asked,
+            "chosen_from": self.built.manifest.chosen_from,
+            "there": self.built.there,
             "shares": self.built.shares,
         }
 
@@ -38,14 +40,12 @@ class WrittenSet:
         told = []
         for kind, wanted in self.asked.items():
             chosen = self.built.chosen[kind]
-            few = f" of {wanted} asked for" if chosen < wanted else ""
-            share = (
-                ""
-                if kind == NATURAL
-                else f", {100 * self.built.shares[kind]:.1f} % of all pictures"
-            )
-            told.append(f"{kind:{wide}}  {chosen}{few}{share}")
-        return [*told, f"stimuli: {self.folder}"]
+            few = ""
+            if chosen < wanted:
+                few = f"; {wanted} asked for, all test pictures have {self.built.there[kind]}"
+            share = "" if kind == NATURAL else f", {100 * self.built.shares[kind]:.1f} % of them"
+            told.append(f"{kind:{wide}}  {chosen}{share}{few}")
+        return [f"chosen from {self.built.manifest.chosen_from}", *told, f"stimuli: {self.folder}"]
 
 
 def build_stimuli(
@@ -57,9 +57,11 @@ def build_stimuli(
     seed: int = 0,
     pixels: int = stimulus_sets.PIXELS,
     title: str | None = None,
+    every: bool = False,
     data_folder: Path | None = None,
 ) -> WrittenSet:
-    """Build a set of a model and write it. items: see `stimulus_sets.counts_of`.
+    """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
+    all test pictures, and not only from those that people can tell by eye.
 
     Raises
     ------
@@ -78,7 +80,14 @@ def build_stimuli(
     folder = library.own_folder() / name if out is None else out
     data = package.task_of(loaded.card, data_folder)
     built = stimulus_sets.build(
-        loaded, data.split, name, seed=seed, counts=counts, pixels=pixels, title=title
+        loaded,
+        data.split,
+        name,
+        seed=seed,
+        counts=counts,
+        pixels=pixels,
+        title=title,
+        every=every,
     )
     importing.write(folder, built.manifest, built.files)
     return WrittenSet(folder, built, counts)

@@ -2,8 +2,9 @@
 every state of the concepts, so that a session needs no model.
 
 Pictures are chosen by what corrections do to them (`labapp.stimuli.interventions.item_type`), and
-some at their natural frequency. Their order follows from the seed alone: sets of several models of
-one task have the same pictures wherever they can.
+some at their natural frequency; of those only whose concepts people can tell by eye, unless all are
+asked for. Their order follows from the seed alone: sets of several models of one task have the same
+pictures wherever they can.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from labapp.concepts.card import Card
 from labapp.concepts.intervention import Interventions, interventions
 from labapp.concepts.model import ConceptModel
 from labapp.datasets.concepts.chance import generator, order
-from labapp.datasets.concepts.rows import ConceptSplit, ConceptWords, UInt8
+from labapp.datasets.concepts.rows import Bool, ConceptSplit, ConceptWords, UInt8
 from labapp.datasets.split import Float64, Int64
 from labapp.errors import StimuliError, UsageError
 from labapp.metrics.leakage import ctl, icl
@@ -57,6 +58,7 @@ class Pool:
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
     words : of each concept. `classes`: as the manifest has them.
     picture : of a row, its name in the set, and the file; none where it is drawn when needed.
+    allowed : whether a row may be chosen, shape (n,). `rule`: which may, in words.
     source : where the pictures are from. `invented`: whether the names of the classes are.
     classes_are : what texts call them.
     """
@@ -68,6 +70,8 @@ class Pool:
     words: tuple[ConceptWords, ...]
     classes: tuple[Class_, ...]
     picture: Callable[[int], tuple[str, bytes | None]]
+    allowed: Bool
+    rule: str
     source: str
     invented: bool
     classes_are: Literal["objects", "species"]
@@ -85,12 +89,14 @@ class Pool:
 @dataclass(frozen=True, slots=True)
 class BuiltSet:
     """A set that was built. `shares`: of all pictures that it was chosen from, those of each type;
-    `chosen`: how many the set has of each, and of those that were drawn whatever they are."""
+    `chosen`: how many the set has of each, and of those that were drawn whatever they are;
+    `there`: how many of each there are among all test pictures, chosen from or not."""
 
     manifest: Manifest
     files: dict[str, bytes]
     shares: dict[str, float]
     chosen: dict[str, int]
+    there: dict[str, int]
 
 
 def counts_of(text: str) -> dict[str, int]:
@@ -118,6 +124,7 @@ def build(
     counts: Mapping[str, int] = COUNTS,
     pixels: int = PIXELS,
     title: str | None = None,
+    every: bool = False,
 ) -> BuiltSet:
     """Build a set of test pictures of the task that a model learned.
 
@@ -127,6 +134,7 @@ def build(
         pixels that the model saw.
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
         drawn whatever they are.
+    every : choose from all test pictures, and not from the clear ones alone.
 
     Raises
     ------
@@ -137,7 +145,7 @@ def build(
     ready = interventions(model, split.test)
     beliefs = model.beliefs(split.test)
     assert beliefs is not None
-    pool = pool_of(ready, beliefs, split, pixels)
+    pool = pool_of(ready, beliefs, split, pixels, every=every)
     return choose(
         pool,
         record_of(card, ready),
@@ -148,8 +156,18 @@ def build(
     )
 
 
-def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels: int) -> Pool:
-    """All test pictures of a task. Raises StimuliError: people can see nothing of it."""
+def pool_of(
+    ready: Interventions,
+    beliefs: Float64,
+    split: ConceptSplit,
+    pixels: int,
+    *,
+    every: bool = False,
+) -> Pool:
+    """All test pictures of a task, of which the clear ones may be chosen, or `every` one.
+
+    Raises StimuliError: people can see nothing of it.
+    """
     if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
@@ -173,10 +191,25 @@ def pool_of(ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels:
         split.words,
         classes_of(split),
         picture,
+        *_allowed(split, every=every),
         split.name if split.origin == "own" else f"{split.name}: pictures drawn by labapp",
         split.invented,
         split.classes_are,
     )
+
+
+def _allowed(split: ConceptSplit, *, every: bool) -> tuple[Bool, str]:
+    """Which test pictures may be chosen, and by which rule, in words."""
+    count = len(split.test)
+    if every or not split.unclear:
+        why = "" if split.unclear else "; the data set does not say which of them people can tell"
+        return np.ones(count, dtype=np.bool_), f"all {count} test pictures{why}"
+    clear = split.clear(split.test.factors(np.arange(count)))
+    ranges = ", ".join(
+        f"{split.factor_names[factor]} from {low:g} to {high:g}"
+        for factor, (low, high) in split.unclear.items()
+    )
+    return clear, f"{clear.sum()} of {count} test pictures: those without {ranges}"
 
 
 @lru_cache(maxsize=2_000)
@@ -249,7 +282,8 @@ def choose(
     Raises StimuliError: there is no picture.
     """
     items = [pool.item(row) for row in range(len(pool.labels))]
-    shuffled = order(generator(seed, _STREAM), len(items)).tolist()
+    everywhere = order(generator(seed, _STREAM), len(items)).tolist()
+    shuffled = [row for row in everywhere if pool.allowed[row]]
     chosen = [(row, True) for row in shuffled[: counts[NATURAL]]]
     taken = {row for row, _ in chosen}
     for kind in ITEM_TYPES:
@@ -257,9 +291,9 @@ def choose(
         chosen += [(row, False) for row in fitting[: counts[kind]]]
     if not chosen:
         raise StimuliError(
-            "The set would have no picture.",
+            f"The set would have no picture. It is chosen from {pool.rule}.",
             safe="Nothing was written.",
-            todo="Ask for some with --items, of types that the model has.",
+            todo="Ask for some with --items, of types that the model has, or for --all-pictures.",
         )
     rows = [row for row, _ in chosen]
     files = {ANSWERS: answer_files.encode(pool.answers[rows])}
@@ -269,11 +303,14 @@ def choose(
         if content is not None:
             files[name] = content
         photos.append(_photo(pool, row, name, items[row], natural=natural))
-    shares: dict[str, float] = {kind: items.count(kind) / len(items) for kind in ITEM_TYPES}
+    there = Counter(items)
+    among = Counter(items[row] for row in shuffled)
+    shares: dict[str, float] = {kind: among[kind] / len(shuffled) for kind in ITEM_TYPES}
     manifest = Manifest(
         id=set_id,
         title=title,
         source=pool.source,
+        chosen_from=pool.rule,
         kind="interventions",
         method=Method(
             name=record.learner,
@@ -309,6 +346,7 @@ def choose(
             **{kind: found[kind] for kind in ITEM_TYPES},
             NATURAL: sum(natural for _, natural in chosen),
         },
+        {**{kind: there[kind] for kind in ITEM_TYPES}, NATURAL: len(items)},
     )
 
 

@@ -339,6 +339,7 @@ class Manifest(Strict):
     id : its name, which studies give.
     title : what people read.
     source : where it is from.
+    chosen_from : which pictures its photos were chosen from, and by which rule.
     licence : under which it may be used.
     kind : of explanation: `heatmaps`, `prototypes`, `path`, `scores` or `interventions`.
     method : what explains, and the explained model; in a `scores` set the model alone.
@@ -370,6 +371,7 @@ class Manifest(Strict):
     id: Annotated[str, Field(pattern=SET_ID, max_length=60), NotReserved]
     title: str = Field(min_length=1)
     source: str = ""
+    chosen_from: str = ""
     licence: str = ""
     kind: Kind
     method: Method

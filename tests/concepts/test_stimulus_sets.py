@@ -47,7 +47,7 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
         chosen = [photo for photo in manifest.photos if photo.item == kind and not photo.natural]
         assert len(chosen) == built.built.chosen[kind]
     assert sum(built.built.shares.values()) <= 1
-    assert manifest.classes[1].marks == "large, left, square or ellipse"
+    assert manifest.classes[1].marks == "large, left, no heart"
     assert manifest.classes[1].concepts == {"size": False, "side": True, "shape": True}
     assert manifest.concept_model is not None
     assert {"ois", "ois_common", "nis", "ctl", "icl", "share_trap"} <= set(
@@ -55,7 +55,7 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
     )
     told = "\n".join(built.lines())
     assert "natural       6" in told
-    assert "% of all pictures" in told
+    assert "% of them" in told
 
 
 def test_answers_are_those_of_the_model(built: commands.WrittenSet, model_folder: Path) -> None:
@@ -106,13 +106,40 @@ def test_the_same_seed_gives_the_same_bytes(
 
 
 def test_fewer_than_asked_for_are_told(model_folder: Path, tmp_path: Path) -> None:
-    many = commands.build_stimuli(
-        str(model_folder), tmp_path / "many", items="unrepairable=5000", pixels=64
-    )
-    chosen = many.built.chosen["unrepairable"]
-    assert 0 < chosen < 300
-    assert f"{chosen} of 5000 asked for" in "\n".join(many.lines())
-    assert chosen / 300 == pytest.approx(many.built.shares["unrepairable"])
+    def all_of(kind: str, *, every: bool) -> tuple[commands.WrittenSet, int]:
+        made = commands.build_stimuli(
+            str(model_folder), tmp_path / f"{kind}-{every}", items=f"{kind}=5000", every=every
+        )
+        return made, made.built.chosen[kind]
+
+    clear, some = all_of("unrepairable", every=False)
+    whole, every = all_of("unrepairable", every=True)
+    assert 0 < some < every < 300
+    assert f"asked for, all test pictures have {every}" in "\n".join(clear.lines())
+    assert every / 300 == pytest.approx(whole.built.shares["unrepairable"])
+
+
+def test_people_can_tell_every_concept_of_what_they_see(model_folder: Path, tmp_path: Path) -> None:
+    """Size at a glance, and nothing in the middle; unless all pictures are asked for."""
+    rows = package.load(model_folder).card.recipe
+    test = rows.data.load(rows.measures).split.test
+
+    def factors(*, every: bool) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        made = commands.build_stimuli(
+            str(model_folder), tmp_path / str(every), items="natural=60", pixels=64, every=every
+        )
+        manifest = manifest_of(made)
+        numbers = np.array([int(photo.id[1:]) for photo in manifest.photos])
+        told = "all 300 test pictures" if every else "scale from 0.65 to 0.85, x from 0.4 to 0.6"
+        assert told in manifest.chosen_from
+        return test.factors(numbers)
+
+    clear, every = factors(every=False), factors(every=True)
+    assert len(clear) == len(every) == 60
+    assert not np.any(np.isclose(clear[:, 1], 0.7) | np.isclose(clear[:, 1], 0.8))
+    assert np.all(np.abs(clear[:, 3:] - 0.5) > 0.1)
+    assert np.any(np.isclose(every[:, 1], 0.7))
+    assert np.any(np.abs(every[:, 3:] - 0.5) < 0.1)
 
 
 def test_what_cannot_be_shown_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from labapp.datasets.concepts.chance import generator, order
 from labapp.datasets.split import Float32, Float64, Int64, Rows, check
 
 UInt8 = NDArray[np.uint8]
+Bool = NDArray[np.bool_]
 Reading = Literal["text", "released"]
 """How a task of paper 001 is read: by the paper's text, or by the code released with it, on which
 its figures rest."""
@@ -82,6 +83,8 @@ class ConceptSplit:
     classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None where a row is no picture.
+    unclear : by number of a factor, the values between which people cannot tell its concept by
+        eye; see `clear`. Empty where nothing is known of that.
     reference : in place of that, what a stimulus set names such a picture by that is drawn where it
         is needed.
     """
@@ -101,6 +104,15 @@ class ConceptSplit:
     classes_are: Literal["objects", "species"] = "objects"
     draw: Callable[[Float64, int], UInt8] | None = None
     reference: Callable[[Float64], str] | None = None
+    unclear: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+    def clear(self, factors: Float64) -> Bool:
+        """Whether people can tell every concept of a row, by its factors, shape (n, f): none of
+        them lies in a range of `unclear`, the ends included. Shape (n,)."""
+        out = np.ones(len(factors), dtype=np.bool_)
+        for factor, (low, high) in self.unclear.items():
+            out &= (factors[:, factor] < low) | (factors[:, factor] > high)
+        return out
 
 
 def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int], ...]:

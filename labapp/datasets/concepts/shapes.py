@@ -53,9 +53,12 @@ WORDS = (
     ConceptWords("walls", "Walls", "blue to pink", "red to green"),
     ConceptWords("object", "Object", "blue to pink", "red to green"),
     ConceptWords("size", "Size", "large", "small"),
-    ConceptWords("shape", "Shape", "ball or capsule", "cube or cylinder"),
+    ConceptWords("shape", "Shape", "round top", "flat top"),
     ConceptWords("side", "Seen from", "right", "left"),
 )
+UNCLEAR = {0: (0.35, 0.55), 1: (0.35, 0.55), 2: (0.35, 0.55), 3: (0.9, 1.1), 5: (-9.0, 9.0)}
+"""By factor, values that are too near to where its concept ends for people to tell it by eye: hues
+between green and blue, middling sizes, and views nearly from the front."""
 CLASSES = 12
 LARGE_FINE = 2
 """As `scene.FINE`, of large pictures."""
@@ -216,6 +219,7 @@ def shapes(
         words=WORDS,
         rules=rules_of(labels if reading == "text" else released_labels, len(CONCEPTS)),
         draw=_drawn,
+        unclear=UNCLEAR,
     )
 
 

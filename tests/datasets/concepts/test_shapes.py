@@ -94,3 +94,19 @@ def test_the_released_reading() -> None:
 def test_a_wrong_number_of_correlations() -> None:
     with pytest.raises(ValueError, match="between 0 and 5"):
         shapes(6)
+
+
+def test_nobody_has_to_tell_green_from_blue_or_half_a_view() -> None:
+    """Clear rows are far from where a concept ends, on both sides of it."""
+    split = shapes()
+    rows = np.arange(len(split.test))
+    factors, concepts = split.test.factors(rows), split.test.concepts(rows)
+    clear = split.clear(factors)
+    assert 0.1 < clear.mean() < 0.5
+    far = factors[clear]
+    for hue in range(3):
+        assert not np.any(np.isclose(far[:, hue], 0.4) | np.isclose(far[:, hue], 0.5))
+    assert np.abs(far[:, 3] - 1).min() > 0.1
+    assert np.abs(far[:, 5]).min() > 10
+    assert np.all(concepts[clear].min(axis=0) == 0)
+    assert np.all(concepts[clear].max(axis=0) == 1)
