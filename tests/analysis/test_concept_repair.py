@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labapp.analysis.task_records import Ran
 from labapp.analysis.walk import Parts, walk
 from labapp.errors import RecordError
 from labapp.events import payload_of
 from labapp.events.commands import ConfirmSkip, Next, SkipStage
-from labapp.plugins.part import PlannedPart
+from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.stimuli import interventions
 from labapp.tasks.concept_repair.commands import (
     Foretell,
@@ -23,7 +24,12 @@ from labapp.tasks.concept_repair.commands import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, packed
+from labapp.tasks.concept_repair.plan import (
+    ConceptGridPart,
+    ConceptRepairPart,
+    PlannedChange,
+    packed,
+)
 from labapp.tasks.concept_repair.state import SAME
 from tests.helpers.concepts import ConceptPlay, parts_of
 
@@ -36,6 +42,17 @@ def rows_of(play: ConceptPlay, *parts: PlannedPart) -> dict[str, list[Row]]:
     events = [(event, payload_of(event)) for event in play.events]
     (records,) = walk(events, Parts({part.id: part for part in parts}))
     return {name: list(rows) for name, rows in records.own_rows().items()}
+
+
+def stage_rows(play: ConceptPlay, *parts: TrialsPart) -> list[Row]:
+    """What the table of stages has of the task."""
+    events = [(event, payload_of(event)) for event in play.events]
+    (records,) = walk(events, Parts({part.id: part for part in parts}))
+    ran = Ran(None, frozenset(), "")
+    return [
+        records.stage_row(part, [a for a in records.attempts if a.part is part], ran)
+        for part in parts
+    ]
 
 
 def one_item(part: ConceptRepairPart, kind: str, **changes: Any) -> ConceptRepairPart:
@@ -290,3 +307,78 @@ def test_a_picture_that_the_plan_lacks_is_refused(tmp_path: Path) -> None:
     as_grid: ConceptGridPart = grid.model_copy(update={"id": part.id})
     with pytest.raises(RecordError, match="begins the picture"):
         rows_of(play, as_grid)
+
+
+def test_a_change_that_the_plan_gives_is_nobodys_doing(tmp_path: Path) -> None:
+    """In foresight nothing is set freely: what the given change spoils or mends is no harm and no
+    gain of the participant's."""
+    items = {"repair": 0, "control": 1}
+    part, _ = parts_of(tmp_path, instruction="foresight", foresee="all", items=items)
+    (item,) = part.items
+    right = PlannedChange(concept=0, to=interventions.set_to(item.concepts[0]))
+    truth = [known.id for known in part.repaired.classes].index(item.truth)
+    table = np.zeros((9, 4), np.float16)
+    table[:, 1 - truth % 2] = 1
+    table[0] = np.eye(4)[truth]
+    item = item.model_copy(update={"given": right, "answers": packed(table)})
+    part = part.model_copy(update={"items": (item,)})
+    play = ConceptPlay.of(part)
+    play.send(PickAnswer(SAME, BY))
+    play.send(Foretell(True, BY))
+    play.send(RepairDone())
+    rows = rows_of(play, part)
+    (row,) = rows["repairs"]
+    assert (row["correct_alone"], row["correct_end"]) == (True, False)
+    assert (row["success"], row["gain"], row["n_harms"], row["first_change_s"]) == (
+        None,
+        None,
+        0,
+        None,
+    )
+    assert not row["touched"]
+    assert {row[f"n_{kind}"] for kind in ("changes", "corrections", "confirmations")} == {0}
+    assert (row["n_foretold"], row["n_foretold_correct"]) == (1, 0)
+    (change,) = rows["concept_changes"]
+    assert change["given"]
+    (stage,) = stage_rows(play, part)
+    assert {stage[name] for name in ("success_rate", "gain", "harm_rate")} == {None}
+    assert stage["foretold_rate"] == 0
+
+
+def test_a_change_that_the_limit_cut_off_was_chosen(tmp_path: Path) -> None:
+    part = one_item(parts_of(tmp_path, foresee="all", time_limit_s=10)[0], "control")
+    play = ConceptPlay.of(part)
+    play.wait(3)
+    play.send(SetConcept(0, 1, BY))
+    play.wait(8)
+    rows = rows_of(play, part)
+    (row,) = rows["repairs"]
+    assert (row["outcome"], row["n_changes"], row["n_foretold"]) == ("time_expired", 0, 0)
+    assert (row["touched"], row["first_change_s"]) == (True, 3.0)
+    assert rows["concept_changes"] == []
+
+
+def test_what_was_seen_before_is_not_foretold(tmp_path: Path) -> None:
+    """A change, back, and again; then all of it back to what the model has."""
+    part = one_item(parts_of(tmp_path, foresee="all")[0], "control")
+    play = ConceptPlay.of(part)
+
+    def foretell(concept: int, to: int) -> None:
+        play.send(SetConcept(concept, to, BY))
+        play.send(PickAnswer(SAME, BY))
+        play.send(Foretell(True, BY))
+
+    foretell(0, 1)
+    play.send(UndoChange(BY))
+    foretell(0, 1)
+    foretell(1, 2)
+    foretell(1, 0)
+    play.send(RepairDone())
+    rows = rows_of(play, part)
+    seen = [change["seen_before"] for change in rows["concept_changes"]]
+    assert seen == [False, True, True, False, True]
+    new = [rows["concept_changes"][place]["foretold_correct"] for place in (0, 3)]
+    (row,) = rows["repairs"]
+    assert (row["n_foretold"], row["n_foretold_correct"]) == (2, sum(new))
+    (stage,) = stage_rows(play, part)
+    assert stage["foretold_rate"] == sum(new) / 2

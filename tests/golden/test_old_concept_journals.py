@@ -32,13 +32,13 @@ PICTURES = (
 )
 # By hand, from the events and the answers in the plan.
 PICTURES_BY_HAND = [
-    ("practice", 1, "p20", NO, "done", False, True, True, 1, 1, 0, 1, 4, 5, True),
+    ("practice", 1, "p20", NO, "done", False, True, True, 1, 1, 0, 1, 2, 5, True),
     ("stage-1", 1, "p12", "control", "done", True, True, True, 0, 0, 0, 0, NO, 2, False),
     ("stage-1", 2, "p04", "trap", "gave_up", False, False, False, 0, 3, 1, 0, 2, 6, False),
-    ("stage-1", 3, "p06", "repair", "time_expired", False, True, False, 1, 1, 0, 1, 4, 20, False),
+    ("stage-1", 3, "p06", "repair", "time_expired", False, True, False, 1, 1, 0, 1, 2, 20, False),
     ("stage-1", 4, "p16", "repair", "done", False, False, False, 0, 2, 0, 0, 17, 19, False),
-    ("stage-2", 1, "p12", "control", "done", True, False, False, -1, 1, 0, 1, 4, 5, False),
-    ("stage-2", 2, "p10", "repair", "done", False, False, False, 0, 1, 0, 1, 4, 5, False),
+    ("stage-2", 1, "p12", "control", "done", True, False, NO, NO, 0, 0, 1, NO, 5, False),
+    ("stage-2", 2, "p10", "repair", "done", False, False, NO, NO, 0, 0, 1, NO, 5, False),
 ]
 CHANGES = (
     *("stage", "trial", "change", "concept", "change_kind", "state_after", "state_correct"),

@@ -15,6 +15,7 @@ from labapp.stimuli import interventions
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.tasks.concept_repair.events import (
     AnswerForetold,
+    ConceptChosen,
     ConceptsDrawn,
     ConceptSet,
     ConceptsShown,
@@ -42,7 +43,8 @@ ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 @dataclass(frozen=True, slots=True)
 class Change:
     """A change that was shown. working_ns: when; foretold: what was said of it before; undone: it
-    was taken back later; p_truth: the model's probability of the true class then."""
+    was taken back later; p_truth: the model's probability of the true class then; seen_before: the
+    answer to these states of the concepts had been on the screen before."""
 
     event: ConceptSet | ConceptUndone
     kind: ChangeKind
@@ -50,8 +52,14 @@ class Change:
     working_ns: int
     t_ns: int
     p_truth: float
+    seen_before: bool
     foretold: AnswerForetold | None = None
     undone: bool = False
+
+    @property
+    def given(self) -> bool:
+        """The plan gave it; the participant only foretold it."""
+        return self.event.device == GIVEN
 
 
 class RepairAttempt(Attempt):
@@ -67,6 +75,8 @@ class RepairAttempt(Attempt):
         Of the concepts, as they stand.
     changes : list of Change
         What was shown, in its order.
+    chosen_ns : int or None
+        When the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart
@@ -78,7 +88,9 @@ class RepairAttempt(Attempt):
         self.alone = self.answer = drawn.answer
         self.states = [AS_IT_IS] * len(drawn.beliefs)
         self.changes: list[Change] = []
+        self.chosen_ns: int | None = None
         self.ended_ns: int | None = None
+        self._seen = {tuple(self.states)}
         self._standing: list[int] = []  # places of changes that were not taken back
         self._foretold: AnswerForetold | None = None
 
@@ -86,9 +98,13 @@ class RepairAttempt(Attempt):
         match payload:
             case ConceptsShown():
                 self.started_session_ns, self.started_ns = event.t_ns, working
+            case ConceptChosen():
+                self._choose(working)
             case AnswerForetold():
                 self._foretold = payload
             case ConceptSet():
+                if payload.device != GIVEN:
+                    self._choose(working)
                 self._standing.append(len(self.changes))
                 self._changed(event, payload, working, self._kind(payload))
             case ConceptUndone():
@@ -98,6 +114,10 @@ class RepairAttempt(Attempt):
                 self._changed(event, payload, working, "undo")
             case RepairEnded():
                 self.ended_ns, self.ended_session_ns = working, event.t_ns
+
+    def _choose(self, working: int) -> None:
+        if self.chosen_ns is None:
+            self.chosen_ns = working
 
     def _kind(self, payload: ConceptSet) -> ChangeKind:
         if payload.to == AS_IT_IS:
@@ -111,6 +131,8 @@ class RepairAttempt(Attempt):
         truth = interventions.set_to(self.item.concepts[payload.concept])
         correct = payload.to == truth if kind in ("correction", "confirmation") else None
         place = [class_.id for class_ in self.part.repaired.classes].index(self.item.truth)
+        self.states[payload.concept] = payload.to
+        states = tuple(self.states)
         self.changes.append(
             Change(
                 event=payload,
@@ -119,11 +141,12 @@ class RepairAttempt(Attempt):
                 working_ns=working,
                 t_ns=event.t_ns,
                 p_truth=payload.probabilities[place],
+                seen_before=states in self._seen,
                 foretold=self._foretold,
             )
         )
+        self._seen.add(states)
         self.answer, self._foretold = payload.answer_after, None
-        self.states[payload.concept] = payload.to
 
     @property
     def complete(self) -> bool:
@@ -167,6 +190,14 @@ class RepairAttempt(Attempt):
         answer = self.foretold(change)
         return None if answer is None else answer == change.event.answer_after
 
+    def foreseen(self) -> list[bool]:
+        """Whether what was foretold came, of each answer that had not been on the screen before."""
+        return [
+            right
+            for change in self.changes
+            if not change.seen_before and (right := self.foretold_right(change)) is not None
+        ]
+
     def _wrong_at_end(self) -> int:
         pairs = zip(self.states, self.item.beliefs, self.item.concepts, strict=True)
         has = [
@@ -177,13 +208,17 @@ class RepairAttempt(Attempt):
 
     def row(self) -> Row:
         """Its cells of the table of repairs, but for where it stands."""
+        own = [change for change in self.changes if not change.given]
         settings = {
-            kind: [change for change in self.changes if change.kind == kind]
+            kind: [change for change in own if change.kind == kind]
             for kind in ("correction", "confirmation", "release", "undo")
         }
-        foretold = [right for c in self.changes if (right := self.foretold_right(c)) is not None]
-        shown = [change for change in self.changes if change.kind != "undo"]
+        foretold = self.foreseen()
         before, after = self.right(self.alone), self.correct
+        if after is None or self.item.given is not None:
+            success, gain = None, None
+        else:
+            success, gain = after and self.outcome == DONE, int(after) - int(before)
         return {
             "foresee": self.item.foresee,
             "n_concepts": len(self.states),
@@ -193,9 +228,9 @@ class RepairAttempt(Attempt):
             "correct_alone": before,
             "answer_end": self.answer if self.complete else None,
             "correct_end": after,
-            "success": None if after is None else after and self.outcome == DONE,
-            "gain": None if after is None else int(after) - int(before),
-            "n_changes": len(shown),
+            "success": success,
+            "gain": gain,
+            "n_changes": len(own) - len(settings["undo"]),
             "n_corrections": len(settings["correction"]),
             "n_corrections_right": sum(bool(c.correct) for c in settings["correction"]),
             "n_confirmations": len(settings["confirmation"]),
@@ -204,11 +239,11 @@ class RepairAttempt(Attempt):
             "n_undone": len(settings["undo"]),
             "n_set_end": sum(state != AS_IT_IS for state in self.states),
             "n_concepts_wrong_end": self._wrong_at_end(),
-            "n_harms": sum(bool(self.harm(change)) for change in self.changes),
-            "touched": bool(shown),
+            "n_harms": sum(bool(self.harm(change)) for change in own),
+            "touched": self.chosen_ns is not None,
             "n_foretold": len(foretold),
             "n_foretold_correct": sum(foretold),
-            "first_change_s": self.since_start(shown[0].working_ns) if shown else None,
+            "first_change_s": self.since_start(self.chosen_ns),
             "response_s": self.response_s,
         }
 
@@ -233,7 +268,7 @@ class RepairAttempt(Attempt):
             "state_after": STATES[event.to],
             "state_correct": change.correct,
             "undone": change.undone,
-            "given": event.device == GIVEN,
+            "given": change.given,
             "answer_before": event.answer_before,
             "answer_after": event.answer_after,
             "correct_before": self.right(event.answer_before),
@@ -244,6 +279,7 @@ class RepairAttempt(Attempt):
             "foretold_same": None if told is None else told.answer == SAME,
             "sure": None if told is None else told.sure,
             "foretold_correct": self.foretold_right(change),
+            "seen_before": change.seen_before,
             "chance": 1 / len(repaired.classes),
             "side_effects": None
             if effects is None

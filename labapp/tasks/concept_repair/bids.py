@@ -67,9 +67,9 @@ REPAIR = TaskFiles(
     parts=("concept_repair",),
     name="concept repair",
     label="conceptrepair",
-    readme="`*_task-conceptrepair_*.tsv`: pictures whose concepts were set until a model's answer "
-    "was right, a row an attempt at one. `*_task-conceptgrid_*.tsv`: which concepts were said to "
-    "change with which.",
+    readme="`*_task-conceptrepair_*.tsv`: pictures whose concepts in a model were set, or the "
+    "answer to a change foretold, a row an attempt at one. `*_task-conceptgrid_*.tsv`: which "
+    "concepts were said to change with which.",
     description="Concept repair: the participant sets what a concept learner believes of a picture "
     "off or on, and sees, or foretells, the class that it answers then (after Zarlenga et al., "
     "Towards Robust Metrics for Concept Representation Evaluation, 2023).",

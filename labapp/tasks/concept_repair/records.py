@@ -111,17 +111,18 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         harms = [
             harm
             for attempt, change in changes
-            if attempt.right(change.event.answer_before)
+            if not change.given
+            and attempt.right(change.event.answer_before)
             and (harm := attempt.harm(change)) is not None
         ]
-        foretold = [
-            right for attempt, c in changes if (right := attempt.foretold_right(c)) is not None
-        ]
+        foretold = [right for attempt in repairs for right in attempt.foreseen()]
         return {
             "n_answered": len(times),
             "response_time_s": mean(times),
-            "success_rate": mean([float(row["success"]) for row in rows]),
-            "gain": mean([float(row["gain"]) for row in rows]),
+            "success_rate": mean(
+                [float(row["success"]) for row in rows if row["success"] is not None]
+            ),
+            "gain": mean([float(row["gain"]) for row in rows if row["gain"] is not None]),
             "harm_rate": mean(harms),
             "foretold_rate": mean(foretold),
         }

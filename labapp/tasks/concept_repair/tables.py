@@ -50,9 +50,19 @@ REPAIRS = (
     yes("correct_alone", "that answer is right"),
     text("answer_end", "its answer as the picture was left"),
     yes("correct_end", "that answer is right"),
-    yes("success", "the picture was left by Done, and its answer is right"),
-    whole("gain", "right at the end less right when left alone: 1, 0 or -1"),
-    whole("n_changes", "settings of a concept, whichever way; what was taken back is counted, too"),
+    yes(
+        "success",
+        "the picture was left by Done, and its answer is right; empty with instruction foresight",
+    ),
+    whole(
+        "gain",
+        "right at the end less right when left alone: 1, 0 or -1; empty with instruction foresight",
+    ),
+    whole(
+        "n_changes",
+        "settings of a concept by the participant, whichever way; what was taken back is counted, "
+        "too; here and below, what the plan set is not",
+    ),
     whole("n_corrections", "settings against what the model believes"),
     whole("n_corrections_right", "of these, to what is true"),
     whole("n_confirmations", "settings to what the model believes already"),
@@ -68,10 +78,17 @@ REPAIRS = (
         "n_harms",
         "settings of a concept to what is true with the answer right before and wrong after",
     ),
-    yes("touched", "any concept was set"),
-    whole("n_foretold", "answers that were foretold"),
+    yes(
+        "touched",
+        "the participant chose a change, also where the limit came before it was shown",
+    ),
+    whole("n_foretold", "answers that were foretold and not seen before, see concept_changes"),
     whole("n_foretold_correct", "of these, those that came"),
-    seconds("first_change_s", "from the picture's appearance to the first setting that was shown"),
+    seconds(
+        "first_change_s",
+        "from the picture's appearance to the first change that the participant chose; what is "
+        "foretold of it comes after",
+    ),
     seconds("response_s", "from its appearance to its end, without pauses and gaps"),
     yes("excluded", "it does not count: an attempt that was broken off, or practice"),
     text("excluded_because", "why it does not count"),
@@ -114,6 +131,11 @@ CONCEPT_CHANGES = (
     yes("foretold_same", "“the same” was foretold"),
     yes("sure", "the participant was sure of it"),
     yes("foretold_correct", "the class that was foretold came"),
+    yes(
+        "seen_before",
+        "the answer to these states of the concepts had been on the screen before, in the same "
+        "attempt: whoever foretells it remembers it",
+    ),
     number("chance", "how often a guess among the classes foretells rightly", "0-1"),
     text(
         "side_effects",
@@ -210,11 +232,15 @@ TABLES = TaskTables(
                 number("gain", "mean over pictures, see the table repairs", "-1 to 1"),
                 number(
                     "harm_rate",
-                    "harms / settings of a concept to what is true while the answer was right; "
-                    "empty without such settings",
+                    "harms / settings of a concept by the participant to what is true while the "
+                    "answer was right; empty without such settings",
                     "0-1",
                 ),
-                number("foretold_rate", "answers foretold rightly / answers foretold", "0-1"),
+                number(
+                    "foretold_rate",
+                    "answers foretold rightly / answers foretold, of those not seen before",
+                    "0-1",
+                ),
             )
         }
     },

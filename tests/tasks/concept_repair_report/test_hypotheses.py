@@ -74,6 +74,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
                             "correct_before": True,
                             "harm": hit,
                             "foretold_correct": not hit,
+                            "seen_before": False,
                             "surprised": None,
                             "deviation_mean": float(OIS[model]),
                         }

@@ -80,7 +80,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same of confirmations"),
         "foresee": Measure(
             "Foresee, less chance", "-1 to 1",
-            "answers foretold rightly / answers foretold, less one among the classes",
+            "answers foretold rightly / answers foretold, of those not seen before in the picture, "
+            "less one among the classes",
             rises=-1,
         ),
         "foresee_sure": Measure("Foretold rightly, sure", "0-1", "of answers foretold surely"),
@@ -97,12 +98,12 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "changes": Measure("Changes", "a picture", "settings a picture", share=False),
         "undone": Measure("Undone", "a picture", "changes taken back a picture", share=False),
         "first_change_s": Measure(
-            "First change", "s", "median time from a picture's appearance to the first change",
+            "First change", "s", "median time from a picture's appearance to the first choice",
             share=False,
         ),
         "controls_touched": Measure(
             "Controls touched", "0-1",
-            "control pictures of which a concept was set / all of them; empty in an audit",
+            "control pictures of which a change was chosen / all of them; empty in an audit",
         ),
         "surprises": Measure(
             "Surprises", "a minute",
@@ -138,7 +139,7 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
     whole("n_pictures", "pictures that count"),
     whole("n_settings", "corrections and confirmations, those of the plan not"),
     whole("n_set_correct_before", "settings to what is true with the answer right before"),
-    whole("n_foretold", "answers foretold"),
+    whole("n_foretold", "answers foretold, of those not seen before in the picture"),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
 """A row a participant, model and sample."""
@@ -195,8 +196,9 @@ class Rows:
         return chosen[true & chosen["correct_before"].astype(bool)]
 
     def foretold(self) -> pd.DataFrame:
-        """Changes whose answer was foretold."""
-        return self.changes[self.changes["foretold_correct"].notna()]
+        """Changes whose answer was foretold, and not remembered: it had not been seen before."""
+        seen = self.changes["seen_before"].astype(bool)
+        return self.changes[self.changes["foretold_correct"].notna() & ~seen]
 
 
 def _counting(frame: pd.DataFrame) -> pd.DataFrame:

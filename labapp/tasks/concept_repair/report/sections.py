@@ -41,7 +41,8 @@ NO_CODES = (
 )
 METHODS = (
     "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
-    "settings while the answer was right. Chance of a foretold answer is one among the classes. A "
+    "settings while the answer was right. Chance of a foretold answer is one among the classes; "
+    "one that had been seen before in the picture is left out. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
     "are percentile bootstraps over participants; of correlations models are drawn anew too. Mixed "
