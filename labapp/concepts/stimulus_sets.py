@@ -335,7 +335,8 @@ def choose(
         ),
         answers=ANSWERS,
         seed=seed,
-        made_with=f"labapp {__version__}, labapp concepts stimuli {record.model} --seed {seed}",
+        made_with=f"labapp {__version__}, labapp concepts stimuli {record.model} --seed {seed} "
+        f"--items {','.join(f'{kind}={count}' for kind, count in counts.items())}",
     )
     found = Counter(items[row] for row, natural in chosen if not natural)
     return BuiltSet(
