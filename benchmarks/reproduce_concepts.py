@@ -86,6 +86,8 @@ is to be had. “As published” is the option of that name of a metric: what th
 Pictures are drawn by labapp (“rendered”), so that nothing here repeats a published measurement
 exactly; data sets are read as the released code reads them, on which the paper's figures rest.
 The last two sections are of paper 002, whose models `benchmarks.model_zoo` trains.
+Training times are of one thread of a busy machine; of models taken from packages they are wall
+times.
 
 Intervals are Student's 95 % intervals over seeds (the paper states these, and plots ± 2 SD); of
 differences, Welch's. **A claim holds where its whole interval lies on its side of the bound, does

@@ -20,6 +20,7 @@ from benchmarks.reproduction.results import BOTTLENECKS, Asked
 from benchmarks.reproduction.table_a1 import LISTED
 from labapp.concepts import card as cards
 from labapp.concepts import package
+from labapp.concepts.card import ConceptCard
 from labapp.concepts.data import ConceptData
 from labapp.concepts.intervention import interventions
 from labapp.concepts.learner import Setup, build, in_memory
@@ -77,8 +78,9 @@ def trained(
     resumed = state.exists()
     ready = None if packages is None else _package(recipe, packages)
     if ready is not None:
-        model, epochs = ready, sum(ready.card.training.phases.values())
-        training_s, of_package = ready.card.training.seconds, True
+        model, card = ready
+        epochs, of_package = sum(card.training.phases.values()), True
+        training_s = card.training.seconds
     else:
         setup = Setup(
             data.shape, len(split.concept_names), split.classes, recipe.measures, recipe.seed
@@ -129,14 +131,12 @@ def trained(
     return measures.plain(result)
 
 
-def _package(recipe: ConceptRecipe, folder: Path) -> ConceptModel | None:
+def _package(recipe: ConceptRecipe, folder: Path) -> tuple[ConceptModel, ConceptCard] | None:
     """The model in a folder of packages that is trained by this recipe, whatever that calls it."""
-    words = {"id", "title", "notes"}
     for name in package.list_packages(folder):
-        if cards.read(folder / name).recipe.model_dump(exclude=words) == recipe.model_dump(
-            exclude=words
-        ):
-            return package.load(folder / name, THREADS)
+        card = cards.read(folder / name)
+        if isinstance(card, ConceptCard) and card.recipe.digest == recipe.digest:
+            return package.load(folder / name, THREADS), card
     return None
 
 
