@@ -254,17 +254,25 @@ def _background(subject: Trained) -> dict[str, Any]:
     random = np.random.default_rng([subject.recipe.seed, 8])
     level = random.integers(0, classes, len(rows))
     codes = subject.model.codes(on_background(rows, level))
-    half = len(rows) // 2
-    probe = MLPClassifier((64, 64), max_iter=200, random_state=subject.recipe.seed)
-    with measures.unconverged():
-        probe.fit(codes[:half].reshape(half, -1), level[:half])
-    told = probe.predict(codes[half:].reshape(len(rows) - half, -1))
     plain = random.random(len(rows)) < 0.25
     corrupted = on_background(rows, np.where(plain, 0, rows.labels_of))
     return {
-        "background_accuracy": float((told == level[half:]).mean()),
+        "background_accuracy": told_level(codes, level, subject.recipe.seed),
         "corrupted_task_accuracy": _accuracies(subject.model, corrupted)["task_accuracy"],
     }
+
+
+def told_level(codes: Float64, level: Int64, seed: int) -> float:
+    """How often a network {64, 64} that learns from a random half of the rows tells the level of
+    the other half from codes (n, ...). Rows come in the order of their factors: the first half has
+    other shapes than the second."""
+    shuffled = np.random.default_rng([seed, 9]).permutation(len(level))
+    learnt, tested = np.split(shuffled, [len(level) // 2])
+    flat = codes.reshape(len(level), -1)
+    probe = MLPClassifier((64, 64), max_iter=200, random_state=seed)
+    with measures.unconverged():
+        probe.fit(flat[learnt], level[learnt])
+    return float((probe.predict(flat[tested]) == level[tested]).mean())
 
 
 def on_background(rows: ConceptRows, level: Int64) -> ConceptRows:

@@ -18,7 +18,7 @@ from scipy import stats
 from benchmarks import reproduce_concepts
 from benchmarks.reproduction import concept_measures as measures
 from benchmarks.reproduction import figure_1b, figure_2b, figure_4, figure_5, verdicts
-from benchmarks.reproduction.concept_models import on_background, trained
+from benchmarks.reproduction.concept_models import on_background, told_level, trained
 from benchmarks.reproduction.figure import missing, section, spread
 from benchmarks.reproduction.results import Asked, Results, Store
 from benchmarks.reproduction.verdicts import Claim, Verdict, above, below, within
@@ -235,6 +235,13 @@ def test_a_background_is_of_its_level_and_leaves_what_is_brighter() -> None:
     plain = few.instances(np.arange(6))
     assert pictures.min(axis=(1, 2)) == pytest.approx(0.1 * level, abs=1 / 255)
     assert (pictures[plain == 1] == 1).all()
+
+
+def test_a_background_is_told_whatever_the_order_of_rows() -> None:
+    """Codes of the second half of the rows are elsewhere, as those of other shapes can be."""
+    level = np.random.default_rng(0).integers(0, 3, 600)
+    sign = np.where(np.arange(600) < 300, 1.0, -1.0)
+    assert told_level(np.stack([sign * level, sign], axis=1), level, 0) > 0.95
 
 
 # --- the file of results --------------------------------------------------------------------------
