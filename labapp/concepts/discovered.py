@@ -111,7 +111,7 @@ class Discovered(ConceptLearner):
         )
         outputs = networks.outputs_of(setup.classes)
         predict = nn.Sequential(*networks.dense(settings.width, *hidden, outputs))
-        self._directions = Directions(settings.width, settings.directions or setup.concepts)
+        self._directions = Directions(settings.width, settings.codes or setup.concepts)
         self.networks = nn.ModuleDict(
             {"encoder": encode, "predictor": predict, "directions": self._directions}
         )

@@ -77,8 +77,7 @@ class Explained(ConceptLearner):
     """Concepts h(x) by an encoder without batch normalisation, relevances theta(x), and a decoder
     that rebuilds x from h(x).
 
-    The decoder's error is the cross-entropy of a picture's pixels, or the squared error of numbers,
-    each summed, as released. Two classes have a logit each.
+    The decoder's error is `networks.rebuilding_error`. Two classes have a logit each.
     """
 
     aligned = True
@@ -86,7 +85,7 @@ class Explained(ConceptLearner):
     def __init__(self, settings: Senn, setup: Setup) -> None:
         super().__init__(settings, setup)
         self._robustness, self._reconstruction = settings.robustness, settings.reconstruction
-        self._units = settings.units or setup.concepts
+        self._units = settings.codes or setup.concepts
         encode = networks.encoder(
             setup.shape,
             # Means, and where it first learns as a VAE, log variances.
@@ -154,7 +153,4 @@ class Explained(ConceptLearner):
         return concepts
 
     def _error(self, code: Tensor, x: Tensor) -> Tensor:
-        rebuilt = self.networks["decoder"](code)
-        if x.ndim == 2:
-            return objectives.squared_error(x, rebuilt).mean()
-        return objectives.cross_entropy(x, rebuilt).mean()
+        return networks.rebuilding_error(x, self.networks["decoder"](code))

@@ -22,6 +22,7 @@ from labapp.concepts.sizes import RATE, Size
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float64, Int64, chunks
 from labapp.discovery import load
+from labapp.errors import ModelError
 from labapp.training.loop import Losses, one_cycle
 
 M_BATCH = 32
@@ -107,9 +108,7 @@ class TrainingRows:
 def _floats(x: Tensor) -> Tensor:
     if x.dtype != torch.uint8:
         return x
-    values = x.float().div_(255)
-    # The same numbers but for rounding, in half of the time.
-    return values.contiguous(memory_format=torch.channels_last) if values.ndim == 4 else values
+    return networks.laid_out(x.float().div_(255))
 
 
 def in_memory(rows: ConceptRows) -> TrainingRows:
@@ -234,6 +233,16 @@ def detached(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def build(settings: Settings, setup: Setup) -> ConceptLearner:
-    """An untrained learner: the same for the same settings and setup."""
+    """An untrained learner: the same for the same settings and setup.
+
+    Raises ModelError: it has fewer codes than there are concepts, so that some would have none.
+    """
+    if settings.codes is not None and settings.codes < setup.concepts:
+        raise ModelError(
+            f"The recipe asks {settings.name} for {settings.codes} codes, and there are "
+            f"{setup.concepts} concepts, each of which needs a code of its own.",
+            safe="Nothing was trained.",
+            todo=f"Ask for {setup.concepts} or more, or leave the number out.",
+        )
     learner: ConceptLearner = load(settings.learner)(settings, setup)
     return learner

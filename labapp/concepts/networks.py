@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from labapp.representations import objectives
+
 MAPS = (8, 16, 32, 64)
 """Maps of the four blocks of convolutions of an encoder of pictures."""
 HIDDEN = (64, 64)
@@ -110,6 +112,20 @@ def initialise(network: nn.Module, seed: int) -> None:
             nn.init.xavier_uniform_(module.weight, generator=generator)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
+
+
+def laid_out(x: Tensor) -> Tensor:
+    """Pictures with their channels last in memory, for which convolutions take half of the time;
+    numbers as they are."""
+    return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
+
+
+def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
+    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with
+    the logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
+    if x.ndim == 2:
+        return objectives.squared_error(x, rebuilt).mean()
+    return objectives.cross_entropy(x, rebuilt).mean()
 
 
 def outputs_of(classes: int) -> int:

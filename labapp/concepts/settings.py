@@ -31,6 +31,11 @@ class Settings(Part):
     name: str
     batch: int = Field(default=32, ge=2, le=4096)
 
+    @property
+    def codes(self) -> int | None:
+        """How many codes are learned; None: one for each concept."""
+        return None
+
 
 class BottleneckSettings(Settings):
     """A concept bottleneck model, trained jointly (Koh et al. 2020): an encoder tells concepts, a
@@ -92,6 +97,10 @@ class Ccd(Settings):
     width: Width = 10
     dropout: float = Field(default=0.5, ge=0, lt=1)
 
+    @property
+    def codes(self) -> int | None:
+        return self.directions
+
 
 class Senn(Settings):
     """A self-explaining neural network (Alvarez-Melis and Jaakkola 2018): concepts that it finds
@@ -115,6 +124,10 @@ class Senn(Settings):
     robustness: Weight = 0.1
     reconstruction: Weight = 2e-5
 
+    @property
+    def codes(self) -> int | None:
+        return self.units
+
 
 class VaeSettings(Settings):
     """A variational autoencoder, which learns neither concepts nor classes.
@@ -129,6 +142,10 @@ class VaeSettings(Settings):
 
     beta: Weight = 1.0
     units: Width | None = None
+
+    @property
+    def codes(self) -> int | None:
+        return self.units
 
 
 class Vae(VaeSettings):

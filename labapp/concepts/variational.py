@@ -122,7 +122,7 @@ def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
 
 
 class Variational(ConceptLearner):
-    """An encoder to means and log variances, and a decoder to the pictures.
+    """An encoder to means and log variances, and a decoder to the pictures, or numbers.
 
     The encoder is that of a concept bottleneck model without batch normalisation, as released. The
     adaptive kinds learn from two pairs for every three rows, which are drawn once.
@@ -134,7 +134,7 @@ class Variational(ConceptLearner):
         super().__init__(settings, setup)
         self._beta = settings.beta
         self._averaging = _AVERAGING.get(settings.name)
-        units = settings.units or setup.concepts
+        units = settings.codes or setup.concepts
         encode = networks.encoder(
             setup.shape,
             2 * units,
@@ -162,12 +162,12 @@ class Variational(ConceptLearner):
             posterior = self._posterior(x)
         else:
             # First all left sides, then all right ones.
-            x = torch.cat(batch.x.unbind(dim=1)).contiguous(memory_format=torch.channels_last)
+            x = networks.laid_out(torch.cat(batch.x.unbind(dim=1)))
             left, right = zip(*(part.chunk(2) for part in self._posterior(x)), strict=True)
             both = averaged(left, right, self._averaging)
             posterior = torch.cat([both[0][0], both[1][0]]), torch.cat([both[0][1], both[1][1]])
         rebuilt = self.networks["decoder"](drawn_from(posterior, draws))
-        error = objectives.cross_entropy(x, rebuilt).mean()
+        error = networks.rebuilding_error(x, rebuilt)
         kl = objectives.divergence(*posterior).mean()
         loss = error + self._beta * kl
         self.descend(self.optimizers[0], loss, done)

@@ -14,6 +14,7 @@ from labapp.concepts import training
 from labapp.concepts.learner import ConceptLearner, Setup, TrainingRows, build
 from labapp.concepts.settings import LearnerSettings
 from labapp.concepts.sizes import SIZES, Size
+from labapp.errors import ModelError
 from labapp.training import loop
 from labapp.training.checkpoint import Provenance
 from labapp.training.loop import Progress
@@ -33,8 +34,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "ada-mlvae": {"name": "ada-mlvae"},
 }
 SUPERVISED = [name for name in LEARNERS if "vae" not in name]
-CASES: list[tuple[str, tuple[int, ...]]] = [(name, PICTURES) for name in LEARNERS]
-CASES += [(name, NUMBERS) for name in SUPERVISED if name != "senn-variational"]
+CASES: list[tuple[str, tuple[int, ...]]] = [
+    (name, shape) for shape in (PICTURES, NUMBERS) for name in LEARNERS
+]
 
 
 def made(name: str, shape: tuple[int, ...], size: Size = TINY, **settings: Any) -> ConceptLearner:
@@ -140,6 +142,14 @@ def test_every_phase_lowers_its_loss(name: str, shape: tuple[int, ...]) -> None:
         # CW turns its rotation towards concepts, not towards the classes.
         if learner.phases[phase].name != "rotation alone":
             assert losses[-1] < losses[0] - 0.01
+
+
+@pytest.mark.parametrize("setting", [("senn", "units"), ("ccd", "directions"), ("vae", "units")])
+def test_fewer_codes_than_concepts_are_refused_before_training(setting: tuple[str, str]) -> None:
+    name, of = setting
+    with pytest.raises(ModelError, match="2 codes, and there are 3 concepts"):
+        made(name, NUMBERS, **{of: 2})
+    assert made(name, NUMBERS, **{of: 4}).codes(rows(NUMBERS).x).shape == (80, 4)
 
 
 def test_sizes_are_those_of_the_paper_where_they_should_be() -> None:

@@ -166,3 +166,16 @@ def test_codes_are_means_and_as_published_samples() -> None:
     assert noise.mean().item() == pytest.approx(0, abs=0.15)
     assert noise.std().item() == pytest.approx(1, abs=0.1)
     assert torch.equal(sample, made.codes(x, as_published=True))
+
+
+@pytest.mark.parametrize("kind", [Vae(name="vae"), AdaGvae(name="ada-gvae")])
+def test_numbers_are_rebuilt_by_their_squared_error(kind: VaeSettings) -> None:
+    learner = build(kind, Setup((7,), 3, 2, SIZES["S"], 0))
+    for parameter in learner.networks["decoder"].parameters():
+        torch.nn.init.zeros_(parameter)
+    x = torch.arange(28.0).reshape(4, 7) - 9
+    if kind.name == "ada-gvae":
+        x = x.reshape(2, 2, 7)
+    batch = Batch(x, torch.zeros(len(x), 3), torch.zeros(len(x), dtype=torch.int64))
+    losses = learner.step(batch, np.random.default_rng(0), 0.5)
+    assert float(losses["reconstruction"]) == pytest.approx(float(x.square().sum()) / 4)
