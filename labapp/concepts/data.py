@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from labapp.concepts.sizes import Size
 from labapp.datasets import dsprites
@@ -100,7 +100,8 @@ class PictureData(Part):
 
 
 class SpritesData(PictureData):
-    """dSprites(`correlations`), five concepts; or with four that people can see.
+    """dSprites(`correlations`), five concepts; or with four that people can see, which are of the
+    task without correlations in the released reading.
 
     `spurious`: three quarters of the training pictures have a background that gives the label
     away (paper 001, A.8); those for validation are of the same kind, test pictures are not.
@@ -112,6 +113,14 @@ class SpritesData(PictureData):
     correlations: int = Field(default=0, ge=0, le=sprites.MOST)
     concepts: Literal[4, 5] = 5
     spurious: bool = False
+
+    @model_validator(mode="after")
+    def _four_are_of_one_task(self) -> SpritesData:
+        if self.concepts == 4 and (self.correlations or self.reading != "released"):
+            raise ValueError(
+                "four concepts are of the task with correlations 0 and the reading released alone"
+            )
+        return self
 
     def load(self, size: Size, folder: Path | None = None) -> ConceptData:
         """The task. Raises DatasetError: `official` without its file in `folder`."""

@@ -17,7 +17,7 @@ from labapp.concepts.data import Data
 from labapp.concepts.settings import LearnerSettings
 from labapp.concepts.sizes import SIZES, Size, SizeName
 from labapp.documents import LARGEST, parse_yaml
-from labapp.errors import LabappError, ModelError
+from labapp.errors import LabappError, ModelError, UsageError
 from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
@@ -26,6 +26,8 @@ from labapp.representations.recipe import ID_PATTERN
 
 PATTERN = "concepts-*.yaml"
 """Names of the files of shipped recipes."""
+SEEDS = 2**63
+"""Seeds are below this: torch takes no larger ones."""
 
 
 class ConceptRecipe(Part):
@@ -38,7 +40,7 @@ class ConceptRecipe(Part):
     data: Data
     learner: LearnerSettings
     size: SizeName = "M"
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=SEEDS)
 
     @property
     def measures(self) -> Size:
@@ -59,12 +61,21 @@ class ConceptRecipe(Part):
         return hashlib.sha256(deciding.encode()).hexdigest()
 
     def of(self, size: SizeName | None = None, seed: int | None = None) -> ConceptRecipe:
-        """The same recipe in another size or with another seed, which its id then names."""
+        """The same recipe in another size or with another seed, which its id then names.
+
+        Raises UsageError: a seed outside 0 to `SEEDS` - 1.
+        """
         name = self.id
         changed: dict[str, Any] = {}
         if size is not None and size != self.size:
             changed["size"] = size
             name += f"-{size.lower()}"
+        if seed is not None and not 0 <= seed < SEEDS:
+            raise UsageError(
+                f"The seed {seed} lies outside 0 to {SEEDS - 1}.",
+                safe="Nothing was trained.",
+                todo="Give a smaller one.",
+            )
         if seed is not None and seed != self.seed:
             changed["seed"] = seed
             name += f"-seed{seed}"

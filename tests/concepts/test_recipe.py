@@ -11,7 +11,7 @@ from labapp import resources
 from labapp.concepts import recipe
 from labapp.concepts.learner import Setup, build
 from labapp.concepts.sizes import SIZES
-from labapp.errors import ModelError
+from labapp.errors import ModelError, UsageError
 
 VARIANTS = """
 id: tiny/toy
@@ -44,6 +44,8 @@ def test_variants_are_recipes_that_have_the_rest_in_common(tmp_path: Path) -> No
         ("alpha", "alhpa", "alhpa"),
         ("dataset: toy", "dataset: tiny", "dataset"),
         ("tiny/toy", "toy", "id"),
+        ("dataset: toy", "dataset: dsprites, concepts: 4, correlations: 4", "four concepts are of"),
+        ("dataset: toy", "dataset: dsprites, concepts: 4, reading: text", "four concepts are of"),
     ],
 )
 def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -51,6 +53,14 @@ def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, said: str
     path.write_text(VARIANTS.replace(old, new), encoding="utf-8")
     with pytest.raises(ModelError, match=said):
         recipe.read(path)
+
+
+@pytest.mark.parametrize("seed", [-1, recipe.SEEDS])
+def test_a_seed_that_torch_does_not_take_is_refused(seed: int) -> None:
+    toy = recipe.find("concepts/toy0-cbm")[0]
+    with pytest.raises(UsageError, match=str(seed)):
+        toy.of(seed=seed)
+    assert build(toy.learner, Setup((7,), 3, 2, SIZES["S"], toy.of(seed=recipe.SEEDS - 1).seed))
 
 
 def test_a_setting_that_says_nothing_does_not_count() -> None:
