@@ -82,7 +82,7 @@ def test_practice_is_of_other_pictures_and_a_model_without_leaks(
     assert practice.repaired.purity == ()
     assert not {item.photo for item in practice.items} & {item.photo for item in stage.items}
     assert {item.sample for item in practice.items} == {"practice"}
-    assert all(item.foresee for item in practice.items)
+    assert [item.foresee for item in practice.items] == [False, True, False]
     assert [len(item.wrong()) for item in practice.items] == [1, 1, 0]
     for item in practice.items:
         alone = practice.answer(item.probabilities((0,) * 4))
@@ -220,3 +220,24 @@ def test_what_makes_no_sense_in_a_study_is_refused(
     with pytest.raises(StudyError) as refused:
         planned(tmp_path, made, **stages)
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("study", ["repair", "repair-crowd", "audit", "foresight"])
+def test_practice_is_told_as_it_is(study: str, language: str) -> None:
+    """A text before practice speaks of foretelling where there is some, of answers that come at
+    once where all do, and of setting switches where they can be set."""
+    loaded = loading.load(f"concept-{study}", language=language)
+    parts = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=["a-b"]).parts
+    practice = stage_of(list(parts), "practice")
+    before = parts[parts.index(practice) - 1]
+    assert isinstance(before, PagesPart)
+    text = loaded.files[before.document].decode()
+    foretells, free, at_once = {
+        "en": ("will say now", "set the switch to what you see", "says at once"),
+        "de": ("jetzt sagen wird", "stellen Sie den Schalter auf das", "sagt sofort"),
+    }[language]
+    told = sum(item.foresee for item in practice.items)
+    assert (foretells in text) == (told > 0)
+    assert (at_once in text) == (told == 0)
+    assert (free in text) == (practice.instruction != "foresight")

@@ -38,6 +38,8 @@ from labapp.tasks.concept_repair.plan import (
 from labapp.tasks.concept_repair.study import ConceptRepairStages
 
 TYPES: tuple[ItemType, ...] = ("repair", "control", "trap", "unrepairable")
+FORETOLD = {"none": 0, "half": 1, "all": 2}
+"""Of how many of every two pictures changes are foretold."""
 BELIEFS = 0.8, 0.97
 """Between which the practised model's belief lies in what it takes for true."""
 
@@ -184,7 +186,6 @@ class _Draws:
         stages = self.stages
         if stages.instruction == "foresight":
             return self._given(items, repaired, "given")
-        share = {"none": 0, "half": 1, "all": 2}[stages.foresee]
         mixed = [
             item
             for kind in dict.fromkeys((item.sample, item.item) for item in items)
@@ -194,7 +195,7 @@ class _Draws:
         ]
         coin = int(assignment.generator(self.planner.seed, *self._purpose("coin")).integers(2))
         return [
-            item.model_copy(update={"foresee": (place + coin) % 2 < share})
+            item.model_copy(update={"foresee": (place + coin) % 2 < FORETOLD[stages.foresee]})
             for place, item in enumerate(mixed)
         ]
 
@@ -217,7 +218,8 @@ class _Draws:
 
     def _practice(self, photos: Sequence[Photo], repaired: Repaired) -> tuple[PlannedItem, ...]:
         """Pictures that the stage does not show, of a model without leaks that has one concept
-        wrong in two of three."""
+        wrong in two of three. Where half of the stage is foretold, every second one is here: both
+        ways are met before it."""
         assert self.stages.practice is not None
         if not all(class_.concepts for class_ in repaired.classes):
             raise IncompatibleStimuliError(
@@ -254,7 +256,8 @@ class _Draws:
                     break
             practised = photo.model_copy(update={"beliefs": tuple(beliefs)})
             item = _item(practised, table, "practice")
-            out.append(item.model_copy(update={"foresee": self.stages.foresee != "none"}))
+            foresee = (place + 1) % 2 < FORETOLD[self.stages.foresee]
+            out.append(item.model_copy(update={"foresee": foresee}))
         if self.stages.instruction == "foresight":
             return self._given(out, repaired, "practised")
         return tuple(out)
