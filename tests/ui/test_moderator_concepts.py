@@ -18,6 +18,7 @@ from labapp.tasks.concept_repair.commands import (
     RepairDone,
     SetConcept,
     TickPair,
+    UndoChange,
 )
 from labapp.tasks.concept_repair.moderator import facts_of
 from labapp.tasks.concept_repair.plan import ConceptRepairPart
@@ -175,11 +176,12 @@ def test_what_came_otherwise_than_foretold_is_asked_about_after_the_stage(watch:
 
 def test_changes_are_marks_of_the_timeline(watch: Watch) -> None:
     watched = watch()
-    watched.send(SetConcept(2, 1, BY), SetConcept(2, 0, BY))
+    watched.send(SetConcept(2, 1, BY), SetConcept(2, 0, BY), UndoChange(BY))
     marks = [(mark.kind, mark.text) for mark in watched.console.state.timeline.marks]
-    assert marks[-2:] == [
+    assert marks[-3:] == [
         ("answer", "Concept 3: off"),
         ("answer", "Concept 3: as the model has it"),
+        ("answer", "Concept 3: off"),  # what it is again
     ]
     assert watched.console.timeline.signs.text().startswith("⬢ answer")
 

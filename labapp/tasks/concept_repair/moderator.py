@@ -28,7 +28,7 @@ INSTRUCTIONS = {
 
 
 class ConceptWords(PartWords[PlannedPart]):
-    marks = {"concept.set": "answer"}  # noqa: RUF012 (nobody changes it)
+    marks = {"concept.set": "answer", "concept.undone": "answer"}  # noqa: RUF012 (nobody changes it)
     fold = "labapp.tasks.concept_repair.beside:Updates"
 
     def subject(self, part: PlannedPart) -> str:

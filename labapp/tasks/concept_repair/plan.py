@@ -188,11 +188,13 @@ class ConceptRepairPart(_OfConcepts):
             if {len(item.beliefs), len(item.concepts)} != {concepts}:
                 raise ValueError(f"{item.photo}: beliefs and truths for {concepts} concepts needed")
             try:
-                count = len(base64.b64decode(item.answers, validate=True)) // 2
+                size = len(base64.b64decode(item.answers, validate=True))
             except binascii.Error as error:
                 raise ValueError(f"{item.photo}: its answers are not base64") from error
-            if count != 3**concepts * classes:
-                raise ValueError(f"{item.photo}: {count} answers, not {3**concepts} x {classes}")
+            if size != 2 * 3**concepts * classes:
+                raise ValueError(
+                    f"{item.photo}: {size / 2:g} answers, not {3**concepts} x {classes}"
+                )
             if (self.instruction == "foresight") != (item.given is not None):
                 raise ValueError(f"{item.photo}: a change is given where nothing else is changed")
             if item.given is not None and item.given.concept >= concepts:

@@ -219,6 +219,9 @@ def test_the_grid_is_ticked_by_mouse_and_by_arrow_keys(stage: Open) -> None:
     assert grid.pairs[grid._at] == (0, 1)
     press(Qt.Key.Key_Down)  # over the diagonal
     assert grid.pairs[grid._at] == (2, 1)
+    control = Qt.KeyboardModifier.ControlModifier
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right, control)
+    assert grid.pairs[grid._at] == (2, 1)  # with a command key it is somebody else's
     press(Qt.Key.Key_Space, Qt.Key.Key_Right, Qt.Key.Key_Return)
     assert room.runner.state.part_state.trial.ticked == {(2, 1), (2, 3)}
     press(Qt.Key.Key_Space)

@@ -19,7 +19,7 @@ from labapp.ui.participant.screen import Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.choice import Choice
+from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.label import PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
@@ -106,7 +106,7 @@ class TickGrid(Choice):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = _STEPS.get(Qt.Key(event.key()))
-        if step is None or self.locked:
+        if step is None or self.locked or event.modifiers() & COMMANDS:
             super().keyPressEvent(event)
             return
         (row, column), (down, across) = self.pairs[self._at], step
