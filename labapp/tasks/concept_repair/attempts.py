@@ -249,7 +249,7 @@ class RepairAttempt(Attempt):
 
     def change_row(self, place: int, change: Change) -> Row:
         """The cells of a change, the place-th from 0, but for where it stands."""
-        repaired, event, told = self.part.repaired, change.event, change.foretold
+        repaired, event, foretold = self.part.repaired, change.event, change.foretold
         deviations = [
             abs(known)
             for other in range(len(self.states))
@@ -276,8 +276,8 @@ class RepairAttempt(Attempt):
             "p_truth_after": change.p_truth,
             "harm": self.harm(change),
             "foretold": self.foretold(change),
-            "foretold_same": None if told is None else told.answer == SAME,
-            "sure": None if told is None else told.sure,
+            "foretold_same": None if foretold is None else foretold.answer == SAME,
+            "sure": None if foretold is None else foretold.sure,
             "foretold_correct": self.foretold_right(change),
             "seen_before": change.seen_before,
             "chance": 1 / len(repaired.classes),

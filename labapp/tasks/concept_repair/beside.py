@@ -151,16 +151,16 @@ def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterato
 def _side(repaired: Repaired, trial: Repair) -> Iterator[Fact]:
     """What the switch that was just used also tells, and did."""
     last = trial.history[-1]
-    told = [
+    notable = [
         (place, deviation)
         for place in range(len(repaired.concepts))
         if place != last.concept
         and (deviation := repaired.deviation(last.concept, place)) is not None
         and abs(deviation) >= NOTABLE
     ]
-    told.sort(key=lambda pair: -abs(pair[1]))
+    notable.sort(key=lambda pair: -abs(pair[1]))
     name = repaired.concepts[last.concept].name
-    for place, deviation in told[:MOST]:
+    for place, deviation in notable[:MOST]:
         values = {"concept": name, "other": repaired.concepts[place].name}
         values["size"] = number(f"{abs(deviation):.2f}")
         above = tr("“{concept}” also tells {other}: {size} above the true concept", **values)

@@ -164,8 +164,8 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                 return (AnswerPicked(answer, device),) if answer in known else ()
             case Foretell(sure, device) if question.pending and question.picked is not None:
                 by = device if self.item(question).given is None else GIVEN
-                told = AnswerForetold(question.picked, sure, device)
-                return (told, self._set(question, question.pending, by))
+                foretold = AnswerForetold(question.picked, sure, device)
+                return (foretold, self._set(question, question.pending, by))
             case UndoChange(device) if self.can_set(question) and question.history:
                 return (self._undone(question, device),)
         return ()

@@ -201,8 +201,8 @@ class Repairer:
             others = [name for name in classes if name != answer]
             answer = others[int(lots.integers(len(others)))]
         sure = self.look(trial).sureness[trial.pending.concept] >= self.eyesight.sure_from
-        told = SAME if answer == trial.answer else answer
-        return told, sure and self.strategy not in GUESSES
+        picked = SAME if answer == trial.answer else answer
+        return picked, sure and self.strategy not in GUESSES
 
     def next(self, trial: Repair, tried: Sequence[Change]) -> Command:
         """The next thing that it does with a picture.

@@ -59,13 +59,13 @@ class ConceptRepair(TaskType[Part]):
         repairing = repairing_at(place, planner)
         shared = repairing.repaired
         planner.chose(stimuli=shared.stimuli, sets=shared.set, manifests=shared.manifest_sha256)
-        told = repairing.values()
+        values = repairing.values()
         if item.practice is not None:
             document = planner.text(item.practice.text, scope)
-            yield planner.before_practice(document, "Before the practice", told)
+            yield planner.before_practice(document, "Before the practice", values)
             yield repairing.practice_part(planner.new_id("practice"), *at)
         part = repairing.part(*at)
-        yield planner.before_stage(item.intro, scope, told)
+        yield planner.before_stage(item.intro, scope, values)
         yield part
         if item.grid:
             yield repairing.grid(*at)
@@ -105,8 +105,10 @@ class ConceptRepair(TaskType[Part]):
         limit = part.item_limit_s
         at_most = "" if limit is None else f", at most {limit:g} s each"
         foretold = sum(item.foresee for item in part.items)
-        told = f", {foretold} of them foretold" if foretold else ""
-        return f"{part.trials} pictures with {count} concepts ({part.instruction}){told}{at_most}"
+        foretells = f", {foretold} of them foretold" if foretold else ""
+        return (
+            f"{part.trials} pictures with {count} concepts ({part.instruction}){foretells}{at_most}"
+        )
 
     def rules(self, part: Part) -> str:
         """How many pictures of which type, which the participant is not told."""

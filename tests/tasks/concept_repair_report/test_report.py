@@ -12,7 +12,7 @@ from labapp.analysis.task_report import ReportedStudy
 from labapp.report.language import speaking
 from labapp.report.page import joined, text
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
-from labapp.tasks.concept_repair.report.findings import Found
+from labapp.tasks.concept_repair.report.findings import RepairResults
 from tests.helpers import repairers
 
 
@@ -23,17 +23,17 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def findings(tables: Tables) -> tuple[Found, ...]:
+def findings(tables: Tables) -> tuple[RepairResults, ...]:
     return REPORT.findings(tables.included(), ())
 
 
-def page(tables: Tables, findings: tuple[Found, ...]) -> str:
+def page(tables: Tables, findings: tuple[RepairResults, ...]) -> str:
     study = ReportedStudy("repaired", "s1", tables, tables.included())
     return joined(REPORT.sections(study, findings))
 
 
 def test_the_section_has_a_row_a_model_and_says_what_it_rests_on(
-    tables: Tables, findings: tuple[Found, ...]
+    tables: Tables, findings: tuple[RepairResults, ...]
 ) -> None:
     html = page(tables, findings)
     assert "Purity and people" in html
@@ -46,7 +46,7 @@ def test_the_section_has_a_row_a_model_and_says_what_it_rests_on(
 
 
 def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(
-    tables: Tables, findings: tuple[Found, ...]
+    tables: Tables, findings: tuple[RepairResults, ...]
 ) -> None:
     plates = list(REPORT.plates(tables.included(), findings))
     assert [plate.name for plate in plates] == [
@@ -60,7 +60,7 @@ def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(
 
 
 def test_nothing_of_the_section_is_english_in_german(
-    tables: Tables, findings: tuple[Found, ...]
+    tables: Tables, findings: tuple[RepairResults, ...]
 ) -> None:
     translation, _ = language.chosen(tables, "de")
     assert translation is not None
@@ -76,13 +76,13 @@ def test_nothing_of_the_section_is_english_in_german(
     assert not english
 
 
-def test_statistics_and_tables_hold_every_number(findings: tuple[Found, ...]) -> None:
+def test_statistics_and_tables_hold_every_number(findings: tuple[RepairResults, ...]) -> None:
     rows = list(REPORT.statistics(findings))
     assert {row["item"] for row in rows} == {"1", "2", *(f"3 H{n}" for n in range(1, 6))}
-    (found,) = findings
+    (results,) = findings
     success = [r for r in rows if r["quantity"] == "success" and r["item"] == "1"]
     frame = REPORT.frames(findings)[TABLE]
-    pd.testing.assert_frame_equal(frame, found.models.people.reset_index(drop=True))
+    pd.testing.assert_frame_equal(frame, results.models.people.reset_index(drop=True))
     for row in success:
         own = frame[(frame["model"] == row["model"]) & (frame["sample"] == row["group"])]
         assert row["mean"] == pytest.approx(own["success"].mean())

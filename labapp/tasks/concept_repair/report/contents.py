@@ -14,7 +14,7 @@ from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.report.page import Html
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report import sections, statistics
-from labapp.tasks.concept_repair.report.findings import Found, findings
+from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ DEFINITIONS = {
 }
 
 
-class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
+class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     activities: ClassVar = {
         TASK: "set right what a model took a picture's concepts for",
         GRID: "said which concept changes with which",
@@ -47,37 +47,39 @@ class ConceptRepairReport(TaskReport[tuple[Found, ...]]):
     definitions = DEFINITIONS
     tables: ClassVar = {TABLE: CONCEPT_PARTICIPANTS}
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[RepairResults, ...]:
         return findings(counted)
 
-    def frames(self, findings: tuple[Found, ...]) -> Mapping[str, pd.DataFrame]:
+    def frames(self, findings: tuple[RepairResults, ...]) -> Mapping[str, pd.DataFrame]:
         from labapp.analysis.tables import typed
 
-        people = [found.models.people for found in findings]
+        people = [results.models.people for results in findings]
         nobody = typed([], CONCEPT_PARTICIPANTS)
         return {TABLE: pd.concat(people, ignore_index=True) if people else nobody}
 
-    def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
-        for found in findings:
-            yield from statistics.rows(found)
+    def statistics(self, findings: tuple[RepairResults, ...]) -> Iterator[Mapping[str, Any]]:
+        for results in findings:
+            yield from statistics.rows(results)
 
-    def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
-        for found in findings:
-            if found.study == study.name:
-                yield from sections.of_study(found, study.anchor)
+    def sections(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[Html]:
+        for results in findings:
+            if results.study == study.name:
+                yield from sections.of_study(results, study.anchor)
 
-    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
+    def plates(
+        self, counted: Tables, findings: tuple[RepairResults, ...]
+    ) -> Iterator[ReportFigure]:
         """Those of each study; their names tell studies apart where there are several."""
-        for number, found in enumerate(findings, start=1):
-            apart = f"-{number}-{found.study}" if len(findings) > 1 else ""
-            for plate in found.drawn:
+        for number, results in enumerate(findings, start=1):
+            apart = f"-{number}-{results.study}" if len(findings) > 1 else ""
+            for plate in results.drawn:
                 yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
 
-    def methods(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[str]:
-        if any(found.study == study.name for found in findings):
+    def methods(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[str]:
+        if any(results.study == study.name for results in findings):
             yield sections.METHODS
 
-    def defined(self, counted: Tables, findings: tuple[Found, ...]) -> Mapping[str, str]:
+    def defined(self, counted: Tables, findings: tuple[RepairResults, ...]) -> Mapping[str, str]:
         return self.definitions if findings else {}
 
 

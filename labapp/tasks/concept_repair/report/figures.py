@@ -15,7 +15,7 @@ from labapp.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
 from labapp.report import kit
 from labapp.report.drawing import ReportFigure, shortened
 from labapp.report.formats import count
-from labapp.tasks.concept_repair.report.findings import Found
+from labapp.tasks.concept_repair.report.findings import RepairResults
 from labapp.tasks.concept_repair.report.measures import MATCHED, MEASURES, MODEL, PERSON, SAMPLES
 from labapp.tasks.concept_repair.report.models import OIS
 
@@ -33,31 +33,31 @@ LOOKS = (
 """Of models alone: column, words, colour, line and mark."""
 
 
-def plates(found: Found, prefix: str = "concept-repair") -> list[ReportFigure]:
+def plates(results: RepairResults, prefix: str = "concept-repair") -> list[ReportFigure]:
     """Every figure for which there are values; prefix: of their file names."""
     makers = (by_purity, by_deviation, curves)
     with mpl.rc_context(style()):
-        made = [drawn for make in makers if (drawn := make(found)) is not None]
+        made = [drawn for make in makers if (drawn := make(results)) is not None]
     # Where a program took part, and no person, it says so: a figure goes around alone.
-    programs = found.simulated == found.participants
-    people = count(found.participants, "simulated participant" if programs else "participant")
+    programs = results.simulated == results.participants
+    people = count(results.participants, "simulated participant" if programs else "participant")
     for drawn in made:
-        drawn.figure.set_label(f"{drawn.label} · {found.study}: {people}")
+        drawn.figure.set_label(f"{drawn.label} · {results.study}: {people}")
     return [replace(drawn, name=f"{prefix}-{drawn.name}") for drawn in made]
 
 
-def by_purity(found: Found) -> ReportFigure | None:
+def by_purity(results: RepairResults) -> ReportFigure | None:
     """Human measures on OIS, a point a model."""
-    known = found.models.known
-    measures = [name for name in found.measures if MEASURES[name].rises or name == "success"]
+    known = results.models.known
+    measures = [name for name in results.measures if MEASURES[name].rises or name == "success"]
     if OIS not in known or known[OIS].notna().sum() < 2 or not measures:
         return None
     figure, panels = kit.panels(len(measures), ACROSS, HEIGHT_IN)
     for ax, name in zip(panels, measures, strict=True):
         measure = MEASURES[name]
         factor = FULL if measure.share else 1.0
-        for sample, colour, mark, shift in _samples(found):
-            means = found.models.means(name, sample).merge(known[["name", OIS]], on="name")
+        for sample, colour, mark, shift in _samples(results):
+            means = results.models.means(name, sample).merge(known[["name", OIS]], on="name")
             means = means[means["n"] > 0]
             x = means[OIS].to_numpy(float) + shift
             kit.vertical_interval(ax, x, means["low"] * factor, means["high"] * factor, colour)
@@ -66,7 +66,7 @@ def by_purity(found: Found) -> ReportFigure | None:
         ax.set_xlabel("OIS of the model")
         ax.set_ylabel("%" if measure.share else measure.unit)
         kit.grid(ax)
-    if len(found.samples) > 1:
+    if len(results.samples) > 1:
         panels[0].legend(fontsize=points_of(8), frameon=False)
     return ReportFigure(
         "purity",
@@ -77,25 +77,27 @@ def by_purity(found: Found) -> ReportFigure | None:
     )
 
 
-def _samples(found: Found) -> list[tuple[str, str, str, float]]:
+def _samples(results: RepairResults) -> list[tuple[str, str, str, float]]:
     """The samples that were shown, each with its colour, mark and shift along the axis."""
     looks = ((INK, "o", 0.0), (ACCENT, "s", 0.004), (SECONDARY, "^", -0.004))
     return [
         (sample, *look)
         for sample, look in zip(SAMPLES, looks, strict=True)
-        if sample in found.samples
+        if sample in results.samples
     ]
 
 
-def by_deviation(found: Found) -> ReportFigure | None:
+def by_deviation(results: RepairResults) -> ReportFigure | None:
     """H2: wrong foretelling by the deviation of the concept that was set, ticks by that of the
     pair."""
-    told = found.rows.foretold()
-    told = told[told["deviation_mean"].notna()]
-    grids = found.rows.grids[found.rows.grids["deviation"].notna()]
+    foretold = results.rows.foretold()
+    foretold = foretold[foretold["deviation_mean"].notna()]
+    grids = results.rows.grids[results.rows.grids["deviation"].notna()]
     panels: list[tuple[str, str, str, pd.DataFrame]] = []
-    if len(told):
-        made = told.assign(x=told["deviation_mean"], hit=~told["foretold_correct"].astype(bool))
+    if len(foretold):
+        made = foretold.assign(
+            x=foretold["deviation_mean"], hit=~foretold["foretold_correct"].astype(bool)
+        )
         panels.append(
             ("Foretold wrongly", "mean |deviation| of the concept set", "% of answers", made)
         )
@@ -143,14 +145,14 @@ def _binned(ax: Axes, rows: pd.DataFrame) -> None:
     kit.grid(ax)
 
 
-def curves(found: Found) -> ReportFigure | None:
+def curves(results: RepairResults) -> ReportFigure | None:
     """Beside figure 5 of paper 001: the class by concepts that are set, models alone and people."""
-    repairs = found.rows.repairs
+    repairs = results.rows.repairs
     repairs = repairs[(repairs["instruction"] != "foresight") & (repairs["sample"] == MATCHED)]
-    alone = found.curves[found.curves["sample"] == MATCHED]
+    alone = results.curves[results.curves["sample"] == MATCHED]
     if repairs.empty or alone.empty:
         return None
-    known = found.models.known
+    known = results.models.known
     figure, panels = kit.panels(len(known), ACROSS, HEIGHT_IN, sharey=True)
     for ax, name, model in zip(
         panels,

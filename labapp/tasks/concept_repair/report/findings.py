@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class RepairResults:
     """One study.
 
     Attributes
@@ -82,7 +82,7 @@ class Found:
         return plates(self)
 
 
-def findings(counted: Tables) -> tuple[Found, ...]:
+def findings(counted: Tables) -> tuple[RepairResults, ...]:
     """What each study says that has a picture of this task which counts.
 
     counted: `Tables.included()`. Random draws are seeded, so that the same tables give the same
@@ -90,19 +90,19 @@ def findings(counted: Tables) -> tuple[Found, ...]:
     """
     every = counted.small()["repairs"]
     return tuple(
-        found_of(counted.of_study(study), study)
+        results_of(counted.of_study(study), study)
         for study in sorted({str(name) for name in every["study"].dropna()})
     )
 
 
-def found_of(counted: Tables, study: str) -> Found:
+def results_of(counted: Tables, study: str) -> RepairResults:
     """What one study says; counted: its tables alone."""
     rows = Rows.of(counted)
     people = by_person(rows)
     models = models_of(counted, study, people)
     sessions = counted.participants
     programs = sessions[sessions["strategy"].notna()] if "strategy" in sessions else sessions[:0]
-    return Found(
+    return RepairResults(
         study=study,
         rows=rows,
         models=models,

@@ -139,23 +139,25 @@ def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
 
 
 def _outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
-    told = rows.foretold()
-    told = told.assign(wrong=~told["foretold_correct"].astype(bool))
+    foretold = rows.foretold()
+    foretold = foretold.assign(wrong=~foretold["foretold_correct"].astype(bool))
     heard = rows.settings()
     return (
         ("a harm", rows.while_right(), "harm"),
         ("a surprise after a setting", heard[heard["surprised"].notna()], "surprised"),
-        ("an answer foretold wrongly", told, "wrong"),
+        ("an answer foretold wrongly", foretold, "wrong"),
     )
 
 
 def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
-    told = rows.foretold()
-    told = told.assign(wrong=~told["foretold_correct"].astype(bool), size=told["deviation_mean"])
+    foretold = rows.foretold()
+    foretold = foretold.assign(
+        wrong=~foretold["foretold_correct"].astype(bool), size=foretold["deviation_mean"]
+    )
     for sample in SAMPLES[:2]:
         yield _slopes(
             Prediction("H2", sample, "an answer foretold wrongly", "mean |deviation|", "rises"),
-            told[told["sample"] == sample],
+            foretold[foretold["sample"] == sample],
             "wrong",
             ["size"],
             models,

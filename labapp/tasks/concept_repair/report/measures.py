@@ -249,11 +249,11 @@ def _soon_after(marks: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
 def by_person(rows: Rows) -> pd.DataFrame:
     """The table `concept_participants`."""
     keys = [*PERSON, *MODEL[1:], "sample", "instruction"]
-    settings, right, told = rows.settings(), rows.while_right(), rows.foretold()
+    settings, right, foretold = rows.settings(), rows.while_right(), rows.foretold()
     grids = dict(iter(rows.grids.groupby([*PERSON, *MODEL[1:]], sort=False)))
     spoken = rows.surprises.groupby(list(TRIAL), sort=False).size()
     others = {name: dict(iter(frame.groupby(keys, sort=False))) for name, frame in (
-        ("settings", settings), ("right", right), ("told", told), ("changes", rows.changes),
+        ("settings", settings), ("right", right), ("foretold", foretold), ("changes", rows.changes),
     )}  # fmt: skip
     made: list[Row] = []
     for key, repairs in rows.repairs.groupby(keys, sort=True):
@@ -265,11 +265,11 @@ def by_person(rows: Rows) -> pd.DataFrame:
                 "n_pictures": len(repairs),
                 "n_settings": len(own["settings"]),
                 "n_set_correct_before": len(own["right"]),
-                "n_foretold": len(own["told"]),
+                "n_foretold": len(own["foretold"]),
             }
             | _of_pictures(repairs)
             | _of_settings(own["settings"], own["right"])
-            | _of_foretold(own["told"])
+            | _of_foretold(own["foretold"])
             | {
                 "surprises": _a_minute(repairs, spoken) if tuple(key[:3]) in rows.coded else None,
                 "grid": None if grid is None else correlation(grid),
@@ -305,15 +305,15 @@ def _of_settings(settings: pd.DataFrame, right: pd.DataFrame) -> Row:
     }
 
 
-def _of_foretold(told: pd.DataFrame) -> Row:
-    hits = told["foretold_correct"].astype("boolean")
-    sure = told["sure"].astype("boolean").fillna(value=False)
-    rate, chance = _mean(hits), _mean(told["chance"])
+def _of_foretold(foretold: pd.DataFrame) -> Row:
+    hits = foretold["foretold_correct"].astype("boolean")
+    sure = foretold["sure"].astype("boolean").fillna(value=False)
+    rate, chance = _mean(hits), _mean(foretold["chance"])
     return {
         "foresee": None if rate is None or chance is None else rate - chance,
         "foresee_sure": _mean(hits[sure]),
         "foresee_unsure": _mean(hits[~sure]),
-        "sure": _mean(told["sure"]),
+        "sure": _mean(foretold["sure"]),
     }
 
 

@@ -73,8 +73,8 @@ class Models:
             drawn = weights(values.size, DRAWS)
             means = drawn @ values / values.size if values.size > 1 else np.empty((0,))
             mean = float(values.mean()) if values.size else np.nan
-            found = interval(mean, means)
-            made.append((name, values.size, mean, float(found.low), float(found.high)))
+            ends = interval(mean, means)
+            made.append((name, values.size, mean, float(ends.low), float(ends.high)))
         return pd.DataFrame(made, columns=["name", "n", "mean", "low", "high"])
 
     def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Correlation:

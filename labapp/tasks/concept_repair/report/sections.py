@@ -12,7 +12,7 @@ from labapp.report.formats import count, decimal
 from labapp.report.language import Verbatim
 from labapp.report.listing import NONE, records
 from labapp.report.page import Html, heading, paragraph, table, two_lines
-from labapp.tasks.concept_repair.report.findings import Found
+from labapp.tasks.concept_repair.report.findings import RepairResults
 from labapp.tasks.concept_repair.report.hypotheses import SHARE_BOUND, SLOPE_BOUND, Prediction
 from labapp.tasks.concept_repair.report.measures import (
     MEASURES,
@@ -53,58 +53,59 @@ METHODS = (
 )
 
 
-def of_study(found: Found, anchor: str) -> Iterator[Html]:
+def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     """Everything about one study; anchor: prefix of the page's ids."""
     yield heading(3, "Purity and people")
-    yield paragraph(told(found))
-    if found.participants and found.simulated == found.participants:
+    yield paragraph(overview(results))
+    if results.participants and results.simulated == results.participants:
         yield paragraph(SIMULATED, "note")
-    if not found.models.general:
-        yield paragraph(these_models_only(found), "note")
-    if not found.rows.coded:
+    if not results.models.general:
+        yield paragraph(these_models_only(results), "note")
+    if not results.rows.coded:
         yield paragraph(NO_CODES, "note")
-    yield models_table(found)
-    for sample in found.samples:
-        yield measures_table(found, sample)
-    for plate in found.drawn:
+    yield models_table(results)
+    for sample in results.samples:
+        yield measures_table(results, sample)
+    for plate in results.drawn:
         yield heading(3, plate.label)
         yield plate.html(anchor)
-    if found.correlations:
-        yield correlations_table(found)
+    if results.correlations:
+        yield correlations_table(results)
     yield heading(3, "What was expected, tested")
-    yield tests_table(found)
+    yield tests_table(results)
     yield paragraph(METHODS, "quiet")
 
 
-def told(found: Found) -> str:
+def overview(results: RepairResults) -> str:
     """Who did what with how many models."""
-    models, repairs = found.models, found.rows.repairs
+    models, repairs = results.models, results.rows.repairs
+    people = count(results.participants, "participant")
     ways = ", ".join(sorted({str(way) for way in repairs["instruction"]}))
     return (
-        f"{count(found.participants, 'participant')} went through {count(len(repairs), 'picture')} "
+        f"{people} went through {count(len(repairs), 'picture')} "
         f"with {count(len(models.known), 'model')} (instruction: {ways}), set concepts "
-        f"{count(len(found.rows.settings()), 'time')} and foretold "
-        f"{count(len(found.rows.foretold()), 'answer')}."
+        f"{count(len(results.rows.settings()), 'time')} and foretold "
+        f"{count(len(results.rows.foretold()), 'answer')}."
     )
 
 
-def these_models_only(found: Found) -> str:
+def these_models_only(results: RepairResults) -> str:
     """Why nothing is said of models in general."""
-    families = found.models.known["learner"].nunique()
+    families = results.models.known["learner"].nunique()
     return (
-        f"These models only: there are {count(len(found.models.known), 'model')} of "
+        f"These models only: there are {count(len(results.models.known), 'model')} of "
         f"{count(families, 'method')}. From {LEAST_MODELS} models of one method on, "
         "a correlation with OIS says something of others like them."
     )
 
 
-def models_table(found: Found) -> Html:
+def models_table(results: RepairResults) -> Html:
     """A row a model: its purity and accuracy, and what people did with it."""
-    predictors = found.models.predictors
-    measures = [name for name in FIRST if name in found.measures]
-    means = {name: found.models.means(name).set_index("name") for name in measures}
+    predictors = results.models.predictors
+    measures = [name for name in FIRST if name in results.measures]
+    means = {name: results.models.means(name).set_index("name") for name in measures}
     rows = []
-    for model in records(found.models.known):
+    for model in records(results.models.known):
         cells: list[object] = [two_lines(Verbatim(model["name"]), Verbatim(model["learner"]))]
         cells += [NONE if model[p] is None else decimal(model[p], 3) for p in predictors]
         cells += [f"{decimal(model[a], 1)} %" for a in ("task_accuracy", "concept_accuracy")]
@@ -124,13 +125,13 @@ def models_table(found: Found) -> Html:
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
 
 
-def measures_table(found: Found, sample: str) -> Html:
+def measures_table(results: RepairResults, sample: str) -> Html:
     """Every measure of one sample, a column a model."""
-    names = found.models.known["name"].tolist()
+    names = results.models.known["name"].tolist()
     rows = []
-    for name in found.measures:
+    for name in results.measures:
         measure = MEASURES[name]
-        means = found.models.means(name, sample).set_index("name")
+        means = results.models.means(name, sample).set_index("name")
         if not means["n"].sum():
             continue
         cells = [_with_ends(means.loc[model], measure) for model in names]
@@ -163,12 +164,12 @@ def _with_ends(row: pd.Series[Any], measure: Measure) -> object:
     return two_lines(decimal(factor * mean, digits), ends)
 
 
-def correlations_table(found: Found) -> Html:
+def correlations_table(results: RepairResults) -> Html:
     """Human measures with measures of the models."""
-    predictors = found.models.predictors
+    predictors = results.models.predictors
     rows = []
-    for measure in dict.fromkeys(each.measure for each in found.correlations):
-        own = {each.predictor: each for each in found.correlations if each.measure == measure}
+    for measure in dict.fromkeys(each.measure for each in results.correlations):
+        own = {each.predictor: each for each in results.correlations if each.measure == measure}
         cells: list[object] = [MEASURES[measure].title]
         for name in predictors:
             known = own[name]
@@ -191,7 +192,7 @@ def correlations_table(found: Found) -> Html:
     )
 
 
-def tests_table(found: Found) -> Html:
+def tests_table(results: RepairResults) -> Html:
     """The hypotheses, a row a test."""
     rows = [
         (
@@ -206,7 +207,7 @@ def tests_table(found: Found) -> Html:
             two_lines(f"{test.n:,}", f"{test.n_people} / {test.n_models}"),
             two_lines(test.verdict or NONE, test.why) if test.why else test.verdict or NONE,
         )
-        for test in found.tests
+        for test in results.tests
     ]
     return table(
         (

@@ -8,7 +8,7 @@ from typing import Any
 
 from labapp.report.listing import records
 from labapp.tasks.concept_repair.plan import TASK
-from labapp.tasks.concept_repair.report.findings import Found
+from labapp.tasks.concept_repair.report.findings import RepairResults
 from labapp.tasks.concept_repair.report.measures import MATCHED, MEASURES
 from labapp.tasks.concept_repair.report.models import PREDICTORS
 
@@ -16,18 +16,18 @@ Row = dict[str, Any]
 MIXED = "mixed logistic model"
 
 
-def rows(found: Found) -> Iterator[Row]:
+def rows(results: RepairResults) -> Iterator[Row]:
     """The rows of a study, in the order of the items."""
-    about = {"study": found.study, "design": TASK, "ours": True}
+    about = {"study": results.study, "design": TASK, "ours": True}
     for make in (_means, _correlations, _tests):
-        for row in make(found):
+        for row in make(results):
             yield about | row
 
 
-def _means(found: Found) -> Iterator[Row]:
-    for sample in found.samples:
-        for name in found.measures:
-            for row in records(found.models.means(name, sample)):
+def _means(results: RepairResults) -> Iterator[Row]:
+    for sample in results.samples:
+        for name in results.measures:
+            for row in records(results.models.means(name, sample)):
                 if row["n"]:
                     yield {
                         "item": "1",
@@ -44,8 +44,8 @@ def _means(found: Found) -> Iterator[Row]:
                     }
 
 
-def _correlations(found: Found) -> Iterator[Row]:
-    for known in found.correlations:
+def _correlations(results: RepairResults) -> Iterator[Row]:
+    for known in results.correlations:
         yield {
             "item": "2",
             "group": MATCHED,
@@ -60,8 +60,8 @@ def _correlations(found: Found) -> Iterator[Row]:
         }
 
 
-def _tests(found: Found) -> Iterator[Row]:
-    for test in found.tests:
+def _tests(results: RepairResults) -> Iterator[Row]:
+    for test in results.tests:
         yield {
             "item": f"3 {test.hypothesis}",
             "group": test.sample,

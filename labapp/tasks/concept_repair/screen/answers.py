@@ -99,10 +99,10 @@ class AnswerCard(Choice):
             return
         self.shares, self.former, self._hidden, self._same = shown
         for place, known in enumerate(self._classes):
-            told = f"{known.name}: {known.marks}" if known.marks else known.name
+            text = f"{known.name}: {known.marks}" if known.marks else known.name
             if not hidden:
-                told = f"{told}, {self._percent(now[place])}"
-            self.options[place].setAccessibleName(told)
+                text = f"{text}, {self._percent(now[place])}"
+            self.options[place].setAccessibleName(text)
         if self._foretells:
             self.options[-1].setAccessibleName(self._words("concept_same", name=same))
         self.update()
@@ -131,8 +131,8 @@ class AnswerCard(Choice):
             self._paint_ground(painter, index, box, strong=index == self.index)
             painter.setFont(font(bold=index == self.index))
             painter.setPen(color(p.ink))
-            said = self._words("concept_same", name=self._same)
-            painter.drawText(box.adjusted(self._left, 0, 0, 0), _LEFT, said)
+            text = self._words("concept_same", name=self._same)
+            painter.drawText(box.adjusted(self._left, 0, 0, 0), _LEFT, text)
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, p.accent)
 

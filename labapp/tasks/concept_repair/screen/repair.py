@@ -319,9 +319,9 @@ class RepairScreen(Screen):
     def _show_answer(self, trial: Repair, *, able: bool, hidden: bool) -> None:
         words, name = self.session.words, self._name(trial.answer)
         before = trial.history[-1].probabilities if trial.history else ()
-        said = words("concept_will_say") if hidden else words("concept_says", name=name)
-        if self.says.text() != said:
-            self.says.setText(said)
+        text = words("concept_will_say") if hidden else words("concept_says", name=name)
+        if self.says.text() != text:
+            self.says.setText(text)
         self.card.show_answer(trial.probabilities, before, hidden=hidden, same=name)
         self.card.set_locked(not (able and hidden))
         self.card.show_index(self._picked_row(trial) if hidden else None)
@@ -342,9 +342,9 @@ class RepairScreen(Screen):
             self._entered = entered
             self.wish = "content"
         if trial.phase == "setting" and trial.history:
-            said = (self.says.text(), *(f"{p:.3f}" for p in trial.probabilities))
-            if said != self._heard:
-                self._heard = said
+            heard = (self.says.text(), *(f"{p:.3f}" for p in trial.probabilities))
+            if heard != self._heard:
+                self._heard = heard
                 share = f"{100 * max(trial.probabilities):.0f}\N{NO-BREAK SPACE}%"
                 self.tell(f"{self.says.text()}, {share}")
 

@@ -89,8 +89,8 @@ class ConceptSwitch(Choice):
         """Show how sure the model is, from 0 (off) to 1 (on)."""
         self._belief = belief
         sure = round(100 * max(belief, 1 - belief))
-        said = self._words("concept_model_sees", word=self.model_word, percent=sure)
-        self.options[STATES.index(AS_IT_IS)].setAccessibleName(said)
+        text = self._words("concept_model_sees", word=self.model_word, percent=sure)
+        self.options[STATES.index(AS_IT_IS)].setAccessibleName(text)
         self.update()
 
     def show_state(self, state: int, *, pending: bool) -> None:
