@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from labapp.events.commands import Command
-from labapp.tasks.concept_repair.commands import Foretell, PickAnswer, SetConcept, TickPair
+from labapp.tasks.concept_repair.commands import (
+    Foretell,
+    PickAnswer,
+    SetConcept,
+    TickNothing,
+    TickPair,
+)
 from scripts.screens_participant import Shot, opened
 from tests.helpers import concepts
 from tests.helpers.rooms import skip_to
@@ -47,5 +53,8 @@ def shots(folder: Path) -> Iterator[Shot]:
                 yield f"c-{kind}-on-{language}", window
                 if kind == "repair":
                     skip_to(room, "stage-1-grid")
+                    yield f"c-grid-0-{language}", window
                     room.runner.send(TickPair(0, 1, BY))
-                    yield f"c-grid-{language}", window
+                    yield f"c-grid-1-{language}", window
+                    room.runner.send(TickNothing(BY))
+                    yield f"c-grid-2-{language}", window

@@ -21,6 +21,7 @@ from labapp.tasks.concept_repair.commands import (
     PickAnswer,
     RepairDone,
     SetConcept,
+    TickNothing,
     TickPair,
     UndoChange,
 )
@@ -218,6 +219,18 @@ def test_the_grid_has_a_row_a_pair_with_what_was_met(tmp_path: Path) -> None:
     taken_back = by_pair["height", "shape"]
     assert (taken_back["ticked"], taken_back["ticks"]) == (False, 2)
     assert sum(row["ticked"] for row in rows) == 1
+    assert {row["nothing"] for row in rows} == {False}
+
+
+def test_that_nothing_changes_is_an_answer(tmp_path: Path) -> None:
+    _, grid = parts_of(tmp_path, 4)
+    play = ConceptPlay.of(grid)
+    play.send(TickPair(0, 1, BY))
+    play.send(TickNothing(BY))
+    play.send(Next())
+    rows = rows_of(play, grid)["concept_grids"]
+    assert {(row["ticked"], row["nothing"]) for row in rows} == {(False, True)}
+    assert sum(row["ticks"] for row in rows) == 2
 
 
 def test_a_skipped_grid_says_of_no_pair_that_it_was_not_ticked(tmp_path: Path) -> None:
@@ -227,7 +240,7 @@ def test_a_skipped_grid_says_of_no_pair_that_it_was_not_ticked(tmp_path: Path) -
     play.send(SkipStage())
     play.send(ConfirmSkip())
     rows = rows_of(play, grid)["concept_grids"]
-    assert {row["ticked"] for row in rows} == {None}
+    assert {(row["ticked"], row["nothing"]) for row in rows} == {(None, None)}
     assert all(row["excluded"] and row["response_s"] is None for row in rows)
 
 

@@ -23,6 +23,7 @@ from labapp.tasks.concept_repair.commands import (
     PickAnswer,
     RepairDone,
     SetConcept,
+    TickNothing,
     TickPair,
     UndoChange,
 )
@@ -44,6 +45,7 @@ RARE = st.one_of(
     st.builds(RepairDone),
     st.builds(GiveUp),
     st.builds(TickPair, st.integers(-1, 2), st.integers(-1, 2), BY),
+    st.builds(TickNothing, BY),
     st.builds(SetConcept, st.integers(-2, 3), st.integers(-1, 4), BY),
     st.builds(PickAnswer, st.text(max_size=2), BY),
     st.builds(Begin),
@@ -117,6 +119,8 @@ def go_on(play: ConceptPlay) -> None:
             play.send(SetConcept(first, 1, "mouse"))
         case Repair():
             play.send(RepairDone())
+        case Grid(nothing=False, ticked=frozenset()) if not play.send(Next()):
+            play.send(TickNothing("mouse"))
         case Grid():
             play.send(Next())
 
@@ -133,6 +137,7 @@ def valid(play: ConceptPlay) -> None:
         looked_up(play, trial)
     elif isinstance(trial, Grid):
         assert all(row != column and {row, column} <= {0, 1} for row, column in trial.ticked)
+        assert not (trial.nothing and trial.ticked), "nothing, and something"
 
 
 def looked_up(play: ConceptPlay, trial: Repair) -> None:

@@ -18,8 +18,8 @@ from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.stimuli.library import StimulusSet
 from labapp.study.plan import pictures_of
-from labapp.tasks.concept_repair.commands import RepairDone, SetConcept
-from labapp.tasks.concept_repair.plan import ConceptRepairPart
+from labapp.tasks.concept_repair.commands import RepairDone, SetConcept, TickNothing
+from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from tests.helpers import concepts
 from tests.session.sessions import surroundings
@@ -52,6 +52,8 @@ def to_the_end(session: OpenSession) -> None:
     for _ in range(100):
         if session.runner.finished:
             return
+        if isinstance(session.runner.part, ConceptGridPart):
+            session.runner.send(TickNothing("mouse"))
         on_a_picture = isinstance(session.runner.state.part_state.trial, Repair)
         session.runner.send(RepairDone() if on_a_picture else Next())
     raise AssertionError("the session does not come to its end")

@@ -16,12 +16,13 @@ from labapp.tasks.concept_repair.commands import (
     PickAnswer,
     RepairDone,
     SetConcept,
+    TickNothing,
     TickPair,
     UndoChange,
 )
 from labapp.tasks.concept_repair.events import ConceptSet
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
-from labapp.tasks.concept_repair.state import SAME
+from labapp.tasks.concept_repair.state import SAME, Grid
 from tests.helpers.concepts import ConceptPlay, parts_of
 
 BY = "mouse"
@@ -213,6 +214,27 @@ def test_the_grid_is_ticked_and_left(tmp_path: Path) -> None:
     state = ticking.state.part_state
     assert state is not None
     assert state.trial.ticked == {(1, 0)}
+    assert kinds(ticking.send(Next())) == ["trial.ended", "part.ended"]
+
+
+def test_nobody_goes_on_from_a_grid_without_an_answer(tmp_path: Path) -> None:
+    """That nothing else changes is said, and not told by a grid that was passed over."""
+    _, grid = parts_of(tmp_path)
+    ticking = ConceptPlay.of(grid)
+    assert not ticking.send(Next())
+    ticking.send(TickPair(0, 1, BY))
+    assert kinds(ticking.send(TickNothing(BY))) == ["grid.ticked", "grid.nothing"]
+    said = ticking.asked
+    assert isinstance(said, Grid)
+    assert (said.ticked, said.nothing) == (frozenset(), True)
+    assert kinds(ticking.send(TickPair(1, 0, BY))) == ["grid.nothing", "grid.ticked"]
+    ticking.send(TickPair(1, 0, BY))
+    assert not ticking.send(Next())
+    ticking.send(TickNothing(BY))
+    ticking.send(TickNothing(BY))
+    assert not ticking.send(Next())
+    ticking.send(TickNothing(BY))
+    assert ticking.machine.fold(ticking.events) == ticking.state
     assert kinds(ticking.send(Next())) == ["trial.ended", "part.ended"]
 
 

@@ -21,6 +21,7 @@ from labapp.tasks.concept_repair.events import (
     ConceptsShown,
     ConceptUndone,
     GridDrawn,
+    GridNothing,
     GridShown,
     GridTicked,
     RepairEnded,
@@ -292,7 +293,8 @@ class RepairAttempt(Attempt):
 
 
 class GridAttempt(Attempt):
-    """One attempt at the grid. ticks: by pair how often it was ticked or its tick taken away."""
+    """One attempt at the grid. ticks: by pair how often it was ticked or its tick taken away;
+    nothing: whether it is said that no concept changes another."""
 
     part: ConceptGridPart
 
@@ -301,6 +303,7 @@ class GridAttempt(Attempt):
         self.part = part
         self.ticked: set[tuple[int, int]] = set()
         self.ticks: dict[tuple[int, int], int] = {}
+        self.nothing = False
         self.ended_ns: int | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
@@ -311,6 +314,8 @@ class GridAttempt(Attempt):
                 pair = payload.concept, payload.other
                 self.ticks[pair] = self.ticks.get(pair, 0) + 1
                 (self.ticked.add if payload.on else self.ticked.discard)(pair)
+            case GridNothing():
+                self.nothing = payload.on
         self.ended_ns = working
 
     @property

@@ -18,6 +18,7 @@ from labapp.tasks.concept_repair.events import (
     ConceptsShown,
     ConceptUndone,
     GridDrawn,
+    GridNothing,
     GridShown,
     GridTicked,
     RepairEnded,
@@ -127,15 +128,16 @@ GRID = TaskFiles(
     event_columns=(
         Column("concept", "ticked: id of the concept that is set."),
         Column("other", "ticked: id of the concept that is said to change with it."),
-        Column("on", "ticked: whether the pair is ticked now."),
+        Column("on", "ticked, nothing: whether it is said now."),
         _DEVICE,
     ),
     types={
         "stage": "The grid, from its beginning to its end.",
         "trial": "The grid, from its appearance to Next.",
         "ticked": "A pair was ticked, or its tick taken away.",
+        "nothing": "It was said that no concept changes another, or no longer said.",
     },
-    kinds={GridTicked.kind: "ticked"},
+    kinds={GridTicked.kind: "ticked", GridNothing.kind: "nothing"},
     drawn=GridDrawn.kind,
     shown=GridShown.kind,
     table="concept_grids",
@@ -151,5 +153,6 @@ KEPT_TEXT = {
     RepairEnded.kind: ("how", "answer"),
     GridDrawn.kind: ("model",),
     GridTicked.kind: ("device",),
+    GridNothing.kind: ("device",),
 }
 """What a de-identified copy keeps of the texts in the events: ids of the set, and the input."""

@@ -61,3 +61,10 @@ class TickPair(Command):
     row: int
     column: int
     device: str
+
+
+@dataclass(frozen=True, slots=True)
+class TickNothing(Command):
+    """Say, or no longer say, that no concept changes another when it is set."""
+
+    device: str

@@ -206,3 +206,17 @@ class GridTicked(Payload):
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return _no_concept(part, self.concept, self.other)
+
+
+@kind("grid.nothing", durable=True, of_trial=True)
+class GridNothing(Payload):
+    """It was said that no concept changes another when it is set, or no longer said.
+
+    Attributes
+    ----------
+    on : whether it is said now.
+    device : the input: mouse, keyboard, touch or simulated.
+    """
+
+    on: bool
+    device: str

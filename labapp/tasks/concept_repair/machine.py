@@ -22,6 +22,7 @@ from labapp.tasks.concept_repair.commands import (
     PickAnswer,
     RepairDone,
     SetConcept,
+    TickNothing,
     TickPair,
     UndoChange,
 )
@@ -34,6 +35,7 @@ from labapp.tasks.concept_repair.events import (
     ConceptsShown,
     ConceptUndone,
     GridDrawn,
+    GridNothing,
     GridShown,
     GridTicked,
     RepairEnded,
@@ -231,7 +233,8 @@ def _changed(
 
 @dataclass(frozen=True)
 class ConceptGridTask(QuestionsMachine[GridState, Grid]):
-    """The grid behind a stage; Next leads on, whatever is ticked. index: its place in the plan."""
+    """The grid behind a stage; Next leads on once a pair is ticked, or it is said that there is
+    none. index: its place in the plan."""
 
     shown = GridShown
 
@@ -249,14 +252,18 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
 
     def decide(self, state: GridState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         grid = state.trial
-        shown = grid is not None and grid.started_ns is not None and grid.outcome is None
-        if grid is not None and shown and isinstance(command, Next):
+        if grid is not None and self.can_go_on(grid) and isinstance(command, Next):
             return stage.leave_question(self.part, self.index, state, grid, self.achieved)
         return super().decide(state, command, now_ns)
 
+    def can_go_on(self, grid: Grid) -> bool:
+        """Whether the grid says something, be it that no concept changes another."""
+        shown = grid.started_ns is not None and grid.outcome is None
+        return shown and (grid.nothing or bool(grid.ticked))
+
     def answered(self, question: Grid) -> bool:
-        """No tick at all is an answer, too, but only once the participant goes on: a grid that the
-        moderator skips has none."""
+        """It is an answer only once the participant goes on: a grid that the moderator skips has
+        none."""
         return False
 
     def answer(self, question: Grid, command: Command) -> Sequence[Payload]:
@@ -264,13 +271,19 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
             case TickPair(row, column, device) if row != column:
                 concepts = range(len(self.part.repaired.concepts))
                 if row in concepts and column in concepts:
-                    on = (row, column) not in question.ticked
-                    return (GridTicked(row, column, on, device),)
+                    ticked = GridTicked(row, column, (row, column) not in question.ticked, device)
+                    return (GridNothing(False, device), ticked) if question.nothing else (ticked,)
+            case TickNothing(device):
+                off = (GridTicked(*pair, False, device) for pair in sorted(question.ticked))
+                return (*off, GridNothing(not question.nothing, device))
         return ()
 
     def after(self, question: Grid, payload: Payload) -> Grid:
-        if not isinstance(payload, GridTicked):
-            return question
-        pair = {(payload.concept, payload.other)}
-        ticked = question.ticked | pair if payload.on else question.ticked - pair
-        return replace(question, ticked=ticked)
+        match payload:
+            case GridNothing():
+                return replace(question, nothing=payload.on)
+            case GridTicked():
+                pair = {(payload.concept, payload.other)}
+                ticked = question.ticked | pair if payload.on else question.ticked - pair
+                return replace(question, ticked=ticked)
+        return question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.clock import NS
-from labapp.events.commands import Next
+from labapp.events.commands import Command, Next
 from labapp.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.simulation.experience import Experience
 from labapp.simulation.phrases import (
@@ -20,6 +20,7 @@ from labapp.tasks.concept_repair.commands import (
     GiveUp,
     RepairDone,
     SetConcept,
+    TickNothing,
     TickPair,
     UndoChange,
 )
@@ -117,7 +118,7 @@ class Repairing(Actor[ConceptRepairPart]):
 
 
 class Ticking(Actor[ConceptGridPart]):
-    """Ticks the pairs of the grid one after the other."""
+    """Ticks the pairs of the grid one after the other, or says that there are none."""
 
     def act(self) -> None:
         participant, grid = self.participant, self.state.trial
@@ -132,5 +133,9 @@ class Ticking(Actor[ConceptGridPart]):
             generator(*participant.seed, self.part.id, "grid"),
         )
         left = sorted(wanted - grid.ticked)
-        command = TickPair(*left[0], DEVICE) if left else Next()
+        command: Command = Next()
+        if left:
+            command = TickPair(*left[0], DEVICE)
+        elif not grid.ticked and not grid.nothing:
+            command = TickNothing(DEVICE)
         participant.send(command, participant.pace.think_s)

@@ -82,9 +82,11 @@ class RepairState(questions.QuestionsState[Repair]):
 
 @dataclass(frozen=True, slots=True)
 class Grid(questions.Question):
-    """The grid. ticked: the pairs (concept that is set, concept that changes with it)."""
+    """The grid. ticked: the pairs (concept that is set, concept that changes with it); nothing:
+    whether it is said that there are none."""
 
     ticked: frozenset[tuple[int, int]] = frozenset()
+    nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

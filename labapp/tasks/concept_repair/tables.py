@@ -167,6 +167,11 @@ CONCEPT_GRIDS = (
     text("other", "id of the concept that is said to change with it"),
     yes("ticked", "the participant says so"),
     whole("ticks", "times the pair was ticked, or its tick taken away"),
+    yes(
+        "nothing",
+        "the participant says that no switch changes anything else; without this and without a "
+        "tick nothing was said, which earlier versions allowed",
+    ),
     number("deviation", "of the pair, see the table concept_purities"),
     whole("n_set", "times the participant set the concept in that stage"),
     whole("n_side_effects", "of these, times that had a side effect on the other"),

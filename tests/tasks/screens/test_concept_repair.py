@@ -238,6 +238,27 @@ def test_the_grid_is_ticked_by_mouse_and_by_arrow_keys(stage: Open) -> None:
     assert room.runner.part is None or room.runner.part.id != "stage-1-grid"
 
 
+def test_a_grid_is_not_passed_over_without_an_answer(stage: Open) -> None:
+    room, window, screen = stage("stage-1-grid")
+    assert isinstance(screen, GridScreen)
+    foot = window.bottom.foot
+    assert (foot.ready, foot.warn) == (False, False)
+    assert foot.note == "First tick a field, or say that no switch changes anything else."
+    window.bottom.right.click()
+    assert window.bottom.foot.warn
+    assert room.runner.part is not None
+    assert room.runner.part.id == "stage-1-grid"
+    assert focused(screen.grid)
+    press(Qt.Key.Key_Space, Qt.Key.Key_Tab, Qt.Key.Key_Space)
+    assert screen.nothing.options[0].isChecked()
+    trial = room.runner.state.part_state.trial
+    assert (trial.ticked, trial.nothing) == (frozenset(), True)
+    assert [(p["on"], p["device"]) for p in payloads(room, "grid.nothing")] == [(True, "keyboard")]
+    assert window.bottom.foot.ready
+    window.bottom.right.click()
+    assert room.runner.part is None or room.runner.part.id != "stage-1-grid"
+
+
 def test_nothing_shifts_from_state_to_state(stage: Open, qapp: QApplication) -> None:
     _, _, screen = stage(foresee="all")
 

@@ -11,7 +11,8 @@ from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.events.commands import Next
-from labapp.tasks.concept_repair.commands import TickPair
+from labapp.tasks.concept_repair.commands import TickNothing, TickPair
+from labapp.tasks.concept_repair.machine import ConceptGridTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart
 from labapp.tasks.concept_repair.state import Grid, GridState
 from labapp.ui import theme
@@ -21,6 +22,7 @@ from labapp.ui.strings import Strings
 from labapp.ui.widgets.bars import Foot, Head
 from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.label import PlainLabel
+from labapp.ui.widgets.option_list import OptionList
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 
 LEAST_CELL, MOST_CELL = 44, 64
@@ -158,11 +160,15 @@ class TickGrid(Choice):
 
 
 class GridScreen(Screen):
-    """The grid with its question. Next leads on, whatever is ticked."""
+    """The grid with its question, and below it the answer that there is nothing to tick. Continue
+    leads on once there is an answer, and says until then that it is missing."""
 
     def __init__(self, session: SessionView, part: ConceptGridPart) -> None:
         super().__init__(session, part)
         words = session.words
+        task = session.task
+        assert isinstance(task, ConceptGridTask)
+        self._task = task
         self._stage = stage_words(session, part)
         self.title, self.text = PlainLabel(words("concept_grid_title")), PlainLabel()
         self.text.setText(words("concept_grid_text"))
@@ -173,6 +179,11 @@ class GridScreen(Screen):
         names = [concept.name for concept in part.repaired.concepts]
         self.grid = TickGrid(names, words, session.palette)
         self.grid.ticked.connect(lambda *pair: self.send(TickPair(*pair)))
+        nothing = words("concept_grid_nothing")
+        self.nothing = OptionList(
+            [nothing], session.palette, words("concept_grid_title"), several=True
+        )
+        self.nothing.chosen.connect(lambda _, device: self.send(TickNothing(device)))
         column = self.column()
         column.addStretch(1)
         column.addWidget(self.title)
@@ -181,14 +192,17 @@ class GridScreen(Screen):
         column.addSpacing(theme.SPACE_L)
         column.addWidget(self.grid, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(theme.SPACE_S)
+        column.addWidget(self.nothing)
+        column.addSpacing(theme.SPACE_S)
         column.addWidget(self.keys)
         column.addStretch(2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
-        high = self.height() - 2 * theme.SPACE_XL - 2 * theme.SPACE_S - theme.SPACE_L
-        high -= sum(label.heightForWidth(wide) for label in (self.title, self.text, self.keys))
+        high = self.height() - 2 * theme.SPACE_XL - 3 * theme.SPACE_S - theme.SPACE_L
+        below = (self.title, self.text, self.keys, self.nothing)
+        high -= sum(widget.heightForWidth(wide) for widget in below)
         self.grid.fit(wide, high)
 
     @property
@@ -201,7 +215,10 @@ class GridScreen(Screen):
         trial = self.trial
         if trial is None:
             return
-        self.grid.set_locked(trial.started_ns is None or trial.outcome is not None)
+        locked = trial.started_ns is None or trial.outcome is not None
+        self.grid.set_locked(locked)
+        self.nothing.set_locked(locked)
+        self.nothing.show_index(0 if trial.nothing else None)
         places = (place for place, pair in enumerate(self.grid.pairs) if pair in trial.ticked)
         self.grid.show_taken(places)
 
@@ -210,11 +227,25 @@ class GridScreen(Screen):
 
     def foot(self) -> Foot:
         trial = self.trial
-        shown = trial is not None and trial.started_ns is not None
-        return Foot(right=self.session.words("continue"), enabled=shown)
+        shown = trial is not None and trial.started_ns is not None and trial.outcome is None
+        ready = trial is not None and self._task.can_go_on(trial)
+        missing = shown and not ready
+        return Foot(
+            right=self.session.words("continue"),
+            enabled=shown,
+            ready=ready,
+            note=self.session.words("concept_missing_grid") if missing else "",
+            warn=missing and self.reminded,
+        )
 
     def right(self) -> None:
-        self.send(Next())
+        trial = self.trial
+        if trial is not None and self._task.can_go_on(trial):
+            self.send(Next())
+            return
+        self.reminded = True
+        self.altered.emit()
+        self.grid.entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def entrance(self) -> QWidget:
         return self.grid
