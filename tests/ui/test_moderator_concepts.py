@@ -179,9 +179,9 @@ def test_changes_are_marks_of_the_timeline(watch: Watch) -> None:
     watched.send(SetConcept(2, 1, BY), SetConcept(2, 0, BY), UndoChange(BY))
     marks = [(mark.kind, mark.text) for mark in watched.console.state.timeline.marks]
     assert marks[-3:] == [
-        ("answer", "Concept 3: off"),
-        ("answer", "Concept 3: as the model has it"),
-        ("answer", "Concept 3: off"),  # what it is again
+        ("answer", "height → low"),
+        ("answer", "height → as the model has it"),
+        ("answer", "height → low"),  # what it is again
     ]
     assert watched.console.timeline.signs.text().startswith("⬢ answer")
 

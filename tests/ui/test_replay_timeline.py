@@ -17,9 +17,11 @@ from labapp.clock import NS
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui import language, theme
 from labapp.ui.replay import time_drawing as drawing
+from labapp.ui.replay.lane_words import item_label
 from labapp.ui.replay.time_scale import LEAST_SPAN_NS
 from labapp.ui.replay.timeline import VOICE_PX, Timeline
-from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
+from labapp.ui.replay.timeline_rows import CodeItem, CodeLane, recorded_rows
+from tests.helpers.concepts import small_parts
 from tests.helpers.timelines import (
     MIN,
     MemoryPeaks,
@@ -368,6 +370,22 @@ def test_tips_name_dials_and_marks(line: Timeline) -> None:
     said = line.describe(line.scale.x(moved), rows["Dial moves"] + 8)
     assert "Dial " in said
     assert "move" in said
+
+
+def test_moves_are_called_as_their_task_calls_them() -> None:
+    """Concepts that were set have names; what nobody names is a dial."""
+    stage, _ = small_parts(4)
+    times = np.array([NS, 2 * NS, 9 * NS], dtype=np.int64)
+    lanes = (
+        Lane("screen", "spans", (LaneItem("part", 0, 5 * NS, "", stage.id),)),
+        Lane("dials", "moves", (), times, np.array([2, 0, 1], dtype=np.float32)),
+    )
+    _, moves = recorded_rows(lanes, {stage.id: stage}, outcomes=False)
+    assert moves.tip(2 * NS, 0, NS) == "size, height · 2 moves"
+    assert moves.tip(9 * NS, 0, NS) == "Dial 2 · 1 move"
+    setting = {"concept": 2, "to": 1}
+    item = LaneItem("concept.set", NS, NS, "", stage.id, 1, payload=setting)
+    assert item_label(item, {stage.id: stage}) == "height → low"
 
 
 def test_rows_without_room_are_scrolled_to_by_whole_rows(qtbot: QtBot, line: Timeline) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.plugins.machine import PartMachine
 from labapp.plugins.part import PlannedPart
-from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.tasks.concept_repair import beside
 from labapp.tasks.concept_repair.beside import Updates
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
 
-STATES = {AS_IT_IS: N_("as the model has it"), OFF: N_("off"), ON: N_("on")}
 INSTRUCTIONS = {
     "repair": N_("set right what is wrong"),
     "audit": N_("confirm or correct every concept"),
@@ -48,9 +46,13 @@ class ConceptWords(PartWords[PlannedPart]):
     def facts(self, parts: Sequence[PlannedPart]) -> str:
         return "".join(facts_of(part) for part in parts if isinstance(part, ConceptRepairPart))
 
-    def mark(self, payload: Mapping[str, Any]) -> str:
-        concept, state = int(payload["concept"]) + 1, tr(STATES[int(payload["to"])])
-        return tr("Concept {number}: {state}", number=concept, state=state)
+    def mark(self, part: PlannedPart, payload: Mapping[str, Any]) -> str:
+        assert isinstance(part, ConceptRepairPart)
+        return beside.state_words(part.repaired, int(payload["concept"]), int(payload["to"]))
+
+    def moved(self, part: PlannedPart, numbers: Sequence[int]) -> str:
+        assert isinstance(part, ConceptRepairPart)
+        return ", ".join(part.repaired.concepts[number].name for number in numbers)
 
     def lanes(self, part: PlannedPart) -> frozenset[str]:
         return frozenset({"answer"}) if isinstance(part, ConceptRepairPart) else frozenset()

@@ -27,7 +27,7 @@ class ReconstructionWords(PartWords[PlannedPart]):
     def subject(self, part: PlannedPart) -> str:
         return part.model if isinstance(part, ReconstructionPart) else ""
 
-    def mark(self, payload: Mapping[str, Any]) -> str:
+    def mark(self, part: PlannedPart, payload: Mapping[str, Any]) -> str:
         words = tr(ANSWERS.get(str(payload["mark"]), str(payload["mark"])))
         return f"{words}: {wording.percent(float(payload['alignment']))}"
 

@@ -124,9 +124,13 @@ class PartWords(Generic[P]):
     marks: Mapping[str, str] = {}
     """Kinds of events that are marks of the timeline, and which mark each is."""
 
-    def mark(self, payload: Mapping[str, Any]) -> str:
-        """The words of such a mark."""
+    def mark(self, part: P, payload: Mapping[str, Any]) -> str:
+        """The words of such a mark, an event of the part."""
         raise NotImplementedError
+
+    def moved(self, part: P, numbers: Sequence[int]) -> str:
+        """What was moved, by the numbers of `Payload.moved_dial`, from 0, in their order."""
+        return tr("Dial {number}", number=", ".join(str(number + 1) for number in numbers))
 
     def lanes(self, part: P) -> frozenset[str]:
         """The marks that the timeline names in its legend because of a part."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import every_mark, words_of
+from labapp.ui.moderator.part_words import PartWords, every_mark, words_of
 
 TITLES: Mapping[str, str] = {
     "sound": N_("Voice"),
@@ -76,8 +77,14 @@ def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
         case kind if kind in HEARD:
             return tr(HEARD[kind])
         case kind if (words := every_mark().get(kind)) is not None and item.payload:
-            return words.mark(item.payload)
+            part = parts.get(item.part_id or "")
+            return item.text if part is None else words.mark(part, item.payload)
     return item.text
+
+
+def moved_label(dials: Sequence[int], part: PlannedPart | None) -> str:
+    """What was moved in a part, by the numbers of its dials, from 0."""
+    return (PartWords[Any]() if part is None else words_of(part)).moved(part, dials)
 
 
 def item_tip(item: LaneItem, parts: Parts) -> str:

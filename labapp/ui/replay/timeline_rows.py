@@ -13,14 +13,16 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from labapp.clock import NS
+from labapp.plugins.part import PlannedPart
 from labapp.replay.lanes import Lane, LaneItem
-from labapp.ui.language import counted, number, tr
+from labapp.ui.language import counted, number
 from labapp.ui.replay import time_drawing as drawing
 from labapp.ui.replay.lane_words import (
     Parts,
     item_label,
     item_tip,
     joined_screen,
+    moved_label,
     shorter_labels,
     title,
 )
@@ -183,12 +185,14 @@ def _room(scale: TimeScale, band: tuple[float, float], t0_ns: int, t1_ns: int) -
 
 
 class MoveRow(Row):
-    """A dot a move; each dial has a height of its own."""
+    """A dot a move; each dial has a height of its own. screen: which part was on it when."""
 
     height = 22
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: Lane, screen: Lane | None, parts: Parts) -> None:
         self.title = title("dials")
+        self._on_screen = [item for item in screen.items if item.kind == "part"] if screen else []
+        self._parts = parts
         self._times = lane.times
         self._dials = lane.values
         self._last = int(lane.values.max(initial=0))
@@ -220,9 +224,13 @@ class MoveRow(Row):
         last = int(np.searchsorted(self._times, int(t_ns + near_ns), "right"))
         if first == last:
             return ""
-        dials = sorted({int(dial) + 1 for dial in self._dials[first:last].tolist()})
-        which = tr("Dial {number}", number=", ".join(map(str, dials)))
+        dials = sorted({int(dial) for dial in self._dials[first:last].tolist()})
+        which = moved_label(dials, self._part_at(int(self._times[first])))
         return f"{which} · {counted(last - first, '{n} move', '{n} moves')}"
+
+    def _part_at(self, t_ns: int) -> PlannedPart | None:
+        shown = (item for item in self._on_screen if item.t0_ns <= t_ns <= item.t1_ns)
+        return self._parts.get(next((item.part_id or "" for item in shown), ""))
 
 
 class CurveRow(Row):
@@ -427,7 +435,7 @@ def recorded_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> lis
     by_id: dict[str, Lane] = {lane.id: lane for lane in lanes}
     make: Mapping[str, Callable[[Lane], Row]] = {
         "screen": lambda lane: ScreenRow(lane, parts, outcomes=outcomes),
-        "dials": MoveRow,
+        "dials": lambda lane: MoveRow(lane, by_id.get("screen"), parts),
         "alignment": CurveRow,
     }
     rows = [made(by_id[name]) for name, made in make.items() if name in by_id]

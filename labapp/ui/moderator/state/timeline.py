@@ -107,8 +107,9 @@ class Timeline:
                 self.marks.append(Mark(at, "alarm", text))
             case "skip.taken_back":
                 self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
-            case kind if (words := every_mark().get(kind)) is not None:
-                self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), words.mark(p)))
+            case kind if (words := every_mark().get(kind)) is not None and self.parts:
+                said = words.mark(self._plan[self.parts[-1].of], p)
+                self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), said))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
                 self._noted(Mark(since, "deviation", p["text"], event.seq))
