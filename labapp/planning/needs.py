@@ -199,13 +199,13 @@ def _needed(
 ) -> Needs:
     needs: Needs = {}
     for group_power in powers:
-        for metric in dict.fromkeys(test.metric for test in group_power.tests):
-            pool = next(test.pool for test in group_power.tests if test.metric == metric)
+        # A metric has several pools where not everybody met every model.
+        for pool in {id(test.pool): test.pool for test in group_power.tests}.values():
             drawn = pool.reweighted(weights([people.strategies[n] for n in pool.people], shares))
             power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
             for at, test in enumerate(pool.tests):
                 n = smallest(SIZES, power[:, 0, at], GOALS[0])
-                needs[_key(group_power, metric, test.name)] = int(n) if isfinite(n) else None
+                needs[_key(group_power, pool.metric, test.name)] = int(n) if isfinite(n) else None
     return needs
 
 

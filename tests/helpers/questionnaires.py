@@ -22,6 +22,7 @@ ALL = (
     "comments",
     "sus",
     "ueq-s",
+    "model-trust",
     "hive-demographics",
     "hive-understanding",
     "hive-feedback",

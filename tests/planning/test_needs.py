@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,21 @@ def test_other_shares_have_other_needs() -> None:
     rates = found["only understanding"].completion
     assert rates["sinelines/gt"] > 0.7 > 0.3 > rates["sinelines/ae"]
     assert found["all alike"].completion == pytest.approx(found["as assumed"].completion)
+
+
+def test_other_shares_have_needs_of_every_pool_of_a_metric() -> None:
+    """A metric has a pool for each pair of models that people met, of more than two models."""
+    people = cohort({"understanding": (0.1, 0.9), "random": (0.5, 0.5)})
+    powers = planned(people)
+    test = powers[0].tests[0]
+    planned_test = replace(test.planned, name="another pair")
+    pool = replace(test.pool, tests=(planned_test,))
+    other = replace(test, planned=planned_test, pool=pool)
+    group = GroupPower(powers[0].group, (*powers[0].tests, other))
+    keys = {(f"{group.group.name}: {test.metric}", test.test) for test in group.tests}
+    assert len(keys) == len(group.tests)
+    for scenario in scenarios(people, [group], 1):
+        assert scenario.needs.keys() == keys
 
 
 def test_what_is_planned_is_what_the_study_declares() -> None:
