@@ -150,6 +150,14 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
             safe="Nothing was written.",
             todo="Say codes: logits in the description, or let the encoder end in a sigmoid.",
         )
+    scores = model.predict_from(computed)
+    if scores is not None and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-3):
+        raise ModelError(
+            f"The scores of {description.predictor} are probabilities: those of every picture make "
+            "1. labapp turns scores into probabilities by a softmax, and would do so twice.",
+            safe="Nothing was written.",
+            todo="Export the predictor without its last softmax.",
+        )
     model.values = runs.values(computed)
     measured = measuring.measure(model, own.data, None)
     contents |= {

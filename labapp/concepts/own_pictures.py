@@ -4,7 +4,8 @@ test pictures with what is true of them.
     id: own/shapes                 what studies and commands name it
     title: Our shapes
     encoder: encoder.onnx          pictures (n, channels, size, size) -> codes (n, concepts)
-    predictor: predictor.onnx      codes (n, concepts) -> scores of the classes (n, classes)
+    predictor: predictor.onnx      codes (n, concepts) -> scores of the classes (n, classes),
+                                   before a softmax
     format: onnx                   of both; or torchscript, torch-export
     codes: logits                  what a code is; or probabilities
     size: 64                       pixels a side that the encoder takes
@@ -201,25 +202,29 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
     """Of each line: picture, class, and 1 or 0 of each concept."""
     try:
         text = files.content(table, LARGEST_TABLE).decode("utf-8-sig")
-        lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        lines, found = list(reader), list(reader.fieldnames or [])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
     ids = [concept.id for concept in description.concepts]
     needed = ["picture", "class", *ids]
-    found = list(lines[0]) if lines else []
     if missing := [column for column in needed if column not in found]:
         raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(found)}.")
+    if double := [column for column in needed if found.count(column) > 1]:
+        raise _refuse(f"{table} has the column {double[0]!r} twice.")
     if len(lines) < FEWEST:
         raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.")
     classes = {class_.id for class_ in description.classes}
     rows = []
     for number, line in enumerate(lines, start=2):
+        if None in line or None in line.values():
+            raise _refuse(f"{table}, line {number} has not as many cells as columns.")
         if line["class"] not in classes:
             raise _refuse(f"{table}, line {number}: {line['class']!r} is none of the classes.")
         truths = []
         for name in ids:
-            cell = (line[name] or "").strip().lower()
+            cell = line[name].strip().lower()
             if cell not in TRUE | FALSE:
                 raise _refuse(f"{table}, line {number}, {name}: found {cell!r}; allowed: 1 and 0.")
             truths.append(int(cell in TRUE))

@@ -241,9 +241,27 @@ def test_codes_that_are_no_probabilities_are_refused(
         imported.import_model(path, out=tmp_path / "models")
 
 
+def test_a_predictor_that_ends_in_a_softmax_is_refused(
+    described: Callable[..., Path], trained: ConceptModel, tmp_path: Path
+) -> None:
+    """Its probabilities would pass through a second one."""
+    path = described()
+    predictor = trained._learner.networks["predictor"]  # type: ignore[attr-defined]
+    ended = nn.Sequential(predictor, nn.Softmax(dim=1))
+    save(ended, torch.zeros(2, 4), path.parent / "predictor.bin", "onnx")
+    with pytest.raises(ModelError, match=r"predictor\.bin are probabilities"):
+        imported.import_model(path, out=tmp_path / "models")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
-    [("pictures/0.png,", "pictures/none.png,", "cannot be read"), (",0\r\n", ",2\r\n", "1 and 0")],
+    [
+        ("pictures/0.png,", "pictures/none.png,", "cannot be read"),
+        (",0\r\n", ",2\r\n", "1 and 0"),
+        (",0\r\n", "\r\n", "as many cells"),
+        (",0\r\n", ",0,0\r\n", "as many cells"),
+        ("class,size,", "class,size,size,", "'size' twice"),
+    ],
 )
 def test_a_wrong_table_of_pictures_is_refused(
     described: Callable[..., Path], tmp_path: Path, old: str, new: str, said: str
