@@ -26,8 +26,8 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     -------
     A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
     labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
-    nothing of that kind is learned), ois and nis. A package that is refused has the reason under
-    "problem" in place of what its card says.
+    nothing of that kind is learned), ois and nis. Of a package that is refused, what its card says
+    is null, and the reason stands under "problem".
     """
     packages = [_package(name, root) for name in package.list_packages(root)]
     there = {row["id"] for row in packages}
@@ -48,20 +48,24 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
 
 
 def _package(name: str, root: Path | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": name}
+    row: dict[str, Any] = {
+        "id": name,
+        **dict.fromkeys(("title", "learner", "data", "size")),
+        "trained": True,
+        "shipped": False,
+    }
     try:
         folder = package.find(name, root)
         row |= {"folder": str(folder), "shipped": folder.is_relative_to(resources.models())}
         card = cards.read(folder)
     except ModelError as error:
-        return {**row, "trained": True, "problem": error.what}
+        return {**row, "problem": error.what}
     return {
         **row,
         "title": card.title,
         "learner": card.learner,
         "data": card.dataset,
         "size": card.size,
-        "trained": True,
         "task": card.test.task,
         "concepts": card.test.concepts,
         "ois": card.scores["ois"],

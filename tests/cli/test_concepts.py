@@ -73,6 +73,29 @@ def test_models_and_recipes_are_listed(cli: Run) -> None:
     assert kinds["tiny/model"] == "concepts"
 
 
+def test_a_package_that_is_refused_is_listed_with_the_reason(
+    cli: Run, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "tiny/model"
+    folder.mkdir(parents=True)
+    text = (own / "tiny/model/concepts.yaml").read_text(encoding="utf-8")
+    (folder / "concepts.yaml").write_text(text.replace("alpha: 0.1", "alpha: 0.2"))
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
+    status, out, _ = cli("concepts", "list", "--json")
+    assert status == 0
+    rows = {row["id"]: row for row in json.loads(out)}
+    row = rows["tiny/model"]
+    assert "another recipe" in row["problem"]
+    assert (row["learner"], row["size"], row["trained"], row["shipped"]) == (
+        None,
+        None,
+        True,
+        False,
+    )
+    assert all({"id", "learner", "size", "shipped"} <= each.keys() for each in rows.values())
+    assert "another recipe" in cli("concepts", "list")[1]
+
+
 def test_a_card_is_shown_and_so_is_a_recipe_that_is_not_trained(cli: Run, own: Path) -> None:
     for command in ("concepts", "models"):
         _, out, _ = cli(command, "show", "tiny/model", "--json")
