@@ -24,6 +24,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from labapp.errors import ModelError
 from labapp.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
 from labapp.representations.evaluation import labelled_encodings
 from labapp.representations.recipe import Recipe
@@ -105,11 +106,22 @@ def keep(model: str, entry: dict[str, Any]) -> None:
 
 
 def trained(recipe: Recipe, work: Path) -> Path:
-    """The folder of the recipe's model in `work`, trained now if it is not there."""
+    """The folder of the recipe's model in `work`, trained now if it is not there.
+
+    Raises ModelError: the model there is of another recipe.
+    """
+    from labapp.representations import card as cards
     from labapp.representations import training
 
     folder = work / recipe.id
     if folder.exists():
+        made = cards.read(folder).training
+        if made is None or made.recipe_sha256 != recipe.digest:
+            raise ModelError(
+                f"The model in {folder} was trained by another recipe of that id.",
+                safe="It was left as it is, and nothing was scored.",
+                todo="Move it away, or give another folder.",
+            )
         return folder
     path = work / f"{recipe.id.replace('/', '-')}.yaml"
     path.write_text(yaml.safe_dump(recipe.model_dump(mode="json")), encoding="utf-8")

@@ -185,7 +185,7 @@ def _accuracies(model: ConceptModel, rows: ConceptRows) -> dict[str, Any]:
     if logits is not None:
         accuracies |= measures.task(logits, rows.labels_of)
     if beliefs is not None:
-        each = ((beliefs > 0.5) == (rows.concepts_of == 1)).mean(axis=0)
+        each = ((beliefs >= 0.5) == (rows.concepts_of == 1)).mean(axis=0)
         accuracies |= {"concept_accuracy": float(each.mean()), "concept_accuracies": each}
     return accuracies
 

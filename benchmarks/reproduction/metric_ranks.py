@@ -55,15 +55,17 @@ def values(of_data: Sequence[ZooModel], metric: str) -> Float64:
 
 
 def rho(of_data: Sequence[ZooModel], pair: tuple[str, str], *, by_objective: bool) -> Evidence:
-    """Spearman's correlation with its bootstrap interval; nothing of too few models."""
-    if len(of_data) < LEAST:
-        return MISSING
+    """Spearman's correlation with its bootstrap interval; nothing of too few models that both
+    metrics score, or where either scores all alike."""
     one, other = (values(of_data, name) for name in pair)
+    known = int((~(np.isnan(one) | np.isnan(other))).sum())
+    if known < LEAST or np.isnan(spearman(one, other)):
+        return MISSING
     names = [model.objective if by_objective else model.name for model in of_data]
     groups = np.unique(names, return_inverse=True)[1]
     drawn = resampled(one, other, groups)
     low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Evidence(spearman(one, other), float(low), float(high), len(of_data))
+    return Evidence(spearman(one, other), float(low), float(high), known)
 
 
 def resampled(one: Float64, other: Float64, groups: NDArray[np.int64]) -> Float64:
@@ -95,7 +97,7 @@ def claims(results: Results) -> list[Claim]:
     for says, pairs in told.items():
         tests = []
         for data, of_data in every.items():
-            # Of many, the least: where it holds, all do.
+            # Of many, the least: where it holds, all do; first one of which nothing is known.
             least = min(pairs, key=partial(_point, of_data))
             names = f" ({' and '.join(_label(name) for name in least)})" if len(pairs) > 1 else ""
             evidence = rho(of_data, least, by_objective=True)
@@ -107,7 +109,7 @@ def claims(results: Results) -> list[Claim]:
 
 def _point(of_data: Sequence[ZooModel], pair: tuple[str, str]) -> float:
     value = spearman(*(values(of_data, name) for name in pair))
-    return np.inf if np.isnan(value) else value
+    return -np.inf if np.isnan(value) else value
 
 
 def _label(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from benchmarks import model_zoo
 from benchmarks.reproduction import figure_1a, metric_disagreements, metric_ranks, zoo_models
 from benchmarks.reproduction.results import Store
 from benchmarks.reproduction.verdicts import Verdict
+from labapp.errors import ModelError
+from labapp.representations import card as cards
 
 RESULTS = Store(None).at("M")
 Score = Callable[[int, int], float]
@@ -84,6 +87,21 @@ def test_what_is_scored_is_not_trained_again(
     assert list(model_zoo.kept()) == sorted(set(trained))
 
 
+def test_a_model_of_another_recipe_is_not_scored_as_one_of_this(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, recipe = next(model_zoo.recipes("sinelines", 1))
+    (tmp_path / recipe.id).mkdir(parents=True)
+    for digest in (recipe.digest, "0" * 64):
+        made = SimpleNamespace(training=SimpleNamespace(recipe_sha256=digest))
+        monkeypatch.setattr(cards, "read", lambda folder, made=made: made)
+        if digest == recipe.digest:
+            assert model_zoo.trained(recipe, tmp_path) == tmp_path / recipe.id
+        else:
+            with pytest.raises(ModelError, match="another recipe"):
+                model_zoo.trained(recipe, tmp_path)
+
+
 def test_what_is_kept_is_of_the_recipes_as_they_are() -> None:
     every = model_zoo.kept()
     assert sum(map(len, zoo_models.models().values())) == len(every) > 0
@@ -126,6 +144,23 @@ def test_lower_is_better_for_impurity(
     zoo(kept({"mig": lambda place, seed: place, "ois": lambda place, seed: -place}))
     models = zoo_models.models()["sinelines"]
     assert metric_ranks.rho(models, ("mig", "ois"), by_objective=False).mean == pytest.approx(1)
+
+
+def test_a_metric_that_scores_all_models_alike_leaves_the_claim_of_all_open(
+    zoo: Callable[[Mapping[str, dict[str, Any]]], None],
+) -> None:
+    alike: dict[str, Score] = {
+        name: lambda place, seed: place + seed / 100 for name in metric_ranks.IN_THE_PAPER
+    }
+    zoo(kept(alike))
+    of_data = zoo_models.models()["sinelines"]
+    # Of dSprites there is nothing, so that claims are open; what the tests say of Sinelines counts.
+    told = [claim.tests[0].verdict for claim in metric_ranks.claims(RESULTS)]
+    assert told == [Verdict.HOLDS] * 3
+    zoo(kept({**alike, "sap": lambda place, seed: 0.5}))
+    told = [claim.tests[0].verdict for claim in metric_ranks.claims(RESULTS)]
+    assert told == [Verdict.HOLDS, Verdict.HOLDS, Verdict.OPEN]
+    assert metric_ranks.rho(of_data, ("mig", "sap"), by_objective=True).n == len(of_data)
 
 
 def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
