@@ -115,8 +115,8 @@ def trained(recipe: Recipe, work: Path) -> Path:
 
     folder = work / recipe.id
     if folder.exists():
-        made = cards.read(folder).training
-        if made is None or made.recipe_sha256 != recipe.digest:
+        record = cards.read(folder).training
+        if record is None or record.recipe_sha256 != recipe.digest:
             raise ModelError(
                 f"The model in {folder} was trained by another recipe of that id.",
                 safe="It was left as it is, and nothing was scored.",

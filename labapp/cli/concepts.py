@@ -51,11 +51,11 @@ def _state(row: dict[str, Any]) -> str:
         return str(row["problem"])
     if not row["trained"]:
         return f"recipe   {row['title']}"
-    told = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
+    shares = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
     source = "shipped" if row["shipped"] else "own"
     size = f", size {row['size']}" if row["size"] else ""
     scores = f"OIS {row['ois']:.3f}, NIS {row['nis']:.3f}"
-    return f"{source:7}  {row['title']}{size} ({', '.join([*told, scores])})"
+    return f"{source:7}  {row['title']}{size} ({', '.join([*shares, scores])})"
 
 
 _ACCURACIES = (("classes", "task"), ("concepts", "concepts"))
@@ -114,10 +114,10 @@ def concepts_train(
         )
     chosen = [each.of(size, seed) for each in recipes.find(recipe)]
     folder_of = {each.id: (out or resources.user_models()) / each.id for each in chosen}
-    there = [name for name, folder in folder_of.items() if len(chosen) > 1 and folder.exists()]
+    present = [name for name, folder in folder_of.items() if len(chosen) > 1 and folder.exists()]
     folders = []
     for each in chosen:
-        if each.id in there:
+        if each.id in present:
             say(f"there already: {folder_of[each.id]}", err=True)
             continue
         folder = models_catalog.train_concepts(
@@ -127,7 +127,7 @@ def concepts_train(
         if not json_:
             say(f"model: {folder}")
     if json_:
-        say_json({"folders": folders, "there": there})
+        say_json({"folders": folders, "there": present})
 
 
 @concepts_app.command("score")
@@ -182,8 +182,8 @@ def concepts_intervene(
     result = catalogue.intervened(model, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
-        kept = {name: value for name, value in result.items() if name not in ORDERS}
-        say_json(kept | {name: result[name] for name in asked})
+        about = {name: value for name, value in result.items() if name not in ORDERS}
+        say_json(about | {name: result[name] for name in asked})
         return
     say(f"{result['model']}: classes right of {result['rows']:,} test rows, in per cent")
     for name in asked:

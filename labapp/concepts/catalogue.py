@@ -30,7 +30,7 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     is null, and the reason stands under "problem".
     """
     packages = [_package(name, root) for name in package.list_packages(root)]
-    there = {row["id"] for row in packages}
+    trained = {row["id"] for row in packages}
     untrained = [
         {
             "id": each.id,
@@ -42,7 +42,7 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
             "shipped": False,
         }
         for each in recipe.shipped().values()
-        if each.id not in there
+        if each.id not in trained
     ]
     return [*packages, *untrained]
 

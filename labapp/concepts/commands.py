@@ -37,15 +37,15 @@ class WrittenSet:
     def lines(self) -> list[str]:
         """For people: how many pictures of each type, also where there are fewer than asked."""
         wide = max(map(len, self.asked))
-        told = []
+        lines = []
         for kind, wanted in self.asked.items():
             chosen = self.built.chosen[kind]
             few = ""
             if chosen < wanted:
                 few = f"; {wanted} asked for, all test pictures have {self.built.there[kind]}"
             share = "" if kind == NATURAL else f", {100 * self.built.shares[kind]:.1f} % of them"
-            told.append(f"{kind:{wide}}  {chosen}{share}{few}")
-        return [f"chosen from {self.built.manifest.chosen_from}", *told, f"stimuli: {self.folder}"]
+            lines.append(f"{kind:{wide}}  {chosen}{share}{few}")
+        return [f"chosen from {self.built.manifest.chosen_from}", *lines, f"stimuli: {self.folder}"]
 
 
 def build_stimuli(

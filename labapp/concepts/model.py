@@ -129,12 +129,12 @@ class ConceptModel:
     ) -> Float64 | None:
         memory = in_memory(rows)
         parts = []
-        for chosen in chunks(len(memory), ROWS):
-            # Some codes are gradients.
-            values = compute(memory.batch(chosen).x)
-            if values is None:
-                return None
-            parts.append(values.detach().double().numpy())
+        with torch.inference_mode():
+            for chosen in chunks(len(memory), ROWS):
+                values = compute(memory.batch(chosen).x)
+                if values is None:
+                    return None
+                parts.append(values.double().numpy())
         return np.concatenate(parts)
 
 

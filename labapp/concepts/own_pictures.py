@@ -203,15 +203,15 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
     try:
         text = files.content(table, LARGEST_TABLE).decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        lines, found = list(reader), list(reader.fieldnames or [])
+        lines, columns = list(reader), list(reader.fieldnames or [])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
     ids = [concept.id for concept in description.concepts]
     needed = ["picture", "class", *ids]
-    if missing := [column for column in needed if column not in found]:
-        raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(found)}.")
-    if double := [column for column in needed if found.count(column) > 1]:
+    if missing := [column for column in needed if column not in columns]:
+        raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(columns)}.")
+    if double := [column for column in needed if columns.count(column) > 1]:
         raise _refuse(f"{table} has the column {double[0]!r} twice.")
     if len(lines) < FEWEST:
         raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.")

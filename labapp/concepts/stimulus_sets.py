@@ -303,7 +303,7 @@ def choose(
         if content is not None:
             files[name] = content
         photos.append(_photo(pool, row, name, items[row], natural=natural))
-    there = Counter(items)
+    of_type = Counter(items)
     among = Counter(items[row] for row in shuffled)
     shares: dict[str, float] = {kind: among[kind] / len(shuffled) for kind in ITEM_TYPES}
     manifest = Manifest(
@@ -338,16 +338,16 @@ def choose(
         made_with=f"labapp {__version__}, labapp concepts stimuli {record.model} --seed {seed} "
         f"--items {','.join(f'{kind}={count}' for kind, count in counts.items())}",
     )
-    found = Counter(items[row] for row, natural in chosen if not natural)
+    chosen_of_type = Counter(items[row] for row, natural in chosen if not natural)
     return BuiltSet(
         manifest,
         files,
         shares,
         {
-            **{kind: found[kind] for kind in ITEM_TYPES},
+            **{kind: chosen_of_type[kind] for kind in ITEM_TYPES},
             NATURAL: sum(natural for _, natural in chosen),
         },
-        {**{kind: there[kind] for kind in ITEM_TYPES}, NATURAL: len(items)},
+        {**{kind: of_type[kind] for kind in ITEM_TYPES}, NATURAL: len(items)},
     )
 
 

@@ -84,19 +84,19 @@ def turned(rotation: Float64, gradient: Float64) -> Float64:
     unit = np.eye(len(rotation))
     value = float((gradient * rotation).sum())
     shortest, longest, length = 0.0, LONGEST_STEP, FIRST_STEP
-    there = rotation
+    candidate = rotation
     for _ in range(HALVINGS):
         inverse = np.linalg.inv(unit + 0.5 * length * skew)
-        there = inverse @ (unit - 0.5 * length * skew) @ rotation
-        slope_there = -float((gradient * (inverse @ skew @ (0.5 * (rotation + there)))).sum())
-        if float((gradient * there).sum()) > value + DECREASE * length * slope:
+        candidate = inverse @ (unit - 0.5 * length * skew) @ rotation
+        slope_there = -float((gradient * (inverse @ skew @ (0.5 * (rotation + candidate)))).sum())
+        if float((gradient * candidate).sum()) > value + DECREASE * length * slope:
             longest = length
         elif slope_there < CURVATURE * slope:
             shortest = length
         else:
             break
         length = 0.5 * (shortest + longest)
-    return there
+    return candidate
 
 
 class ConceptWhitening(nn.Module):

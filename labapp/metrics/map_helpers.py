@@ -48,14 +48,14 @@ def initial_maps(
         limit = math.sqrt(6 / (inputs + units))
         return (2 * torch.rand(*helpers, *shape, generator=generator) - 1) * limit
 
-    one, two = MAPS
+    maps, more = MAPS
     area = SIDE * SIDE
     return MapWeights(
-        first=uniform(one, 1, SIDE, SIDE, inputs=area, units=one * area),
-        first_bias=torch.zeros(*helpers, one),
-        second=uniform(two, one, SIDE, SIDE, inputs=one * area, units=two * area),
-        second_bias=torch.zeros(*helpers, two),
-        out=uniform(two * d, outputs, inputs=two * d, units=outputs),
+        first=uniform(maps, 1, SIDE, SIDE, inputs=area, units=maps * area),
+        first_bias=torch.zeros(*helpers, maps),
+        second=uniform(more, maps, SIDE, SIDE, inputs=maps * area, units=more * area),
+        second_bias=torch.zeros(*helpers, more),
+        out=uniform(more * d, outputs, inputs=more * d, units=outputs),
         offset=torch.zeros(*helpers, outputs),
     )
 

@@ -70,7 +70,7 @@ def probed(
     check_count("epochs", epochs, 1)
     check_size(inputs)
     values = torch.from_numpy(inputs.astype(np.float32))
-    told: list[Float64] = [np.empty(0)] * len(targets.classes)
+    of_columns: list[Float64] = [np.empty(0)] * len(targets.classes)
     kinds = sorted(set(targets.classes))
     for place, classes in enumerate(kinds):
         columns = np.flatnonzero(np.array(targets.classes) == classes)
@@ -89,8 +89,8 @@ def probed(
             with torch.no_grad():
                 logits = _logits(layers, values[division.test]).double().numpy()
         for column, of_column in zip(columns, logits, strict=True):
-            told[column] = of_column
-    return told
+            of_columns[column] = of_column
+    return of_columns
 
 
 def _initial(networks: int, widths: Sequence[int], generator: torch.Generator) -> list[Layer]:

@@ -77,7 +77,7 @@ def concept_probe(
     rng = generator(seed)
     targets = concepts(f)
     division = join_rows(targets, learnt) if learnt else divide_rows(targets, rng)
-    told = probed(
+    logits = probed(
         _inputs(c, coordinates, learnt),
         targets,
         division,
@@ -86,7 +86,7 @@ def concept_probe(
         seed=int(rng.integers(SEEDS)),
         progress=progress,
     )
-    columns = list(zip(told, targets.labels[division.test].T, strict=True))
+    columns = list(zip(logits, targets.labels[division.test].T, strict=True))
     areas = np.array([class_auc(*column) for column in columns])
     return Score(
         metric="concept-probe",
