@@ -41,13 +41,19 @@ SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphon
 COLUMNS = 1_600
 
 
-def session_of(root: Path, minutes: float) -> Path:
-    """A session folder with so much sound; every 30 s begins with a loud tone."""
+def voice(seconds: float) -> Take:
+    """Noise like a voice, from half a second on."""
     rng = np.random.default_rng(1)
     second = rng.normal(0, 100, RATE) * (1 + 5 * np.abs(np.sin(np.arange(RATE) / RATE * 9)))
-    samples = np.tile(second.astype(np.int16), round(minutes * 60))
+    samples = np.tile(second.astype(np.int16), round(seconds))
+    return Take(samples, start_s=0.5, rate=RATE, ppm=60)
+
+
+def session_of(root: Path, minutes: float) -> Path:
+    """A session folder with so much sound; every 30 s begins with a loud tone."""
+    take = voice(minutes * 60)
+    samples = take.samples
     tone = (20_000 * np.sin(np.arange(RATE // 20) * 2 * np.pi * 1500 / RATE)).astype(np.int16)
-    take = Take(samples, start_s=0.5, rate=RATE, ppm=60)
     for at_s in range(30, round(minutes * 60), 30):
         first = round((at_s - take.start_s) * take.true_rate)
         samples[first : first + tone.size] = tone

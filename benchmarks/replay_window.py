@@ -2,11 +2,14 @@
 
 Run: python benchmarks/replay_window.py [--minutes 90] [--seeks 200] [--n 5]
 
-A simulated participant at a person's pace turns dials all the time. Each opening is a process of
-its own, from the first import done to the window painted; networks are loaded behind it, first that
-of the picture, which then comes. Its memory is what it has at the end, and the most it ever had. A
-seek is to a random time, and ends when the picture is drawn.
-Sound is measured by replay_sound.py, marks by coding.py, the timeline by replay_timeline.py.
+A simulated participant at a person's pace turns dials all the time, and is recorded: noise like a
+voice at 48 kHz, with the events of a recorder. Each opening is a process of its own, with the cache
+that an opening before them left, from the first import done to the window painted, and to its lists
+and timeline filled; networks are loaded behind them, first that of the picture, which then comes.
+Its memory is what it has at the end, and the most it ever had; where there is a loudspeaker
+(scripts/virtual_microphone.sh makes one), a process beside it plays the sound. A seek is to a
+random time, and ends when the picture is drawn.
+Playing is measured by replay_sound.py, marks by coding.py, the timeline by replay_timeline.py.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ id: long-session
 title: A long session
 version: 1
 presentation: as_published
-recording: {{audio: "off"}}
+recording: {{audio: optional}}
 flow:
   - stages:
       task: reconstruction
@@ -41,18 +44,43 @@ flow:
       time_limit_min: {minutes}
       skip: always
 """
+NS = 1_000_000_000
 BEGIN_NS = 60_000_000_000
 FRAME_MS = 1000 / 60
 PAGE = resource.getpagesize()
 
 
 def simulated(folder: Path, minutes: float) -> Path:
-    """A session of so many minutes."""
+    """A session of so many minutes, without sound."""
     from labapp.simulation.at_scale import simulate_at_scale
 
     study = folder / "long-session.yaml"
     study.write_text(STUDY.format(minutes=minutes / 3))
     return simulate_at_scale(str(study), 1, "understanding", folder / "data", 1)[0]
+
+
+def recorded(session: Path) -> None:
+    """Let the simulated session have been recorded, from its first second to its end."""
+    from benchmarks.replay_sound import voice
+    from labapp.events import Source, UnstampedEvent
+    from labapp.events.lifecycle import SessionCompleted
+    from labapp.journal.layout import JOURNAL
+    from labapp.journal.opening import open_record
+    from tests.helpers.journals import SessionBuilder, write_journal
+    from tests.helpers.recorded_sounds import add_take, name_of, write_take
+
+    rows = [
+        (event.t_ns, Source(event.source), UnstampedEvent(payload, *event.key))
+        for event, payload in open_record(session).payloads()
+        if event.kind != "audio.off"
+    ]
+    end_ns = next(t_ns for t_ns, _, row in rows if isinstance(row.payload, SessionCompleted))
+    take = voice(int(end_ns / NS) - 1)
+    builder = SessionBuilder(rows=rows)
+    add_take(builder, name_of(1), take)
+    write_take(session / name_of(1), take)
+    (session / JOURNAL).unlink()
+    write_journal(session / JOURNAL, sorted(builder.rows, key=lambda row: row[0]))
 
 
 def opened(session: Path, seeks: int) -> dict[str, Any]:
@@ -71,6 +99,9 @@ def opened(session: Path, seeks: int) -> dict[str, Any]:
     app.processEvents()
     shown, spent = perf_counter(), process_time() - spent
     assert history.machine is not None
+    while not window.filled:
+        app.processEvents()
+    filled = perf_counter()
     part = history.machine.part(history.state_at(BEGIN_NS))
     while part is not None and history.decoders.awaited(part.models()):
         app.processEvents()
@@ -83,6 +114,7 @@ def opened(session: Path, seeks: int) -> dict[str, Any]:
     times = [dice.randrange(history.begin_ns, history.end_ns) for _ in range(seeks)]
     took = [_drawn(window, t_ns) for t_ns in times]
     frames = [_drawn(window, times[0] + round(place * FRAME_MS * 1e6)) for place in range(seeks)]
+    beside = sum(map(_memory_mib, _children()))
     events = len(history.events)
     minutes = (history.end_ns - history.begin_ns) / 60e9
     window.close()
@@ -92,13 +124,27 @@ def opened(session: Path, seeks: int) -> dict[str, Any]:
         "imports_s": imported - begin,
         "open_s": shown - imported,
         "open_processor_s": spent,
+        "filled_s": filled - imported,
         "picture_s": pictured - imported,
         "models_s": loaded - imported,
         "seek_ms": took,
         "frame_ms": frames,
-        "memory_mib": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 2**20,
+        "memory_mib": _memory_mib("self"),
+        "sound_process_mib": beside,
         "most_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+def _memory_mib(process: str) -> float:
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE / 2**20
+
+
+def _children() -> list[str]:
+    return [
+        child
+        for thread in Path("/proc/self/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    ]
 
 
 def _drawn(window: Any, t_ns: int) -> float:
@@ -130,23 +176,32 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="labapp-replay-") as name:
         session = simulated(Path(name), options.minutes)
+        recorded(session)
+        environment = os.environ | {
+            f"LABAPP_{folder}": f"{name}/{folder}" for folder in ("CACHE", "SETTINGS")
+        }
         runs = []
-        for _ in range(options.n):
+        for _ in range(options.n + 1):
             command = [sys.executable, __file__, "--session", session]
             command += ["--seeks", str(options.seeks)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=True, env=environment
+            )
             runs.append(json.loads(done.stdout.splitlines()[-1]))
+        del runs[0]
     figures = {
         "events": runs[0]["events"],
         "minutes": runs[0]["minutes"],
         "imports_s": spread([run["imports_s"] for run in runs]),
         "open_s": spread([run["open_s"] for run in runs]),
         "open_processor_s": spread([run["open_processor_s"] for run in runs]),
+        "filled_s": spread([run["filled_s"] for run in runs]),
         "picture_s": spread([run["picture_s"] for run in runs]),
         "models_s": spread([run["models_s"] for run in runs]),
         "seek_to_picture_ms": spread([value for run in runs for value in run["seek_ms"]]),
         "next_frame_ms": spread([value for run in runs for value in run["frame_ms"]]),
         "memory_mib": spread([run["memory_mib"] for run in runs]),
+        "sound_process_mib": spread([run["sound_process_mib"] for run in runs]),
         "most_memory_mib": spread([run["most_memory_mib"] for run in runs]),
     }
     print(json.dumps(figures, indent=1))

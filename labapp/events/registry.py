@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transf
 
 from labapp import discovery
 from labapp.events.event import Event
-from labapp.events.types import checker, problem, scalar
+from labapp.events.types import checker, problem, scalar, tupler, tuples
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,7 +24,8 @@ class Payload:
     ----------
     plain : the fields of a kind that takes them as they are; None where it checks or changes them.
     holds : whether stored fields hold their types; see `labapp.events.types.checker`.
-    scalar : none of them is a list or an object.
+    tupled : makes stored fields that hold their types those of a payload; None where nothing is to
+        be done, for none of them is a list or an object.
     frequent, of_trial, begins : see `kind`.
     unchecked : of a trial, with nothing in it that `misfit` looks up.
     written : names of the fields with what a person wrote; no de-identified copy keeps it.
@@ -35,7 +36,7 @@ class Payload:
     durable: ClassVar[bool]
     plain: ClassVar[Set[str] | None]
     holds: ClassVar[Callable[[Mapping[str, Any]], bool]]
-    scalar: ClassVar[bool]
+    tupled: ClassVar[Callable[[Mapping[str, Any]], dict[str, Any]] | None]
     frequent: ClassVar[bool]
     of_trial: ClassVar[bool]
     begins: ClassVar[frozenset[str]]
@@ -104,7 +105,7 @@ def kind(
         the next batch, at most 250 ms later.
     frequent : bool
         Journals are full of it. It says how a trial was gone through and nothing of the session
-        around it, and it holds no whole number beyond 64 bits.
+        around it.
     of_trial : bool
         It is of a trial that was drawn before.
     begins : tuple of str
@@ -129,14 +130,14 @@ def kind(
 
 
 def _when_asked(cls: type[Payload]) -> Callable[[Mapping[str, Any]], bool]:
-    """The check of a kind's fields, made at its first use together with `scalar`.
+    """The check of a kind's fields, made at its first use together with `tupled`.
 
     All of them would take 20 ms of every start, and a session has few of the kinds.
     """
 
     def holds(fields: Mapping[str, Any]) -> bool:
         # In this order: another thread may find the check and go on to the other at once.
-        cls.scalar = scalar(cls)
+        cls.tupled = None if scalar(cls) else staticmethod(tupler(cls))
         cls.holds = staticmethod(checker(cls))
         return cls.holds(fields)
 
@@ -212,18 +213,6 @@ def is_durable(name: str) -> bool:
     return _KINDS[name].durable
 
 
-_HOLDING = frozenset({list, tuple, dict})
-
-
-def _tuples(value: Any) -> Any:
-    # Without a call for each number: blocks of sound have dozens of them, and an hour thousands.
-    if isinstance(value, list | tuple):
-        return tuple([_tuples(item) if type(item) in _HOLDING else item for item in value])
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in value.items()}
-    return value
-
-
 def payload_of(event: Event) -> Payload:
     """The payload of a stored event, migrated to the current version of its kind.
 
@@ -244,17 +233,16 @@ def payload_of(event: Event) -> Payload:
         holds = cls.holds(stored)
     except KeyError:  # a field is missing, which may have a default
         holds = False
-    if not holds and (fault := problem(cls, stored)):
-        raise ValueError(f"event {event.seq} ({event.kind}): {fault}")
-    fields = stored if cls.scalar else {name: _tuples(field) for name, field in stored.items()}
-    if holds and cls.plain is not None and len(fields) == len(cls.plain):
-        # What cls(**fields) does, without a call of object.__setattr__ a field: a journal holds
+    if holds and cls.plain is not None and len(stored) == len(cls.plain):
+        # What is done below, without a call of object.__setattr__ a field: a journal holds
         # thousands of payloads.
         payload = object.__new__(cls)
-        payload.__dict__.update(fields)
+        payload.__dict__.update(stored if cls.tupled is None else cls.tupled(stored))
         return payload
+    if not holds and (fault := problem(cls, stored)):
+        raise ValueError(f"event {event.seq} ({event.kind}): {fault}")
     try:
-        return cls(**fields)
+        return cls(**{name: tuples(field) for name, field in stored.items()})
     except TypeError as error:
         raise ValueError(f"event {event.seq} ({event.kind}): {error}") from error
 

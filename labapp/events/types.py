@@ -37,6 +37,7 @@ UNLIMITED = frozenset({"seed"})
 """`--seed` takes any whole number."""
 
 _LISTS = (list, tuple)
+_HOLDING = frozenset({list, tuple, dict})
 _NAMES = {"LISTS": _LISTS, "len": len, "all": all, "str": str, "int": int, "float": float}
 _NAMES |= {"bool": bool, "dict": dict}
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -71,6 +72,53 @@ def scalar(cls: type[Payload]) -> bool:
     """Whether every field is a text, a number, true or false, or nothing."""
     plain = {str, int, float, bool, NoneType}
     return all(plain >= {hint, *get_args(hint)} - {_union(hint)} for hint in _hints(cls).values())
+
+
+def bounded(cls: type[Payload]) -> bool:
+    """Whether no field takes a whole number beyond 64 bits."""
+    return all(
+        name not in UNLIMITED and not _inside(hint) & {Any, dict}
+        for name, hint in _hints(cls).items()
+    )
+
+
+def _inside(hint: Any) -> set[Any]:
+    """A type and those that it is made of."""
+    return {get_origin(hint) or hint}.union(*map(_inside, get_args(hint)))
+
+
+def tupler(cls: type[Payload]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Makes fields that hold their types those of a payload: `tuples`, without a look at what can
+    hold no list."""
+    fields = (
+        f"{name!r}: {_tupled(hint, f'fields[{name!r}]')}" for name, hint in _hints(cls).items()
+    )
+    code = f"lambda fields: {{{', '.join(fields)}}}"
+    made: Callable[[Mapping[str, Any]], dict[str, Any]] = eval(code, {"tuples": tuples})
+    return made
+
+
+def _tupled(hint: Any, value: str) -> str:
+    """An expression for `tuples(value)`, by the type that the value holds."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is not tuple and not _inside(hint) & {Any, dict, tuple}:
+        return value
+    if origin is tuple and not any(map(get_args, arguments)) and Any not in arguments:
+        return f"tuple({value})"
+    if origin is tuple and arguments[-1] is Ellipsis and get_origin(arguments[0]) is tuple:
+        each = _tupled(arguments[0], "each")
+        return f"tuple(map(tuple, {value}))" if each == "tuple(each)" else f"tuples({value})"
+    return f"tuples({value})"
+
+
+def tuples(value: Any) -> Any:
+    """A value with every list in it as a tuple."""
+    # Without a call for each number: a plan has thousands.
+    if isinstance(value, list | tuple):
+        return tuple([tuples(item) if type(item) in _HOLDING else item for item in value])
+    if isinstance(value, dict):
+        return {key: tuples(item) for key, item in value.items()}
+    return value
 
 
 def _union(hint: Any) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import repeat
@@ -155,7 +155,6 @@ def read_rows(
         rows = _rows(connection.execute(ordered, kinds or ()))
         if len(rows) > MOST_ROWS:
             raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
-        _refuse_types(rows)
         return rows
 
 
@@ -167,17 +166,18 @@ def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
     columns = dict(zip(COLUMNS, zip(*stored, strict=True), strict=False))
     if not columns:
         return []
+    _refuse_types(columns)
     once: Callable[[Any, Any], Any] = {}.setdefault
     for name in _WORDS:
         columns[name] = tuple(map(once, columns[name], columns[name]))
     return list(map(_row, zip(*columns.values(), repeat(False))))
 
 
-def _refuse_types(rows: Sequence[Row]) -> None:
+def _refuse_types(columns: Mapping[str, Iterable[Any]]) -> None:
     """A flipped bit in the head of a stored row makes nothing of a number, or a number of a text,
     which SQLite gives out although the column is declared otherwise."""
-    for (name, allowed), column in zip(_TYPES.items(), zip(*rows, strict=True), strict=False):
-        if not allowed.issuperset(map(type, column)):
+    for name, column in columns.items():
+        if not _TYPES[name].issuperset(map(type, column)):
             raise sqlite3.DatabaseError(f"the column {name} holds a value that is none of its kind")
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -46,6 +48,7 @@ EVERY = 256
 """Events from one remembered state to the next: to fold so many takes 6 ms."""
 HELD = 16
 """Blocks of so many events that are held, those asked for last."""
+_OF_FILES = (DecoderWarmed.kind, StimuliStored.kind)
 STALLED = "journal_stalled"
 """The alarm while a disk that does not answer keeps the screens waiting."""
 
@@ -103,6 +106,8 @@ class History:
         A session folder or a bundle; nothing of it is changed.
     also : callable, optional
         Is told of each event with its payload, too: a journal takes longest to be read.
+    in_parts : bool
+        Read no event before it is asked for, by a time or by `read_on`; else all at once.
 
     Attributes
     ----------
@@ -127,40 +132,64 @@ class History:
     """
 
     def __init__(
-        self, record: Record, also: Callable[[Event, Payload], object] | None = None
+        self,
+        record: Record,
+        also: Callable[[Event, Payload], object] | None = None,
+        *,
+        in_parts: bool = False,
     ) -> None:
         self.record = record
         self.problem = ""
-        self.shown_windows = self.simulated = False
+        kinds = {row.kind for row in record.rows}
+        self.shown_windows = WindowShown.kind in kinds
+        self.simulated = ParticipantSimulated.kind in kinds
         self._recorded: list[tuple[int, bool]] = []
         self._stalled: list[tuple[int, bool]] = []
-        self._stored: list[StimuliStored] = []
-        cards: dict[str, str] = {}
-        times: list[int] = []
-        latest = 0
-        try:
-            for event, payload in record.payloads():
-                # What another thread reported may be a little older than what stands before it.
-                if event.t_ns > latest:
-                    latest = event.t_ns
-                times.append(latest)
-                if not payload.frequent:
-                    self._note(len(times), payload, cards)
-                if also is not None:
-                    also(event, payload)
-        except RecordError as error:
-            self.problem = error.what
-        self.events = RecordedEvents(record.rows[: len(times)])
-        self._times = times
-        self.begin_ns = times[0] if times else 0
-        self.end_ns = latest
+        self._also = also
+        self._reading = record.payloads()
+        self._read = 0
+        self.events = RecordedEvents(record.rows)
+        # What another thread reported may be a little older than what stands before it.
+        self._times = list(accumulate((row.t_ns for row in record.rows), max))
+        self.begin_ns = self._times[0]
+        if not in_parts:
+            self.read_on(len(self._times))
         self._temporary: TemporaryDirectory[str] | None = None
         self.loaded, self.machine = self._rebuilt()
         models = () if self.machine is None else models_of(self.machine.parts)
+        cards, names = self._told_of_files()
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
-        self.gallery = self._gallery()
+        self.gallery = self._gallery(names)
         self._states = [] if self.machine is None else [self.machine.initial()]
         self._last: tuple[int, SessionState] | None = None
+
+    def read_on(self, most: int) -> bool:
+        """Read at most so many more events. Returns whether there are more.
+
+        Where one cannot be read, or cannot be, the history ends before it, see `problem`.
+        """
+        begin, also = self._read, self._also
+        try:
+            for count, (event, payload) in enumerate(islice(self._reading, most), begin + 1):
+                self._read = count
+                if not payload.frequent:
+                    self._note(count, payload)
+                if also is not None:
+                    also(event, payload)
+        except RecordError as error:
+            self.problem = self.problem or error.what
+            self.events = RecordedEvents(self.record.rows[: self._read])
+            del self._times[self._read :]
+        return self._read < len(self._times)
+
+    def _read_to(self, count: int) -> None:
+        if count > self._read:
+            self.read_on(count - self._read)
+
+    @property
+    def end_ns(self) -> int:
+        """Session time of the last event."""
+        return self._times[-1] if self._times else self.begin_ns
 
     def _rebuilt(self) -> tuple[LoadedStudy | None, SessionMachine | None]:
         """The study and the state machine; none where they cannot be had, see `problem`."""
@@ -172,22 +201,26 @@ class History:
             self.problem = error.what
         return None, None
 
-    def _note(self, count: int, payload: Payload, cards: dict[str, str]) -> None:
-        """What of an event, the count-th, is asked for at once or again and again. Frequent ones
-        say nothing of it: they are of a trial alone."""
+    def _note(self, count: int, payload: Payload) -> None:
+        """What of an event, the count-th, is asked for again and again. Frequent ones say nothing
+        of it: they are of a trial alone."""
         if (recorded := _recording(payload)) is not None:
             self._recorded.append((count, recorded))
         if (stalled := _stalling(payload)) is not None:
             self._stalled.append((count, stalled))
-        match payload:
-            case DecoderWarmed():
-                cards[payload.model] = payload.card_sha256
-            case StimuliStored():
-                self._stored.append(payload)
-            case WindowShown():
-                self.shown_windows = True
-            case ParticipantSimulated():
-                self.simulated = True
+
+    def _told_of_files(self) -> tuple[dict[str, str], dict[str, str]]:
+        """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
+        cards: dict[str, str] = {}
+        names: dict[str, str] = {}
+        with suppress(RecordError):  # told when it is read in its turn
+            for _, payload in payloads(row for row in self.record.rows if row.kind in _OF_FILES):
+                match payload:
+                    case DecoderWarmed():
+                        cards[payload.model] = payload.card_sha256
+                    case StimuliStored():
+                        names.update(payload.files)
+        return cards, names
 
     def _study(self) -> LoadedStudy:
         """The study as the session had it. Raises LabappError."""
@@ -221,14 +254,13 @@ class History:
             path.write_bytes(below.read(file))
         return folder
 
-    def _gallery(self) -> RecordedGallery | None:
+    def _gallery(self, names: dict[str, str]) -> RecordedGallery | None:
         """The pictures of the plan; None where it has none."""
         if self.machine is None or self.loaded is None:
             return None
         parts = self.machine.parts
-        if not self._stored and not any(part.stimulus_sets() for part in parts):
+        if not names and not any(part.stimulus_sets() for part in parts):
             return None
-        names = {ref: name for stimuli in self._stored for ref, name in stimuli.files.items()}
         return RecordedGallery(self._folder(STIMULI), names, *sets_of(parts, self.loaded.study))
 
     @property
@@ -243,6 +275,7 @@ class History:
 
     def events_until(self, t_ns: int) -> int:
         """How many events had happened at a session time, that one included."""
+        self._read_to(bisect_right(self._times, t_ns))
         return bisect_right(self._times, t_ns)
 
     def state_at(self, t_ns: int) -> SessionState:
@@ -256,6 +289,8 @@ class History:
         """The state after so many events. Raises RecordError as `state_at`."""
         if self.machine is None:
             raise RecordError(self.problem, safe="The session was only read.")
+        self._read_to(count)
+        count = min(count, len(self.events))
         while len(self._states) <= count // EVERY:
             self._fold_block()
         begin, state = count // EVERY * EVERY, self._states[count // EVERY]
@@ -278,6 +313,7 @@ class History:
 
     def _fold_block(self) -> None:
         begin = (len(self._states) - 1) * EVERY
+        self._read_to(begin + EVERY)
         self._states.append(self._fold(self._states[-1], begin, begin + EVERY))
 
     def _fold(self, state: SessionState, begin: int, end: int) -> SessionState:

@@ -155,7 +155,7 @@ def test_the_check_of_a_kind_is_there_for_other_threads_last_of_all() -> None:
 
     order.clear()
     assert registry._when_asked(Fields)({"number": 1})  # type: ignore[arg-type]
-    assert order == ["scalar", "holds"]
+    assert order == ["tupled", "holds"]
 
 
 def test_screens_wait_for_what_must_not_be_lost() -> None:

@@ -67,17 +67,23 @@ def sounding_session(
         builder.at(0.1, PartStarted(0), "consent")
         builder.at(0.2, ConsentGiven("0" * 64, "name", uses), "consent", source=PARTICIPANT)
     for number, take in enumerate(takes, 1):
-        _add(builder, name_of(number), take)
+        add_take(builder, name_of(number), take)
     builder.at(end_s, SessionCompleted())
     builder.at(end_s, SegmentEnded("completed"))
     folder = builder.write(root)
     for number, take in enumerate(takes, 1):
-        content = np.asarray(take.samples, "<i2").tobytes()
-        (folder / name_of(number)).write_bytes(wav_header(take.rate, len(content)) + content)
+        write_take(folder / name_of(number), take)
     return folder
 
 
-def _add(builder: SessionBuilder, name: str, take: Take) -> None:
+def write_take(path: Path, take: Take) -> None:
+    """The sound file of a take."""
+    content = np.asarray(take.samples, "<i2").tobytes()
+    path.write_bytes(wav_header(take.rate, len(content)) + content)
+
+
+def add_take(builder: SessionBuilder, name: str, take: Take) -> None:
+    """The events of a take, as the recorder writes them."""
     builder.at(take.start_s, AudioStarted(name, "Microphone", "ALSA", take.rate, 1, "PCM_16"))
     lost = 0
     for at, frames in take.gaps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,46 @@ def test_folding_ahead_comes_to_the_same_states_and_to_an_end(sessions: dict[str
                 assert ahead.state_after(count) == asked.state_after(count)
             assert list(asked.events) == asked.events[:] == list(asked.record.payloads())
             assert asked.events[-1] == asked.events[len(asked.events) - 1]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_read_in_parts_it_is_the_same(study: str, sessions: dict[str, Path]) -> None:
+    record = open_record(sessions[study])
+    with History(record) as whole, History(record, in_parts=True) as parts:
+        rng = random.Random(study)
+        for _ in range(20):
+            t_ns = rng.randrange(whole.begin_ns, whole.end_ns + 1)
+            assert parts.state_at(t_ns) == whole.state_at(t_ns)
+            assert parts.recorded_at(t_ns) == whole.recorded_at(t_ns)
+            parts.read_on(rng.randrange(20))
+        while parts.read_on(500):
+            pass
+        assert list(parts.times) == list(whole.times)
+        assert list(parts.decoders) == list(whole.decoders)
+        assert (parts.end_ns, parts.problems) == (whole.end_ns, ())
+        assert parts.simulated
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_history_ends_before_what_cannot_be_read(
+    in_parts: bool, sessions: dict[str, Path]
+) -> None:
+    record = open_record(sessions["quickstart"])
+    rows = list(record.rows)
+    broken = len(rows) - 100
+    rows[broken] = rows[broken]._replace(payload="{")
+    with (
+        History(record) as whole,
+        History(replace(record, rows=rows), in_parts=in_parts) as history,
+    ):
+        early = history.state_after(broken // 2)
+        assert early == whole.state_after(broken // 2)
+        assert (history.problems == ()) == in_parts
+        assert history.state_at(whole.end_ns) == whole.state_after(broken)
+        assert f"Event {broken + 1}" in history.problem
+        assert len(history.events) == len(history.times) == broken
+        assert history.end_ns == history.times[-1] < whole.end_ns
+        assert not history.read_on(10)
 
 
 def test_a_bundle_gives_the_same_states_from_a_folder_and_from_an_archive(

@@ -203,9 +203,9 @@ def test_enter_makes_units_while_segmenting(opened: Open) -> None:
 
 def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
     veiled = opened("anna")
-    lanes = {lane.id for lane in veiled.window._lanes}
+    lanes = {lane.id for lane in veiled.window.lanes}
     assert not lanes & {"flags", "notes", "alignment", "answers"}
-    assert all(not item.outcome for lane in veiled.window._lanes for item in lane.items)
+    assert all(not item.outcome for lane in veiled.window.lanes for item in lane.items)
     assert veiled.window.header.chips == []
     assert veiled.window.timeline.future_hidden
     assert veiled.window.seen.isVisible()
@@ -215,7 +215,7 @@ def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
     assert not blind.window.shown.isVisible()
     assert blind.desk.bar.hidden.full() == "blind, screen hidden"
     open_ = opened("carl", blind=())
-    assert "alignment" in {lane.id for lane in open_.window._lanes}
+    assert "alignment" in {lane.id for lane in open_.window.lanes}
     assert not open_.window.timeline.future_hidden
 
 

@@ -233,10 +233,15 @@ class ReplayPicture(QWidget):
         self._ahead = QTimer(self)
         self._ahead.setInterval(AHEAD_MS)
         self._ahead.timeout.connect(self._fold_ahead)
-        self._ahead.start()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("The participant’s screen"))
+
+    def begin(self) -> None:
+        """Load networks and fold ahead: once the window is there, which needs the processor for
+        itself until then."""
+        self._history.decoders.begin()
+        self._ahead.start()
 
     def _fold_ahead(self) -> None:
         try:
@@ -306,8 +311,6 @@ class ReplayPicture(QWidget):
             wide = self._pixmap.deviceIndependentSize().width()
             painter.drawPixmap(QPointF(round((self.width() - wide) / 2), 0), self._pixmap)
         painter.end()
-        # Only now, and behind whatever else of the window is painted first.
-        QTimer.singleShot(0, self._history.decoders.begin)
 
     def close_picture(self) -> None:
         """Let the window in the picture go."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, field
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QGuiApplication
 
 from labapp.errors import LabappError
 from labapp.ui.remembered import read_choices, write_choices
@@ -66,3 +70,23 @@ def _check(choices: ReplayChoices) -> None:
 def write(choices: ReplayChoices) -> None:
     """Keep the choices for the next start. Raises DataFolderError."""
     write_choices(FILE, choices, WINDOW)
+
+
+def is_dark(choice: str) -> bool:
+    """Whether the window is dark: as chosen (`ReplayChoices.dark`), else as the system is."""
+    if choice:
+        return choice == "dark"
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+def packed(state: QByteArray) -> str:
+    """What Qt says of a window or its divisions, as it is kept in the choices."""
+    return base64.b64encode(state.data()).decode("ascii")
+
+
+def unpacked(text: str) -> QByteArray:
+    """What was packed; nothing for any other text."""
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except ValueError:
+        return QByteArray()

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +22,20 @@ from labapp.ui.replay.controller import Player, shown_time
 if TYPE_CHECKING:
     from labapp.annotations.video_files import PlacedVideo
     from labapp.replay.history import History
+    from labapp.replay.lane_fold import LaneFold
     from labapp.replay.lanes import Lane
     from labapp.replay.peaks import Peaks
+    from labapp.replay.sound import SessionSound
     from labapp.videos.decoding import OpenVideo
+
+
+MANY = 2_000
+"""Events that are read in a turn of the event loop: to read so many takes 10 ms."""
 
 
 @dataclass(frozen=True)
 class OpenedSession:
-    """Everything that a replay shows.
+    """Everything that a replay shows. Of the history, no more is read than what is asked for.
 
     Attributes
     ----------
@@ -39,10 +45,10 @@ class OpenedSession:
         Its state at any time.
     player : Player
         Its sound; closed by whoever closes the window.
-    peaks : Peaks or None
-        The waveform; None where there is no sound.
-    lanes : sequence of Lane
-        What happened when.
+    sound : SessionSound
+        What the player plays.
+    folded : LaneFold
+        What happened when, as far as the history was read.
     annotations : SessionAnnotations
         Units, text and marks.
     chips : sequence of str
@@ -56,12 +62,28 @@ class OpenedSession:
     record: Record
     history: History
     player: Player
-    peaks: Peaks | None
-    lanes: Sequence[Lane]
+    sound: SessionSound
+    folded: LaneFold
     annotations: SessionAnnotations
     chips: Sequence[str] = ()
     notices: Sequence[str] = field(default=())
     videos: Sequence[tuple[PlacedVideo, OpenVideo]] = field(default=())
+
+    @cached_property
+    def lanes(self) -> Sequence[Lane]:
+        """What happened when. What of the history was not read yet is read first."""
+        from labapp.replay.lanes import lanes_of
+
+        while self.history.read_on(MANY):
+            pass
+        return lanes_of(self.record, sound=self.sound, folded=self.folded)
+
+    @cached_property
+    def peaks(self) -> Peaks | None:
+        """The waveform; None where there is no sound."""
+        from labapp.replay.peaks import Peaks
+
+        return Peaks(self.sound) if self.sound.spans else None
 
     @property
     def title(self) -> str:
@@ -130,12 +152,10 @@ def _opened(record: Record) -> OpenedSession:
     from labapp.audio.player import Player as SoundPlayer
     from labapp.replay.history import History
     from labapp.replay.lane_fold import LaneFold
-    from labapp.replay.lanes import lanes_of
-    from labapp.replay.peaks import Peaks
     from labapp.replay.sound import SessionSound
 
     folded = LaneFold(every_mark())
-    history = History(record, folded.apply)
+    history = History(record, folded.apply, in_parts=True)
     notices = _states(record, history)
     try:
         annotations = annotations_of(record)
@@ -153,11 +173,11 @@ def _opened(record: Record) -> OpenedSession:
         chips.append(tr("no sound"))
     if record.redacted:
         chips.append(tr("de-identified"))
-    peaks = Peaks(sound) if sound.spans else None
-    lanes = lanes_of(record, sound=sound, folded=folded)
     videos, problem = _videos(record)
     notices.extend(filter(None, (problem,)))
-    return OpenedSession(record, history, player, peaks, lanes, annotations, chips, notices, videos)
+    return OpenedSession(
+        record, history, player, sound, folded, annotations, chips, notices, videos
+    )
 
 
 def _videos(record: Record) -> tuple[Sequence[tuple[PlacedVideo, OpenVideo]], str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from labapp.clock import NS
@@ -32,7 +31,7 @@ from labapp.ui.replay.key_sheet import KeySheet
 from labapp.ui.replay.keys import KeyMap, read_keys
 from labapp.ui.replay.picture import ReplayPicture
 from labapp.ui.replay.router import KeyRouter
-from labapp.ui.replay.session import OpenedSession
+from labapp.ui.replay.session import MANY, OpenedSession, no_collection
 from labapp.ui.replay.side import Card, Side
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import Transport
@@ -93,6 +92,8 @@ class ReplayWindow(QWidget):
     units, events
         The text, and what happened, as they are read in the replay; coding puts others in their
         places by `side.set_text` and `side.set_panels`.
+    filled : bool
+        Whether timeline and events tell of the whole session: soon after the first painting.
 
     Signals
     -------
@@ -110,7 +111,7 @@ class ReplayWindow(QWidget):
         self.choices, problem = remembered.read()
         asked = None if dark is None else "dark" if dark else "light"
         self._dark = self.choices.dark if asked is None else asked
-        self.palette_ = theme.DARK if is_dark(self._dark) else theme.LIGHT
+        self.palette_ = theme.DARK if remembered.is_dark(self._dark) else theme.LIGHT
         self.keys = keys or read_keys()
         history = session.history
         self.controller = ReplayController(
@@ -130,7 +131,8 @@ class ReplayWindow(QWidget):
         self.timeline = Timeline(self.palette_)
         self.transport = Transport(self.keys, history.end_ns)
         self.sheet = KeySheet(self, self.keys)
-        self._lanes = session.lanes
+        self._lanes: Sequence[Lane] | None = None
+        self._painted = self.filled = False
         self._build()
         self._connect()
         self._bind()
@@ -270,14 +272,35 @@ class ReplayWindow(QWidget):
         machine = session.history.machine
         self._parts = {} if machine is None else {part.id: part for part in machine.parts}
         self.timeline.set_session(self.controller.begin_ns, self.controller.end_ns, self._parts)
-        self.timeline.set_peaks(session.peaks)
-        self.set_lanes(session.lanes)
         self.timeline.set_units(units)
+
+    def _fill_on(self) -> None:
+        """Read on in a turn of the event loop; all read, show it, and only then load networks."""
+        if self.isHidden():
+            return  # it was closed meanwhile
+        with no_collection():
+            more = self.session.history.read_on(MANY)
+        if more:
+            QTimer.singleShot(0, self, self._fill_on)
+            return
+        self.timeline.set_peaks(self.session.peaks)
+        if self._lanes is None:
+            self.set_lanes(self.session.lanes)
+        self.events.follow(self.controller.now_ns())
+        self._tell_of_history()
+        self.filled = True
+        if self.picture.isVisible():
+            self.picture.begin()
 
     # --- what others use ----------------------------------------------------------------------
 
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """What jumps go by."""
+        return self.session.lanes if self._lanes is None else self._lanes
+
     def set_lanes(self, lanes: Sequence[Lane]) -> None:
-        """Show other lanes, as to raters from whom something is hidden; jumps go by them."""
+        """Show other lanes, as to raters from whom something is hidden."""
         self._lanes = lanes
         self.timeline.set_lanes(lanes)
         self.events.set_lanes(lanes, self._parts)
@@ -317,6 +340,9 @@ class ReplayWindow(QWidget):
     def _draw_picture(self, t_ns: int) -> None:
         """The models are loaded when they are needed: only then it is known which are not there."""
         self.picture.show_time(t_ns)
+        self._tell_of_history()
+
+    def _tell_of_history(self) -> None:
         if self.session.history.problems != self._history_problems:
             self._history_problems = self.session.history.problems
             self._show_notices()
@@ -339,7 +365,7 @@ class ReplayWindow(QWidget):
         self.notices.set_sentences(sentences, can_try=bool(self._sound_problem))
 
     def _find(self, kind: str, t_ns: int, forward: bool) -> int | None:
-        lanes = self._lanes
+        lanes = self.lanes
         if self.timeline.future_hidden:  # no jump tells when what is hidden begins
             lanes = [lane if lane.id == "sound" else lane.until(t_ns) for lane in lanes]
         search = next_after if forward else previous_before
@@ -370,7 +396,7 @@ class ReplayWindow(QWidget):
         at_ns: the session time to begin with; None for where this session was left.
         """
         room = (self.screen() or QGuiApplication.primaryScreen()).availableGeometry()
-        if not self.restoreGeometry(_unpacked(self.choices.geometry)):
+        if not self.restoreGeometry(remembered.unpacked(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         # Before the window is shown: no other screen is then drawn first.
@@ -381,10 +407,10 @@ class ReplayWindow(QWidget):
             self.showMaximized()
         else:
             self.show()
-        self.columns.restoreState(_unpacked(self.choices.columns))
-        self.rows.restoreState(_unpacked(self.choices.rows))
+        self.columns.restoreState(remembered.unpacked(self.choices.columns))
+        self.rows.restoreState(remembered.unpacked(self.choices.rows))
         if self.video is not None:
-            self.shown.restoreState(_unpacked(self.choices.shown))
+            self.shown.restoreState(remembered.unpacked(self.choices.shown))
         self.setFocus()
         begin_ns = self.controller.now_ns() - SEEN_NS // 3
         self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
@@ -393,6 +419,12 @@ class ReplayWindow(QWidget):
         super().showEvent(event)
         self.router.listen()
         self.controller.seek(self.controller.now_ns())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self, self._fill_on)  # behind the rest of the first painting
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -440,13 +472,15 @@ class ReplayWindow(QWidget):
 
     def _remember(self) -> None:
         choices = remembered.ReplayChoices(
-            geometry=_packed(self.saveGeometry()),
-            rows=_packed(self.rows.saveState()),
-            columns=_packed(self.columns.saveState()),
+            geometry=remembered.packed(self.saveGeometry()),
+            rows=remembered.packed(self.rows.saveState()),
+            columns=remembered.packed(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
-            shown=self.choices.shown if self.video is None else _packed(self.shown.saveState()),
+            shown=self.choices.shown
+            if self.video is None
+            else remembered.packed(self.shown.saveState()),
             places=self.choices.with_place(str(self.session.record.name), self.controller.now_ns()),
         )
         try:
@@ -457,13 +491,6 @@ class ReplayWindow(QWidget):
             say(str(error), err=True)
 
 
-def is_dark(choice: str) -> bool:
-    """Whether the window is dark: as chosen, else as the system is."""
-    if choice:
-        return choice == "dark"
-    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-
-
 def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
     split = QSplitter(orientation)
     split.setChildrenCollapsible(False)
@@ -471,14 +498,3 @@ def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
     for widget in widgets:
         split.addWidget(widget)
     return split
-
-
-def _packed(state: QByteArray) -> str:
-    return base64.b64encode(state.data()).decode("ascii")
-
-
-def _unpacked(text: str) -> QByteArray:
-    try:
-        return QByteArray(base64.b64decode(text, validate=True))
-    except ValueError:
-        return QByteArray()
