@@ -34,7 +34,7 @@ from pydantic import Field, model_validator
 from labapp.concepts.data import ConceptData
 from labapp.datasets import folder as folders
 from labapp.datasets.averaging import average_blocks
-from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, UInt8
+from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, UInt8, Words
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.documents import Strict
 from labapp.errors import DatasetError
@@ -172,7 +172,16 @@ def pictures(description: Description, path: Path) -> OwnPictures:
         classes=len(names),
         origin="own",
         words=tuple(
-            ConceptWords(concept.id, concept.name, concept.off, concept.on)
+            ConceptWords(
+                concept.id,
+                concept.name,
+                concept.off,
+                concept.on,
+                {
+                    language: Words(words.name, words.off, words.on)
+                    for language, words in concept.translations.items()
+                },
+            )
             for concept in description.concepts
         ),
         rules=tuple(

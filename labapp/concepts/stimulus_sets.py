@@ -10,7 +10,7 @@ pictures wherever they can.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
@@ -29,8 +29,9 @@ from labapp.metrics.leakage import ctl, icl
 from labapp.metrics.ois import ois
 from labapp.stimuli import answer_files, pictures
 from labapp.stimuli.interventions import Answers, item_type
-from labapp.stimuli.manifest import Class_, Concept, ItemType, Manifest, Method, Photo
+from labapp.stimuli.manifest import Class_, ClassWords, Concept, ItemType, Manifest, Method, Photo
 from labapp.stimuli.manifest import ConceptModel as ModelRecord
+from labapp.stimuli.manifest import ConceptWords as ManifestWords
 
 NAMES = ("Bav", "Dup", "Fim", "Gos", "Kel", "Lun", "Mip", "Nar", "Pog", "Rin", "Tez", "Vus")
 """What classes are called: nobody knows them before."""
@@ -219,18 +220,49 @@ def _png(draw: Callable[[Float64, int], UInt8], factors: tuple[float, ...], pixe
 
 
 def classes_of(split: ConceptSplit) -> tuple[Class_, ...]:
-    """The classes, with invented names where they have none, and what makes each."""
+    """The classes, with invented names where they have none, and what makes each, also in the
+    languages of the concepts."""
+    languages = sorted({language for words in split.words for language in words.translations})
     named = split.class_names or tuple((f"c{n}", NAMES[n]) for n in range(split.classes))
     return tuple(
         Class_(
             id=named[number][0],
             name=named[number][1],
-            marks=", ".join(
-                split.words[j].on if value else split.words[j].off for j, value in rule.items()
-            ),
+            marks=_marks(rule, split.words, ""),
             concepts={split.words[j].id: value == 1 for j, value in rule.items()},
+            translations={
+                language: ClassWords(marks=_marks(rule, split.words, language))
+                for language in languages
+            },
         )
         for number, rule in enumerate(split.rules)
+    )
+
+
+def _marks(rule: Mapping[int, int], concepts: Sequence[ConceptWords], language: str) -> str:
+    """What makes a class, in a line: the words of its concepts; with their names where another
+    concept has the same words."""
+    every = [concept.in_language(language) for concept in concepts]
+    shared = Counter(word for words in every for word in words[1:])
+    marks = []
+    for j, value in rule.items():
+        name, off, on = every[j]
+        word = on if value else off
+        marks.append(word if shared[word] == 1 else f"{name} {word}")
+    return ", ".join(marks)
+
+
+def manifest_concept(words: ConceptWords) -> Concept:
+    """A concept as a manifest has it."""
+    return Concept(
+        id=words.id,
+        name=words.name,
+        off=words.off,
+        on=words.on,
+        translations={
+            language: ManifestWords(name=known.name, off=known.off, on=known.on)
+            for language, known in words.translations.items()
+        },
     )
 
 
@@ -322,9 +354,7 @@ def choose(
         invented=pool.invented,
         classes=pool.classes,
         photos=tuple(photos),
-        concepts=tuple(
-            Concept(id=word.id, name=word.name, off=word.off, on=word.on) for word in pool.words
-        ),
+        concepts=tuple(map(manifest_concept, pool.words)),
         concept_model=record.model_copy(
             update={
                 "scores": {

@@ -86,6 +86,11 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
         yield from check_scores.set_faults(manifest)
     if manifest.kind == "interventions":
         yield from check_interventions.set_faults(manifest)
+    else:
+        for place, class_ in enumerate(manifest.classes):
+            if class_.translations:
+                fault = "no task shows words by language of a set of this kind; leave them out"
+                yield ("classes", place, "translations"), fault
     yield from _prototype_faults(stimulus_set)
     yield from _again("photos", ((loc, photo.id) for loc, photo in stimulus_set.every_photo()))
     for loc, photo in stimulus_set.every_photo():

@@ -43,9 +43,36 @@ def set_faults(manifest: Manifest) -> Iterator[Fault]:
         for name in class_.concepts:
             if name not in ids:
                 yield ("classes", place, "concepts"), f"{name!r} is not among the concepts"
+    yield from _translation_faults(manifest)
     for key in ("correct_example", "incorrect_example"):
         if getattr(manifest, key) is not None:
             yield (key,), "a set of interventions has none: practice is made of its own photos"
+
+
+def _translation_faults(manifest: Manifest) -> Iterator[Fault]:
+    """A language is that of all concepts and of all marks, or of none; its words differ."""
+    of_concepts = {language for each in manifest.concepts for language in each.translations}
+    of_classes = {language for each in manifest.classes for language in each.translations}
+    for language in sorted(of_concepts | of_classes):
+        for place, concept in enumerate(manifest.concepts):
+            words = concept.translations.get(language)
+            if words is None:
+                fault = f"there are no words in {language!r}, which others have"
+                yield ("concepts", place, "translations"), fault
+            elif words.on == words.off:
+                at = ("concepts", place, "translations", language, "on")
+                yield at, f"found {words.on!r} for on and for off"
+        for place, class_ in enumerate(manifest.classes):
+            if class_.marks and not getattr(class_.translations.get(language), "marks", ""):
+                fault = f"there are no marks in {language!r}, which others have"
+                yield ("classes", place, "translations"), fault
+        names = {
+            "concepts": [each.in_language(language).name for each in manifest.concepts],
+            "classes": [each.in_language(language).name for each in manifest.classes],
+        }
+        for what, own in names.items():
+            for text in twice(own):
+                yield (what,), f"two {what} have the name {text!r} in {language!r}"
 
 
 def _shape(rows: tuple[tuple[float, ...], ...]) -> str:

@@ -15,11 +15,12 @@ answers to a photo in every state of its concepts (`labapp.stimuli.interventions
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from labapp.documents import Strict
+from labapp.documents import LANGUAGE, Strict
 from labapp.naming import NotReserved
 
 Kind = Literal["heatmaps", "prototypes", "path", "scores", "interventions"]
@@ -42,6 +43,7 @@ BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
 PICTURE = rf"^({FILE}|{BIRD})$"
 PATTERNS = {
     ID: "letters A to Z, digits, _ . and - are allowed, a letter or digit first",
+    LANGUAGE: "give a language by its code, such as de or de-AT",
     SET_ID: "lower-case letters a to z and digits are allowed, with - between them",
     SCORES: "name a .npy file below the folder",
     PICTURE: "name a .png or .jpg file below the folder, or bird:SEED:PART:SPECIES:NUMBER",
@@ -64,6 +66,17 @@ Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
 
 
+W = TypeVar("W")
+Language = Annotated[str, Field(pattern=LANGUAGE)]
+
+
+class ClassWords(Strict):
+    """What a class is called in another language; without a name it keeps its own."""
+
+    name: str | None = Field(default=None, min_length=1)
+    marks: str = ""
+
+
 class Class_(Strict):
     """A class the model tells apart.
 
@@ -74,12 +87,21 @@ class Class_(Strict):
     marks : what it can be told by, in a line, where the name alone says nothing.
     concepts : of an `interventions` set, by id the concepts that make the class, on (true) or off
         (false), all of them together; those that are left out may be either.
+    translations : of an `interventions` set, name and marks by language; studies in any other take
+        those above.
     """
 
     id: Id
     name: str = Field(min_length=1)
     marks: str = ""
     concepts: dict[Id, bool] = Field(default_factory=dict)
+    translations: dict[Language, ClassWords] = Field(default_factory=dict)
+
+    def in_language(self, language: str) -> Class_:
+        """The class with its words in a language, where it has them; else as it is."""
+        words = _in_language(self.translations, language) or ClassWords(marks=self.marks)
+        own = {"name": words.name or self.name, "marks": words.marks}
+        return self.model_copy(update={**own, "translations": {}})
 
 
 class Method(Strict):
@@ -214,6 +236,19 @@ class MaskedOutput(Strict):
     logits: tuple[Finite, ...]
 
 
+def _in_language(translations: Mapping[str, W], language: str) -> W | None:
+    """Words in a language, also where they are for all its regions; None where there are none."""
+    return translations.get(language) or translations.get(language.partition("-")[0])
+
+
+class ConceptWords(Strict):
+    """What a concept is called in another language, and the words for it off and on."""
+
+    name: str = Field(min_length=1)
+    off: str = Field(min_length=1)
+    on: str = Field(min_length=1)
+
+
 class Concept(Strict):
     """Something that a photo shows or does not, and that the model has a belief about.
 
@@ -223,12 +258,20 @@ class Concept(Strict):
     name : what participants are told it is called.
     off : the word for a photo without it.
     on : the word for a photo with it.
+    translations : these words by language; studies in any other take those above.
     """
 
     id: Id
     name: str = Field(min_length=1)
     off: str = Field(min_length=1)
     on: str = Field(min_length=1)
+    translations: dict[Language, ConceptWords] = Field(default_factory=dict)
+
+    def in_language(self, language: str) -> Concept:
+        """The concept with its words in a language, where it has them; else as it is."""
+        words = _in_language(self.translations, language)
+        own = {} if words is None else words.model_dump()
+        return self.model_copy(update={**own, "translations": {}})
 
 
 class ConceptModel(Strict):

@@ -1,11 +1,12 @@
 """A stimulus set as somebody made it: `manifest.json`, or a header and tables as CSV files.
 
     set.json         everything of the manifest but what stands in the tables
-    classes.csv      id, name, marks, and what makes the class as columns concept:CONCEPT
+    classes.csv      id, name, marks, what makes the class as columns concept:CONCEPT, and words in
+                     other languages as columns such as name:de and marks:de
     photos.csv       id, set, photo, truth, prediction, options, heatmaps, logits, strengths,
                      first_wrong, final_classes, beliefs, concepts, item, natural, facts as columns
                      that begin with fact:, and score files as columns scores:METHOD
-    concepts.csv     id, name, off, on
+    concepts.csv     id, name, off, on; likewise name:de, off:de and on:de
     prototypes.csv   id, of, photo, crop, left, top, right, bottom
     rows.csv         photo, place, prototype, crop, left, top, right, bottom, similarity, rank,
                      present
@@ -60,7 +61,12 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 FACT = "fact:"
 SCORES = "scores:"
 CONCEPT = "concept:"
-FREE = {"photos.csv": (FACT, SCORES), "classes.csv": (CONCEPT,)}
+TRANSLATED = {"classes.csv": ("name", "marks"), "concepts.csv": ("name", "off", "on")}
+FREE = {
+    "photos.csv": (FACT, SCORES),
+    **{table: tuple(f"{key}:" for key in keys) for table, keys in TRANSLATED.items()},
+}
+FREE["classes.csv"] += (CONCEPT,)
 """How columns begin that a table may have besides."""
 EXAMPLES = ("correct_example", "incorrect_example")
 PLACES = ("first", "absent", "present")
@@ -145,7 +151,7 @@ def _tables(folder: Path) -> SetSource:
     for line, cells in _lines(source, "concepts.csv", needed=False):
         concepts = value.setdefault("concepts", [])
         source.places["concepts", len(concepts)] = line
-        concepts.append(cells)
+        concepts.append(_translated(cells, "concepts.csv"))
     for line, cells in _lines(source, "prototypes.csv", needed=False):
         source.places["prototypes", len(value["prototypes"])] = line
         value["prototypes"].append(_boxed(cells, "box"))
@@ -232,7 +238,19 @@ def _class(source: SetSource, line: str, cells: Json) -> Json:
         if key.startswith(CONCEPT)
     }
     rest = {key: cell for key, cell in cells.items() if not key.startswith(CONCEPT)}
-    return rest | ({"concepts": made_by} if made_by else {})
+    return _translated(rest, "classes.csv") | ({"concepts": made_by} if made_by else {})
+
+
+def _translated(cells: Json, table: str) -> Json:
+    """Cells with those of other languages, such as `name:de`, in one value."""
+    out: Json = {}
+    for column, cell in cells.items():
+        key, _, language = column.partition(":")
+        if language and key in TRANSLATED[table]:
+            out.setdefault("translations", {}).setdefault(language, {})[key] = cell
+        else:
+            out[column] = cell
+    return out
 
 
 def _photo(source: SetSource, line: str, cells: Json) -> tuple[Json, list[str]]:

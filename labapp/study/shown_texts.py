@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from labapp.documents import Located, Path_, dotted, parse_yaml
@@ -20,6 +20,7 @@ from labapp.plugins.part import PlannedPart
 from labapp.reading import files
 from labapp.stimuli import library
 from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.manifest import ClassWords, ConceptWords
 from labapp.stimuli.sources import read as read_set
 from labapp.study import checks, loading, words
 from labapp.study.flow import items_of
@@ -177,9 +178,23 @@ def set_faults(stimulus_set: StimulusSet) -> Iterator[StudyError]:
     for index, class_ in enumerate(manifest.classes):
         shown.append((("classes", index, "name"), class_.name))
         shown.append((("classes", index, "marks"), class_.marks))
+        shown += _translated(("classes", index), class_.translations)
+    for index, concept in enumerate(manifest.concepts):
+        for key in ("name", "off", "on"):
+            shown.append((("concepts", index, key), getattr(concept, key)))
+        shown += _translated(("concepts", index), concept.translations)
     for place, text in shown:
         line = texts.line_of(content, json.dumps(text, ensure_ascii=False))
         for written, what, todo in _unfilled(text, (), "here"):
             yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
         for tag in texts.tags(text, markdown=False):
             yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
+
+
+def _translated(
+    place: Path_, translations: Mapping[str, ClassWords | ConceptWords]
+) -> Iterator[tuple[Path_, str]]:
+    """Each word in another language, and where it stands."""
+    for language, translated in translations.items():
+        for key, text in translated.model_dump(exclude_none=True).items():
+            yield (*place, "translations", language, key), text

@@ -10,7 +10,8 @@ import pytest
 
 from labapp.concepts import commands, package, training
 from labapp.concepts.model import ConceptModel
-from labapp.concepts.stimulus_sets import ITEM_TYPES, counts_of
+from labapp.concepts.stimulus_sets import ITEM_TYPES, classes_of, counts_of
+from labapp.datasets.concepts.shapes import shapes
 from labapp.errors import StimuliError, UsageError
 from labapp.stimuli import answer_files, importing, pictures
 from labapp.stimuli.interventions import place
@@ -49,6 +50,9 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
     assert sum(built.built.shares.values()) <= 1
     assert manifest.classes[1].marks == "large, left, no heart"
     assert manifest.classes[1].concepts == {"size": False, "side": True, "shape": True}
+    german = manifest.concepts[0].in_language("de")
+    assert (german.name, german.off, german.on) == ("Größe", "groß", "klein")
+    assert manifest.classes[1].in_language("de").marks == "groß, links, kein Herz"
     assert manifest.concept_model is not None
     assert {"ois", "ois_common", "nis", "ctl", "icl", "share_trap"} <= set(
         manifest.concept_model.scores
@@ -170,6 +174,13 @@ def test_3dshapes_are_drawn_for_people() -> None:
         coarse = large.reshape(32, 4, 32, 4, 3).mean(axis=(1, 3)) / 255
         assert np.abs(coarse.transpose(2, 0, 1) - seen).mean() < 0.01
     assert [len(rule) for rule in split.rules] == [3] * 4 + [4] * 8
+
+
+def test_marks_of_concepts_with_the_same_words_name_the_concept() -> None:
+    first, *_ = classes_of(shapes())
+    assert first.marks == "Floor blue to pink, Walls blue to pink, Object blue to pink, flat top"
+    german = "Boden blau bis rosa, Wände blau bis rosa, Körper blau bis rosa, oben flach"
+    assert first.in_language("de").marks == german
 
 
 def test_birds_are_named_and_painted_where_they_are_needed(tmp_path: Path) -> None:

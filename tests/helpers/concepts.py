@@ -28,11 +28,20 @@ from tests.helpers.play import SPACE, Play
 Json = dict[str, Any]
 SEED = 11
 SIDE = 208
-CONCEPTS = (
-    {"id": "size", "name": "size", "off": "large", "on": "small"},
-    {"id": "side", "name": "side", "off": "right", "on": "left"},
-    {"id": "height", "name": "height", "off": "low", "on": "high"},
-    {"id": "shape", "name": "shape", "off": "square", "on": "disc"},
+GERMAN = {
+    "size": {"name": "Größe", "off": "groß", "on": "klein"},
+    "side": {"name": "Seite", "off": "rechts", "on": "links"},
+    "height": {"name": "Höhe", "off": "tief", "on": "hoch"},
+    "shape": {"name": "Form", "off": "Quadrat", "on": "Scheibe"},
+}
+CONCEPTS: tuple[Json, ...] = tuple(
+    {"id": name, "name": name, "off": off, "on": on, "translations": {"de": GERMAN[name]}}
+    for name, off, on in (
+        ("size", "large", "small"),
+        ("side", "right", "left"),
+        ("height", "low", "high"),
+        ("shape", "square", "disc"),
+    )
 )
 NAMES = ("bap", "dob", "fim", "gul", "kep", "lor", "mib", "nud")
 TWO: tuple[dict[str, bool], ...] = tuple(
@@ -156,12 +165,17 @@ def _photos(
 
 def _manifest(ident: str, concepts: int, photos: list[Json], leak: float) -> Json:
     words = {concept["id"]: concept for concept in CONCEPTS}
+
+    def marks(rule: dict[str, bool], of: Json) -> str:
+        return ", ".join(of[name]["on" if on else "off"] for name, on in rule.items())
+
     classes = [
         {
             "id": f"c{place + 1}",
             "name": NAMES[place],
-            "marks": ", ".join(words[name]["on" if on else "off"] for name, on in rule.items()),
+            "marks": marks(rule, words),
             "concepts": rule,
+            "translations": {"de": {"marks": marks(rule, GERMAN)}},
         }
         for place, rule in enumerate(rules(concepts))
     ]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labapp.errors import StimuliError
 from labapp.stimuli import answer_files, importing, interventions, sources
 from labapp.stimuli.check import CheckResult, check
 from labapp.stimuli.library import StimulusSet
@@ -95,6 +96,22 @@ def _against(manifest: Json) -> None:
             "concepts: two concepts have the id 'size'",
         ),
         (lambda m: m["concepts"][0].update(on="large"), "concepts[size].on: found 'large' for on"),
+        (
+            lambda m: m["concepts"][1].pop("translations"),
+            "concepts[side].translations: there are no words in 'de', which others have",
+        ),
+        (
+            lambda m: m["classes"][0].pop("translations"),
+            "classes[c1].translations: there are no marks in 'de', which others have",
+        ),
+        (
+            lambda m: m["concepts"][0]["translations"]["de"].update(on="groß"),
+            "concepts[size].translations.de.on: found 'groß' for on and for off",
+        ),
+        (
+            lambda m: m["concepts"][0]["translations"]["de"].update(name="Seite"),
+            "concepts: two concepts have the name 'Seite' in 'de'",
+        ),
         (
             lambda m: m.update(correct_example=m["photos"].pop()),
             "correct_example: a set of interventions has none",
@@ -184,6 +201,26 @@ def test_the_types_follow_from_the_answers() -> None:
     assert of(right, wrong, right, False, 1) == "repair"
     assert of(right, right, right, False, 1) == "trap"  # correcting it changes nothing
     assert of(wrong, wrong, right, False, 1) is None
+
+
+def test_words_are_of_the_language_or_of_all_its_regions(made: StimulusSet) -> None:
+    concept, class_ = made.manifest.concepts[0], made.manifest.classes[0]
+    assert concept.in_language("de").name == concept.in_language("de-AT").name == "Größe"
+    assert concept.in_language("nl").off == "large"
+    assert class_.in_language("de-AT").marks == "groß, rechts"
+    assert (class_.in_language("nl").marks, class_.in_language("de").name) == (
+        "large, right",
+        "bap",
+    )
+
+
+@pytest.mark.parametrize("language", ["German", "de_AT", ""])
+def test_a_language_is_given_by_its_code(made: StimulusSet, language: str) -> None:
+    with pytest.raises(StimuliError, match="a language by its code"):
+        edited(
+            made,
+            lambda m: m["concepts"][0].update(translations={language: concepts.GERMAN["size"]}),
+        )
 
 
 def test_the_schema_has_the_kind() -> None:

@@ -27,9 +27,7 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
 
     def table(name: str, lines: list[Json]) -> None:
         names = (key for line in lines for key in line)
-        free = dict.fromkeys(
-            key for key in names if key.startswith(("fact:", "scores:", "concept:"))
-        )
+        free = dict.fromkeys(key for key in names if ":" in key)
         out = io.StringIO()
         writer = csv.DictWriter(out, [*sources.COLUMNS[name], *free], delimiter=delimiter)
         writer.writeheader()
@@ -68,13 +66,26 @@ def as_tables(made: StimulusSet, delimiter: str = ",", encoding: str = "utf-8") 
     classes = manifest.pop("classes")
     made_by = [class_.pop("concepts", {}) for class_ in classes]
     cells_of = [{f"concept:{name}": on for name, on in rule.items()} for rule in made_by]
-    table("classes.csv", [class_ | cells for class_, cells in zip(classes, cells_of, strict=True)])
+    made_classes = [class_ | cells for class_, cells in zip(classes, cells_of, strict=True)]
+    table("classes.csv", list(map(translated, made_classes)))
     if concepts := manifest.pop("concepts", []):
-        table("concepts.csv", concepts)
+        table("concepts.csv", list(map(translated, concepts)))
     if prototypes := manifest.pop("prototypes", []):
         table("prototypes.csv", [boxed(one, "box") for one in prototypes])
     (made.folder / "set.json").write_text(json.dumps(manifest), "utf-8")
     return made.folder
+
+
+def translated(cells: dict[str, Any]) -> dict[str, Any]:
+    """The cells with those of other languages as columns such as `name:de`."""
+    cells = dict(cells)
+    languages = cells.pop("translations", {})
+    others = {
+        f"{key}:{language}": word
+        for language, words in languages.items()
+        for key, word in words.items()
+    }
+    return cells | others
 
 
 @pytest.mark.parametrize("name", stimuli.NAMES)

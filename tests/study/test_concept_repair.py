@@ -108,6 +108,22 @@ def test_names_are_drawn_for_each_stage(tmp_path: Path, made: StimulusSet) -> No
     ]
 
 
+def test_concepts_and_marks_are_in_the_language_of_the_study(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    def words(language: str) -> tuple[list[str], str]:
+        parts = planned(tmp_path / language, made, language=language, practice=PRACTICE)
+        practised, repaired = (stage_of(parts, role).repaired for role in ("practice", "stage"))
+        assert practised.concepts == repaired.concepts
+        told = [f"{each.name}: {each.off}, {each.on}" for each in repaired.concepts[:2]]
+        return told, repaired.class_("c2").marks
+
+    english = ["size: large, small", "side: right, left"], "disc, large, left"
+    german = ["Größe: groß, klein", "Seite: rechts, links"], "Scheibe, groß, links"
+    assert words("en") == english
+    assert words("de") == german
+
+
 def test_no_class_keeps_its_name_in_the_next_stage(tmp_path: Path, made: StimulusSet) -> None:
     """Participants are told that the names mean something new with each model."""
 

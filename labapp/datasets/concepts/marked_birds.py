@@ -13,7 +13,7 @@ import numpy as np
 from labapp.datasets.birds.chance import bird
 from labapp.datasets.birds.picture import picture
 from labapp.datasets.birds.species import SISTERS, SPECIES, STATES, FieldMark, marks_of, name_of
-from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords
+from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, Words
 from labapp.datasets.split import Float32, Float64, Int64, PartName
 
 FIRST = SISTERS
@@ -29,6 +29,15 @@ NAMES = {
     FieldMark.RING: "Eye ring",
     FieldMark.BAND: "Breast band",
 }
+GERMAN = {
+    FieldMark.CREST: Words("Schopf", "kein Schopf", "Schopf"),
+    FieldMark.PATTERN: Words("Flügel", "Flügelbinden", "Flügelflecken"),
+    FieldMark.BEAK: Words("Schnabel", "gerader Schnabel", "Hakenschnabel"),
+    FieldMark.TAIL: Words("Schwanz", "stumpfer Schwanz", "gegabelter Schwanz"),
+    FieldMark.RING: Words("Augenring", "kein Augenring", "Augenring"),
+    FieldMark.BAND: Words("Brustband", "kein Brustband", "Brustband"),
+}
+"""The words in German."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,8 @@ def marked_birds(*, seed: int = 0, train: int = 200, test: int = 60) -> ConceptS
         classes=CLASSES,
         origin="rendered",
         words=tuple(
-            ConceptWords(mark.name.lower(), NAMES[mark], *STATES[mark]) for mark in FieldMark
+            ConceptWords(mark.name.lower(), NAMES[mark], *STATES[mark], {"de": GERMAN[mark]})
+            for mark in FieldMark
         ),
         rules=tuple(dict(enumerate(row)) for row in marks.tolist()),
         class_names=tuple((f"s{n:02d}", name_of(n)) for n in range(FIRST, SPECIES)),

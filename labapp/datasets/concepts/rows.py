@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +56,28 @@ class ConceptRows:
         return self.labels_of[rows]
 
 
+class Words(NamedTuple):
+    """What a concept is called, and the words for what is seen when it is off and on."""
+
+    name: str
+    off: str
+    on: str
+
+
 @dataclass(frozen=True, slots=True)
 class ConceptWords:
     """What people are told of a concept: its `id` in tables, its `name`, and the words for what is
-    seen when it is `off` and `on`."""
+    seen when it is `off` and `on`; `translations`: the same by language."""
 
     id: str
     name: str
     off: str
     on: str
+    translations: Mapping[str, Words] = field(default_factory=dict)
+
+    def in_language(self, language: str) -> Words:
+        """The words in a language; empty for those that it has by itself."""
+        return self.translations.get(language, Words(self.name, self.off, self.on))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

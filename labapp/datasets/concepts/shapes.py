@@ -31,6 +31,7 @@ from labapp.datasets.concepts.rows import (
     Origin,
     Reading,
     UInt8,
+    Words,
     check_reading,
     divide,
     rules_of,
@@ -48,13 +49,18 @@ CONCEPTS = (
     "floor red to green", "walls red to green", "object red to green", "small",
     "cube or cylinder", "from the left",
 )  # fmt: skip
+_HALVES, _GERMAN_HALVES = ("blue to pink", "red to green"), ("blau bis rosa", "rot bis grün")
 WORDS = (
-    ConceptWords("floor", "Floor", "blue to pink", "red to green"),
-    ConceptWords("walls", "Walls", "blue to pink", "red to green"),
-    ConceptWords("object", "Object", "blue to pink", "red to green"),
-    ConceptWords("size", "Size", "large", "small"),
-    ConceptWords("shape", "Shape", "round top", "flat top"),
-    ConceptWords("side", "Seen from", "right", "left"),
+    ConceptWords("floor", "Floor", *_HALVES, {"de": Words("Boden", *_GERMAN_HALVES)}),
+    ConceptWords("walls", "Walls", *_HALVES, {"de": Words("Wände", *_GERMAN_HALVES)}),
+    ConceptWords("object", "Object", *_HALVES, {"de": Words("Körper", *_GERMAN_HALVES)}),
+    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}),
+    ConceptWords(
+        "shape", "Shape", "round top", "flat top", {"de": Words("Form", "oben rund", "oben flach")}
+    ),
+    ConceptWords(
+        "side", "Seen from", "right", "left", {"de": Words("Gesehen von", "rechts", "links")}
+    ),
 )
 UNCLEAR = {0: (0.35, 0.55), 1: (0.35, 0.55), 2: (0.35, 0.55), 3: (0.9, 1.1), 5: (-9.0, 9.0)}
 """By factor, values that are too near to where its concept ends for people to tell it by eye: hues

@@ -29,6 +29,7 @@ from labapp.datasets.concepts.rows import (
     Origin,
     Reading,
     UInt8,
+    Words,
     check_reading,
     divide,
     rules_of,
@@ -54,12 +55,15 @@ three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
 WORDS = (
-    ConceptWords("shape", "Shape", "heart", "no heart"),
-    ConceptWords("size", "Size", "large", "small"),
-    ConceptWords("rotation", "Rotation", "half a turn or more", "less than half a turn"),
-    ConceptWords("side", "Side", "right", "left"),
-    ConceptWords("height", "Height", "bottom", "top"),
-)
+    ConceptWords("shape", "Shape", "heart", "no heart", {"de": Words("Form", "Herz", "kein Herz")}),
+    ConceptWords("size", "Size", "large", "small", {"de": Words("Größe", "groß", "klein")}),
+    ConceptWords(
+        "rotation", "Rotation", "half a turn or more", "less than half a turn",
+        {"de": Words("Drehung", "halb oder mehr", "weniger als halb")},
+    ),
+    ConceptWords("side", "Side", "right", "left", {"de": Words("Seite", "rechts", "links")}),
+    ConceptWords("height", "Height", "bottom", "top", {"de": Words("Höhe", "unten", "oben")}),
+)  # fmt: skip
 FOUR = (1, 3, 4, 0)
 """The factors of the task without rotation, in the order of its concepts."""
 UNCLEAR = {1: (0.65, 0.85), 3: (0.4, 0.6), 4: (0.4, 0.6)}

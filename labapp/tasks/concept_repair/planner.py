@@ -273,7 +273,9 @@ class _Draws:
     def _repaired(self, stimuli: StimulusSet, number: int) -> Repaired:
         manifest, model = stimuli.manifest, stimuli.manifest.concept_model
         assert model is not None  # `check_kind` refuses a set without
-        names = [class_.name for class_ in manifest.classes]
+        language = self.planner.study.language
+        classes = [class_.in_language(language) for class_ in manifest.classes]
+        names = [class_.name for class_ in classes]
         if self.stages.class_names == "drawn":
             if not manifest.invented:
                 raise IncompatibleStimuliError(
@@ -295,10 +297,10 @@ class _Draws:
             scores=model.scores,
             purity=model.purity,
             oracle=model.oracle,
-            concepts=manifest.concepts,
+            concepts=tuple(concept.in_language(language) for concept in manifest.concepts),
             classes=tuple(
                 PlannedClass(id=class_.id, name=name, marks=class_.marks, concepts=class_.concepts)
-                for class_, name in zip(manifest.classes, names, strict=True)
+                for class_, name in zip(classes, names, strict=True)
             ),
         )
 
