@@ -134,14 +134,14 @@ def test_people_can_tell_every_concept_of_what_they_see(model_folder: Path, tmp_
         )
         manifest = manifest_of(made)
         numbers = np.array([int(photo.id[1:]) for photo in manifest.photos])
-        told = "all 300 test pictures" if every else "scale from 0.65 to 0.85, x from 0.4 to 0.6"
+        told = "all 300 test pictures" if every else "scale from 0.65 to 0.85, x from 0.3 to 0.7"
         assert told in manifest.chosen_from
         return test.factors(numbers)
 
     clear, every = factors(every=False), factors(every=True)
     assert len(clear) == len(every) == 60
     assert not np.any(np.isclose(clear[:, 1], 0.7) | np.isclose(clear[:, 1], 0.8))
-    assert np.all(np.abs(clear[:, 3:] - 0.5) > 0.1)
+    assert np.all(np.abs(clear[:, 3:] - 0.5) > 0.2)
     assert np.any(np.isclose(every[:, 1], 0.7))
     assert np.any(np.abs(every[:, 3:] - 0.5) < 0.1)
 

@@ -66,9 +66,10 @@ WORDS = (
 )  # fmt: skip
 FOUR = (1, 3, 4, 0)
 """The factors of the task without rotation, in the order of its concepts."""
-UNCLEAR = {1: (0.65, 0.85), 3: (0.4, 0.6), 4: (0.4, 0.6)}
+UNCLEAR = {1: (0.65, 0.85), 3: (0.3, 0.7), 4: (0.3, 0.7)}
 """By factor, values that are too near to where its concept ends for people to tell it by eye: the
-two middle sizes, and the middle fifth of either position."""
+two middle sizes, and centres in the middle fifth of a picture's width or height (positions run from
+a quarter to three quarters of it)."""
 BACKGROUND, CORRUPTED = 0.1, 0.75
 """A spurious background is this times the label, on this share of the training pictures (A.8)."""
 
