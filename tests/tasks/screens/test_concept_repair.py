@@ -16,8 +16,9 @@ from labapp.clock import FakeClock
 from labapp.events.commands import Pause, Resume
 from labapp.plugins.part import PlannedPart
 from labapp.tasks.concept_repair.commands import SetConcept
+from labapp.tasks.concept_repair.screen.answers import GOOD_BAR
 from labapp.tasks.concept_repair.screen.grid import GridScreen
-from labapp.tasks.concept_repair.screen.repair import RepairScreen
+from labapp.tasks.concept_repair.screen.repair import MOST_CARD, RepairScreen
 from labapp.tasks.concept_repair.screen.switches import STATES
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui.participant.window import ParticipantWindow
@@ -325,6 +326,15 @@ def test_long_words_take_nothing_from_the_picture(stage: Open, monkeypatch: Any)
         screen.switches.needed_width <= before[0] + 80
     )  # each of the three would need 90 more in one line
     assert screen.picture.width() >= 400
+    assert out_of_reach(window) == []
+
+
+def test_long_marks_take_nothing_from_the_bars(stage: Open, monkeypatch: Any) -> None:
+    long = [{**each, "off": f"{each['name']} from blue to pink"} for each in concepts.CONCEPTS]
+    monkeypatch.setattr(concepts, "CONCEPTS", tuple(long))
+    _, window, screen = stage()
+    assert screen.card.needed_width(GOOD_BAR) > MOST_CARD
+    assert screen.card.width() >= screen.card.needed_width(GOOD_BAR)
     assert out_of_reach(window) == []
 
 

@@ -204,7 +204,7 @@ class RepairScreen(Screen):
         high = self._fit_words(side + middle + least + 2 * gap)
         below = 0 if self.time is None else self.time.height() + theme.SPACE_S
         side = min(side, max(high - below, LEAST_PICTURE))
-        right = min(max(room - side, least), MOST_CARD)
+        right = max(min(room - side, MOST_CARD), least)
         high = self._fit_words(side + middle + right + 2 * gap)
         self._fit_card(right, high if roomy else 0)
         self._fit_switches(middle, high)
