@@ -46,6 +46,8 @@ from labapp.study.loading import LoadedStudy
 
 EVERY = 256
 """Events from one remembered state to the next: to fold so many takes 6 ms."""
+MANY = 2_000
+"""Events that are read in 10 ms, and folded in 50."""
 HELD = 16
 """Blocks of so many events that are held, those asked for last."""
 _OF_FILES = (DecoderWarmed.kind, StimuliStored.kind)
@@ -163,7 +165,7 @@ class History:
         self._states = [] if self.machine is None else [self.machine.initial()]
         self._last: tuple[int, SessionState] | None = None
 
-    def read_on(self, most: int) -> bool:
+    def read_on(self, most: int = MANY) -> bool:
         """Read at most so many more events. Returns whether there are more.
 
         Where one cannot be read, or cannot be, the history ends before it, see `problem`.
@@ -300,6 +302,11 @@ class History:
         state = self._fold(state, begin, count)
         self._last = count, state
         return state
+
+    def is_far(self, t_ns: int) -> bool:
+        """Whether the state at a session time takes long: many events are to be folded for it."""
+        folded = EVERY * (len(self._states) - 1)
+        return bisect_right(self._times, t_ns) - folded > MANY
 
     def fold_ahead(self) -> bool:
         """Fold some more events, so that a late time is not waited for when it is asked for first.

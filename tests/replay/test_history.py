@@ -11,7 +11,7 @@ import pytest
 from labapp.bids.export import export
 from labapp.errors import RecordError
 from labapp.journal.opening import open_record
-from labapp.replay.history import EVERY, History
+from labapp.replay.history import EVERY, MANY, History
 from labapp.simulation.at_scale import simulate_at_scale
 
 STUDIES = ("quickstart", "prototree-agreement", "synthetic-think-aloud")
@@ -99,6 +99,18 @@ def test_a_history_ends_before_what_cannot_be_read(
         assert len(history.events) == len(history.times) == broken
         assert history.end_ns == history.times[-1] < whole.end_ns
         assert not history.read_on(10)
+
+
+def test_a_time_is_far_until_what_lies_before_it_is_folded(sessions: dict[str, Path]) -> None:
+    with History(open_record(sessions["quickstart"]), in_parts=True) as history:
+        end_ns = history.end_ns
+        assert len(history.times) > MANY + EVERY
+        assert not history.is_far(history.times[MANY // 2])
+        assert history.is_far(end_ns)
+        while history.is_far(end_ns):
+            assert history.fold_ahead()
+        history.state_at(end_ns)
+        assert not history.is_far(end_ns)
 
 
 def test_a_bundle_gives_the_same_states_from_a_folder_and_from_an_archive(

@@ -20,12 +20,10 @@ from labapp.bids.export import export
 from labapp.clock import NS
 from labapp.errors import AnnotationError, AudioError, RecordError
 from labapp.messages import Message
-from labapp.replay.lanes import lanes_of
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from labapp.simulation.jobs import simulate_study
 from labapp.ui.language import ENGLISH, speak, tr, translate_message
-from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay import remembered
 from labapp.ui.replay.keys import ACTIONS, Stroke
 from labapp.ui.replay.session import open_session
@@ -179,47 +177,6 @@ def test_units_are_gone_to_by_keys_and_clicks_and_looped(opened: Open, qtbot: Qt
     press_action(window, "repeat_slowly")
     assert window.transport.speed.text() == "0.75×"
     press_action(window, "play")
-
-
-def test_the_screen_is_there_before_all_of_the_journal_is_read(
-    recorded: Path, qtbot: QtBot
-) -> None:
-    session = open_session(recorded)
-    window = ReplayWindow(session)
-    qtbot.addWidget(window)
-    read: list[int] = []
-    read_on = session.history.read_on
-    session.history.read_on = lambda most: read.append(most) or read_on(most)  # type: ignore
-    window.open(60 * NS)
-    before = sum(read)
-    assert 0 < before < len(session.history.events)
-    assert window.events.count() == 0
-    qtbot.waitUntil(lambda: window.filled)
-    assert window.events.count() > 0
-    lanes, others = (
-        [(lane.id, lane.items, lane.times.tolist()) for lane in each]
-        for each in (
-            window.lanes,
-            lanes_of(session.record, sound=session.sound, answers=every_mark()),
-        )
-    )
-    assert {lane[0] for lane in lanes} > {"screen", "dials", "alignment"}
-    assert repr(lanes) == repr(others)
-    assert not session.history.read_on(1), "some of it was left"
-
-
-def test_what_cannot_be_read_is_told_soon_after_the_window_is_there(
-    recorded: Path, qtbot: QtBot
-) -> None:
-    with sqlite3.connect(recorded / "journal.sqlite") as connection:
-        (last,) = connection.execute("SELECT max(seq) FROM events WHERE kind = 'trial.ended'")
-        connection.execute("UPDATE events SET payload = '{' WHERE seq = ?", last)
-    connection.close()
-    window = ReplayWindow(open_session(recorded))
-    qtbot.addWidget(window)
-    window.open(0)
-    qtbot.waitUntil(lambda: window.filled)
-    assert f"Event {last[0]} (trial.ended) cannot be read" in window.notices.text.text()
 
 
 def test_jumps_lead_to_what_the_lanes_have(opened: Open) -> None:

@@ -230,6 +230,7 @@ class ReplayPicture(QWidget):
         self._soon.setSingleShot(True)
         self._soon.setInterval(SOON_MS)
         self._soon.timeout.connect(self._draw)
+        self._begun = False
         self._ahead = QTimer(self)
         self._ahead.setInterval(AHEAD_MS)
         self._ahead.timeout.connect(self._fold_ahead)
@@ -239,9 +240,11 @@ class ReplayPicture(QWidget):
 
     def begin(self) -> None:
         """Load networks and fold ahead: once the window is there, which needs the processor for
-        itself until then."""
+        itself until then. Nor is a screen drawn before that takes long."""
+        self._begun = True
         self._history.decoders.begin()
         self._ahead.start()
+        self._draw()
 
     def _fold_ahead(self) -> None:
         try:
@@ -270,6 +273,8 @@ class ReplayPicture(QWidget):
 
     def _draw(self) -> None:
         if not self.isVisible():
+            return
+        if not self._begun and self._history.is_far(self._t_ns):
             return
         if self._awaits_model():
             self._soon.start()
@@ -303,7 +308,8 @@ class ReplayPicture(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._pixmap is None:
-            why = self.hidden_because or self._history.problem or tr("Loading the models …")
+            loading = tr("Loading the models …") if self._history.decoders else ""
+            why = self.hidden_because or self._history.problem or loading
             painter.drawText(
                 self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, why
             )

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from labapp.videos.decoding import OpenVideo
 
 
-MANY = 2_000
-"""Events that are read in a turn of the event loop: to read so many takes 10 ms."""
-
-
 @dataclass(frozen=True)
 class OpenedSession:
     """Everything that a replay shows. Of the history, no more is read than what is asked for.
@@ -74,7 +70,7 @@ class OpenedSession:
         """What happened when. What of the history was not read yet is read first."""
         from labapp.replay.lanes import lanes_of
 
-        while self.history.read_on(MANY):
+        while self.history.read_on():
             pass
         return lanes_of(self.record, sound=self.sound, folded=self.folded)
 

@@ -31,7 +31,7 @@ from labapp.ui.replay.key_sheet import KeySheet
 from labapp.ui.replay.keys import KeyMap, read_keys
 from labapp.ui.replay.picture import ReplayPicture
 from labapp.ui.replay.router import KeyRouter
-from labapp.ui.replay.session import MANY, OpenedSession, no_collection
+from labapp.ui.replay.session import OpenedSession, no_collection
 from labapp.ui.replay.side import Card, Side
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import Transport
@@ -279,7 +279,7 @@ class ReplayWindow(QWidget):
         if self.isHidden():
             return  # it was closed meanwhile
         with no_collection():
-            more = self.session.history.read_on(MANY)
+            more = self.session.history.read_on()
         if more:
             QTimer.singleShot(0, self, self._fill_on)
             return
