@@ -71,7 +71,13 @@ Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
 class ClassWords(Strict):
-    """What a class is called in another language; without a name it keeps its own."""
+    """A class's words in another language.
+
+    Attributes
+    ----------
+    name : what a participant may be told the class is called; without one it keeps its own.
+    marks : what it can be told by, in a line.
+    """
 
     name: str | None = Field(default=None, min_length=1)
     marks: str = ""
@@ -242,7 +248,14 @@ def _in_language(translations: Mapping[str, W], language: str) -> W | None:
 
 
 class ConceptWords(Strict):
-    """What a concept is called in another language, and the words for it off and on."""
+    """A concept's words in another language.
+
+    Attributes
+    ----------
+    name : what participants are told the concept is called.
+    off : the word for a photo without it.
+    on : the word for a photo with it.
+    """
 
     name: str = Field(min_length=1)
     off: str = Field(min_length=1)

@@ -89,7 +89,7 @@ def invent_a_participant_and_reseal(places: Places) -> Path:
     return places.bundle
 
 
-@manipulation("bundle", told="codebook.json: events / 8 / meaning: it says")
+@manipulation("bundle", told="meaning: it says 'Sound was kept")
 def change_the_codebook_and_reseal(places: Places) -> Path:
     """The codebook describes something else, and the manifest fits."""
     _swap(places.bundle / SOURCEDATA / "codebook.json", "Sound was lost", "Sound was kept")
