@@ -1,4 +1,4 @@
-"""What a concept model answers after concepts were set (paper 001, 5.3 and Figure 5).
+"""What a concept model answers after concepts were set (paper 001, 4.1 and Figure 5).
 
 A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
 codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.

@@ -28,7 +28,7 @@ from labapp.training.loop import Losses, one_cycle
 M_BATCH = 32
 """Rows of a step of pictures in sizes that are not as published."""
 PERCENTILES = (5, 95)
-"""Of the training codes: what a logit is set to, off and on (paper 001, 5.3)."""
+"""Of the training codes: what a logit is set to, off and on (paper 001, 4.1)."""
 _CYCLE = one_cycle(0.3)
 
 

@@ -1,4 +1,4 @@
-"""What the report has of concept repair (after paper 001, section 5)."""
+"""What the report has of concept repair (after paper 001, section 4.1)."""
 
 from __future__ import annotations
 
