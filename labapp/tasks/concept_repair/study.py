@@ -52,7 +52,8 @@ class Practice(Strict):
 
 class ConceptRepairStages(StimulusStages):
     """Concept repair (after paper 001, section 4.1): a model says what it sees of a picture,
-    concept by concept, and what it takes the picture for; the participant sets concepts and watches.
+    concept by concept, and what it takes the picture for; the participant sets concepts and
+    watches.
 
     Attributes
     ----------
