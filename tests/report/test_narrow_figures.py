@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import pytest
@@ -24,10 +25,12 @@ from labapp.profiles.interactive_reconstruction.figures import plates as compare
 from labapp.report import drawing
 from labapp.report.drawing import ReportFigure
 from labapp.report.finishing import finish
+from labapp.tasks.concept_repair.report.contents import REPORT as CONCEPT_REPAIR
+from labapp.tasks.concept_repair.report.figures import plates as concept_plates
 from labapp.tasks.reconstruction.report.labels import figures as labels
 from labapp.tasks.reconstruction.report.labels.results import find
 from labapp.tasks.unmasking.report.figures import plates as unmasking_plates
-from tests.helpers import unmasked
+from tests.helpers import repairers, unmasked
 from tests.helpers.cohort import cohort
 from tests.helpers.compared import SEVEN, found_of, group_of
 from tests.tasks.reconstruction_report.labels import cohort as named
@@ -41,11 +44,19 @@ def of_labels() -> list[ReportFigure]:
     return labels.plates(find(named.tables(named.cohort(NAMES)), measured=faint(3)))
 
 
+def of_concepts() -> list[ReportFigure]:
+    with TemporaryDirectory() as folder:
+        tables = repairers.cohort(Path(folder), ["learner", "stubborn", "misled"])
+        (results,) = CONCEPT_REPAIR.findings(tables.included(), ())
+    return concept_plates(results)
+
+
 SOURCES: dict[str, Callable[[], list[ReportFigure]]] = {
     "unmasking": lambda: unmasking_plates(unmasked.found()),
     "compared": lambda: compared_plates([found_of(group_of(rated=True))]),
     "seven": lambda: compared_plates([found_of(group_of(SEVEN, rated=True))]),
     "labels": of_labels,
+    "concepts": of_concepts,
 }
 
 
@@ -156,5 +167,5 @@ def test_every_report_is_covered() -> None:
     known = {type(each).__module__.split(".")[2] for each in reports()}
     assert known <= {
         "design", "judging", "reconstruction", "single_dimension", "unmasking",
-        "interactive_reconstruction",
+        "interactive_reconstruction", "concept_repair",
     }  # fmt: skip
