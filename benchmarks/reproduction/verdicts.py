@@ -85,7 +85,12 @@ def welch_p(first: Sequence[float], second: Sequence[float]) -> float:
     """Of a two-sided Welch t test; NaN with fewer than two seeds of either or without variance."""
     if min(len(first), len(second)) < 2 or np.ptp(first) == np.ptp(second) == 0:
         return math.nan
-    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
+    # From the moments: of values that are all the same, their own way would warn of rounding.
+    moments = [
+        (float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
+        for values in (first, second)
+    ]
+    return float(stats.ttest_ind_from_stats(*moments[0], *moments[1], equal_var=False).pvalue)
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:

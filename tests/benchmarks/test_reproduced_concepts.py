@@ -70,6 +70,15 @@ def test_the_interval_of_a_difference_is_welchs(first: list[float], second: list
     assert verdicts.difference(second, first).mean == pytest.approx(-evidence.mean)
 
 
+def test_welchs_p_is_scipys_also_where_one_side_does_not_vary() -> None:
+    """Accuracies of 1 with every seed are one: warnings are errors here."""
+    first, second = [0.2, 0.4, 0.35], [0.5, 0.45]
+    expected = stats.ttest_ind(first, second, equal_var=False).pvalue
+    assert verdicts.welch_p(first, second) == pytest.approx(expected)
+    assert 0 < verdicts.welch_p([1.0, 1.0], second) < 1
+    assert np.isnan(verdicts.welch_p([1.0, 1.0], [0.9, 0.9]))
+
+
 def test_a_rule_reads_the_whole_interval() -> None:
     surely = verdicts.over_seeds([0.50, 0.51, 0.52])
     perhaps = verdicts.over_seeds([0.30, 0.51, 0.72])
