@@ -83,7 +83,10 @@ def test_every_published_study_says_what_it_repeats_and_how_that_was_run(name: s
 
 def test_no_study_but_the_published_ones_repeats_anything() -> None:
     others = {path.stem for path in (ASSETS / "studies").glob("*.yaml")} - set(RUN)
-    assert others == {"quickstart", "dsprites-demo", "calibration"}
+    assert others == {
+        "quickstart", "dsprites-demo", "calibration", "concept-repair", "concept-repair-crowd",
+        "concept-repair-shapes", "concept-audit", "concept-foresight",
+    }  # fmt: skip
     assert all(study(name).study.replicates is None for name in others)
 
 
