@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.helpers import concepts as helpers
 from tests.helpers.judging import made_for, write_judging_study
 from tests.helpers.single import write_single_study
 from tests.helpers.unmasking import made, write_unmasking_study
@@ -54,10 +55,15 @@ def masked(folder: Path) -> Path:
     return write_unmasking_study(folder, made(folder / "sets"), blank_ms=20)
 
 
+def switches(folder: Path) -> Path:
+    return helpers.write_study(folder, helpers.write(folder / "sets", 2), foresee="half")
+
+
 SMALL: dict[str, Callable[[Path], Path]] = {
     "dials": dials,
     "single": single,
     "photos": photos,
     "paths": paths,
     "masked": masked,
+    "switches": switches,
 }
