@@ -218,6 +218,13 @@ def payload_of(event: Event) -> Payload:
 
     Raises ValueError for an unknown kind, a version newer than this program, or wrong fields.
     """
+    try:
+        return _payload_of(event)
+    except RecursionError as error:
+        raise ValueError(f"event {event.seq} ({event.kind}): nested too deeply") from error
+
+
+def _payload_of(event: Event) -> Payload:
     cls = _KINDS.get(event.kind) or known(event.kind)
     if cls is None:
         raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
