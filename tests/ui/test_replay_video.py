@@ -81,12 +81,14 @@ def opened(session: Path, qtbot: QtBot) -> Iterator[Open]:
 
 
 def shown_s(window: ReplayWindow) -> float:
-    """Session time of the picture that is on the screen, by what is drawn on it; -1 for none."""
+    """Session time at which the picture on the screen begins, by what is drawn on it and by where
+    the video was placed, which is right to 5 ms; -1 for none."""
     assert window.video is not None
     shown = window.video.view.shown
     if shown is None or shown.picture is None:
         return -1.0
-    return BEGINS_S + number_in(shown.picture.pixels, 160) / PER_SECOND
+    number = number_in(shown.picture.pixels, 160)
+    return window.video.view.placed.alignment.session_ns(number / PER_SECOND) / NS
 
 
 def is_together(window: ReplayWindow) -> bool:
@@ -146,6 +148,16 @@ def test_it_plays_in_step_with_what_is_heard(opened: Open, qtbot: QtBot, speed: 
     window.controller.pause()
     assert window.controller.now_ns() > (10 + 0.8 * speed) * NS
     assert float(np.median(apart)) <= TOGETHER_S
+    qtbot.waitUntil(lambda: is_together(window), timeout=3000)
+
+
+@pytest.mark.parametrize("t_s", [10.3001, 10.3015, 10.325, 10.3508, 10.352])
+def test_a_picture_lasts_from_where_the_video_was_placed(
+    opened: Open, qtbot: QtBot, t_s: float
+) -> None:
+    """Near the ends of a picture, too, where its place is off by less than it may be."""
+    window = opened(20.0)
+    window.controller.seek(round(t_s * NS))
     qtbot.waitUntil(lambda: is_together(window), timeout=3000)
 
 
