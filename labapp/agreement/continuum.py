@@ -109,11 +109,11 @@ def unit_alpha(
     stretches : sequence of Continuum
         What was coded; whether it is cut into several makes no difference.
     clusters : sequence of int, optional
-        By stretch the number of its session, from 0, for the bootstrap. By default each is one.
+        By stretch the number of its participant, from 0, for the bootstrap. By default each is one.
     binary : bool
         See `UnitAlpha`.
     interval : bool
-        Whether to draw sessions for its uncertainty.
+        Whether to draw participants for its uncertainty.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """What a measure of agreement is, and what comes of it: a number or the reason why there is none.
 
-Every measure here is worked out from sums over units, so that those of sessions can be added: that
-is what the bootstrap draws.
+Every measure here is worked out from sums over units, so that those of participants can be added:
+that is what the bootstrap draws.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Sums = NDArray[np.float64]
 DRAWS = 2_000
 SEED = 0
 FEWEST_CLUSTERS = 10
-"""Below that many sessions the spread between them is itself not known well enough."""
+"""Below that many participants the spread between them is itself not known well enough."""
 _AT_ONCE = 4_000_000
 """Numbers of the bootstrap's sums in memory."""
 
@@ -112,7 +112,7 @@ class Coefficient:
 
 
 def coefficient(measure: Measure, ratings: Ratings, *, interval: bool = False) -> Coefficient:
-    """Apply a measure; interval: also draw sessions for its uncertainty."""
+    """Apply a measure; interval: also draw participants for its uncertainty."""
     reason = _too_little(ratings) or measure.why_none(ratings)
     value, drawn = None, Interval(reason="there is no value")
     if not reason:
@@ -146,13 +146,14 @@ def cluster_interval(
     seed: int = SEED,
     fewest: int = FEWEST_CLUSTERS,
 ) -> Interval:
-    """The interval from as many clusters as there are, drawn with replacement."""
+    """The interval from as many clusters, which are participants, as there are, drawn with
+    replacement."""
     n = len(sums)
     if n < fewest:
-        few = "1 session is" if n == 1 else f"{n} sessions are"
+        people = "1 participant is" if n == 1 else f"{n} participants are"
         return Interval(
             clusters=n,
-            reason=f"what is of one session hangs together, and {few} too few to draw from "
+            reason=f"what is of one participant hangs together, and {people} too few to draw from "
             f"({fewest} are needed)",
         )
     drawn = resample(measure, sums, np.full(n, 1 / n), n, draws, seed)

@@ -24,12 +24,15 @@ class Ratings:
     categories : tuple
         Everything that may be given, in the order of the scale. Numbers, texts, or sets of codes.
     clusters : ndarray of int64, shape (n_units,)
-        By unit the number of the session it is of, from 0.
+        By unit the number of the participant it is of, from 0: what is drawn for intervals.
+    sessions : ndarray of int64, shape (n_units,)
+        By unit the number of its session.
     """
 
     codes: NDArray[np.int64]
     categories: tuple[Any, ...]
     clusters: NDArray[np.int64]
+    sessions: NDArray[np.int64]
 
     @property
     def n_units(self) -> int:
@@ -42,6 +45,10 @@ class Ratings:
     @property
     def n_clusters(self) -> int:
         return int(self.clusters.max()) + 1 if self.clusters.size else 0
+
+    @property
+    def n_sessions(self) -> int:
+        return len(np.unique(self.sessions))
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -67,7 +74,7 @@ class Ratings:
         """One category against all others: 0 for another one, 1 for this."""
         at = self.categories.index(category)
         codes = np.where(self.codes == MISSING, MISSING, self.codes == at).astype(np.int64)
-        return Ratings(codes, (0, 1), self.clusters)
+        return Ratings(codes, (0, 1), self.clusters, self.sessions)
 
     def comparable(self) -> Ratings:
         """The units alone that two raters or more coded, their clusters numbered anew."""
@@ -79,17 +86,20 @@ class Ratings:
 
     def _of_units(self, units: NDArray[np.bool_]) -> Ratings:
         _, clusters = np.unique(self.clusters[units], return_inverse=True)
-        return Ratings(self.codes[units], self.categories, clusters.astype(np.int64))
+        clusters = clusters.astype(np.int64)
+        return Ratings(self.codes[units], self.categories, clusters, self.sessions[units])
 
     def of_raters(self, columns: Sequence[int]) -> Ratings:
         """The same units by some of the raters."""
-        return Ratings(self.codes[:, list(columns)], self.categories, self.clusters)
+        codes = self.codes[:, list(columns)]
+        return Ratings(codes, self.categories, self.clusters, self.sessions)
 
 
 def ratings_of(
     rows: Sequence[Sequence[Hashable | None]],
     categories: Sequence[Any] | None = None,
     clusters: Sequence[int] | None = None,
+    sessions: Sequence[int] | None = None,
 ) -> Ratings:
     """Make a table of ratings.
 
@@ -101,7 +111,9 @@ def ratings_of(
         The scale in its order. By default what was given: numbers sorted, other things in the order
         of their first appearance.
     clusters : sequence of int, optional
-        By unit the number of its session. By default each unit stands by itself.
+        By unit the number of its participant. By default each unit stands by itself.
+    sessions : sequence of int, optional
+        By unit the number of its session. By default each participant has one.
 
     Raises
     ------
@@ -123,4 +135,5 @@ def ratings_of(
     codes = np.array([[position[value] for value in row] for row in rows], np.int64)
     codes = codes.reshape(len(rows), widths.pop() if widths else 0)
     of = np.arange(len(rows)) if clusters is None else np.asarray(clusters, np.int64)
-    return Ratings(codes, tuple(scale), of.astype(np.int64))
+    within = of if sessions is None else np.asarray(sessions, np.int64)
+    return Ratings(codes, tuple(scale), of.astype(np.int64), within.astype(np.int64))

@@ -12,24 +12,24 @@ from labapp.agreement.measure import DRAWS, SEED, Measure, coefficient, resample
 from labapp.agreement.ratings import Ratings, ratings_of
 
 
-def coded(sessions: int, units: int, seed: int = 1) -> Ratings:
+def coded(participants: int, units: int, seed: int = 1) -> Ratings:
     rng = np.random.default_rng(seed)
-    first = rng.integers(1, 4, sessions * units)
+    first = rng.integers(1, 4, participants * units)
     second = np.where(rng.random(first.size) < 0.7, first, rng.integers(1, 4, first.size))
-    clusters = np.repeat(np.arange(sessions), units)
+    clusters = np.repeat(np.arange(participants), units)
     return ratings_of(np.stack([first, second], 1).tolist(), clusters=clusters.tolist())
 
 
-@pytest.mark.parametrize("sessions", [1, 9])
-def test_few_sessions_have_no_interval(sessions: int) -> None:
-    result = coefficient(CohenKappa(), coded(sessions, 20), interval=True)
+@pytest.mark.parametrize("participants", [1, 9])
+def test_few_participants_have_no_interval(participants: int) -> None:
+    result = coefficient(CohenKappa(), coded(participants, 20), interval=True)
     assert result.value is not None
-    assert (result.interval.low, result.interval.clusters) == (None, sessions)
+    assert (result.interval.low, result.interval.clusters) == (None, participants)
     assert "too few" in result.interval.reason
-    assert f"{sessions} session" in result.interval.reason
+    assert f"{participants} participant" in result.interval.reason
 
 
-def test_ten_sessions_have_one_and_it_is_always_the_same() -> None:
+def test_ten_participants_have_one_and_it_is_always_the_same() -> None:
     result = coefficient(CohenKappa(), coded(10, 20), interval=True)
     assert result.value is not None
     assert result.interval.low is not None
@@ -49,7 +49,8 @@ def test_each_draw_is_the_coefficient_of_the_sessions_drawn() -> None:
         for at in range(0, DRAWS, 199):
             sessions = np.repeat(np.arange(12), times[at])
             rows = np.concatenate([np.flatnonzero(ratings.clusters == s) for s in sessions])
-            again = Ratings(ratings.codes[rows], ratings.categories, np.arange(len(rows)))
+            alone = np.arange(len(rows))
+            again = Ratings(ratings.codes[rows], ratings.categories, alone, alone)
             assert drawn[at] == pytest.approx(coefficient(measure, again).value, abs=1e-9)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,6 +25,8 @@ class CodedSession:
     ----------
     study : str
         The name of the study's folder.
+    participant : str
+        Whose session it is: what one participant says hangs together, in whichever session.
     annotations : SessionAnnotations
         Its units, and the marks of its raters.
     begin_ns, end_ns : int
@@ -34,6 +36,7 @@ class CodedSession:
     """
 
     study: str
+    participant: str
     annotations: SessionAnnotations
     begin_ns: int
     end_ns: int
@@ -42,6 +45,21 @@ class CodedSession:
     @property
     def name(self) -> str:
         return self.annotations.session
+
+
+def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
+    """By session the number of its participant, from 0 in the order in which they appear."""
+    numbers: dict[tuple[str, str], int] = {}
+    return [
+        numbers.setdefault((session.study, session.participant), len(numbers))
+        for session in sessions
+    ]
+
+
+def session_numbers(sessions: Iterable[CodedSession]) -> list[int]:
+    """By session its own number, likewise."""
+    numbers: dict[tuple[str, str], int] = {}
+    return [numbers.setdefault((session.study, session.name), len(numbers)) for session in sessions]
 
 
 @dataclass(frozen=True, slots=True)

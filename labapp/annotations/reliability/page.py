@@ -69,8 +69,8 @@ def _lines(
         "Nothing here is pooled over versions of a codebook, nor over training and independent "
         f"coding. Units are {'those of all speakers' if everybody else 'what participants said'}. "
         "Intervals are 95 %, "
-        "percentiles of a bootstrap in which whole sessions are drawn, since what is said in one "
-        "session hangs together."
+        "percentiles of a bootstrap in which participants are drawn, each with all of his or her "
+        "sessions, since what one person says hangs together."
     )
     yield ""
     yield LANDMARKS
@@ -196,7 +196,7 @@ def interval(figure: Figure) -> str:
     if drawn.low is None or drawn.high is None:
         return "none"
     left_out = f", {drawn.undefined} draws without a value left out" if drawn.undefined else ""
-    return f"{drawn.low:.3f} to {drawn.high:.3f} (sessions drawn{left_out})"
+    return f"{drawn.low:.3f} to {drawn.high:.3f} ({drawn.clusters} participants drawn{left_out})"
 
 
 def heading(figure: Figure) -> str:

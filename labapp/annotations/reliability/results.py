@@ -24,7 +24,7 @@ from labapp.agreement.measure import Coefficient, Interval, Measure, coefficient
 from labapp.agreement.ratings import Ratings
 from labapp.annotations.codebook import Code
 from labapp.annotations.model import Blinding
-from labapp.annotations.reliability.gathering import TierCoding
+from labapp.annotations.reliability.gathering import TierCoding, session_numbers
 from labapp.annotations.reliability.spans import (
     SharedStretch,
     at_instants,
@@ -271,7 +271,7 @@ def _time(
 ) -> Figure:
     parts, clusters = continua(stretches)
     result = unit_alpha(parts, binary=binary, interval=True, clusters=clusters)
-    return Figure(tier, code, raters, result, len(set(clusters)), "spans")
+    return Figure(tier, code, raters, result, _n_sessions(stretches), "spans")
 
 
 def _time_unit(
@@ -301,7 +301,7 @@ def _no_single_number(
         "nominal u-alpha", "nominal", None, number, number, len(raters), why,
         Interval(reason="there is no value"),
     )  # fmt: skip
-    return Figure(tier, "", raters, result, len(set(continua(stretches)[1])), "spans")
+    return Figure(tier, "", raters, result, _n_sessions(stretches), "spans")
 
 
 def _figure(
@@ -317,7 +317,7 @@ def _figure(
         code,
         raters,
         result,
-        ratings.n_clusters,
+        ratings.n_sessions,
         percent=percent(ratings),
         prevalence=float(share) if np.isfinite(share) else None,
         kappa_max=float(most) if np.isfinite(most) else None,
@@ -325,4 +325,9 @@ def _figure(
 
 
 def _empty(raters: Sequence[str]) -> Ratings:
-    return Ratings(np.empty((0, len(raters)), np.int64), PRESENCE, np.empty(0, np.int64))
+    none = np.empty(0, np.int64)
+    return Ratings(np.empty((0, len(raters)), np.int64), PRESENCE, none, none)
+
+
+def _n_sessions(stretches: Sequence[SharedStretch]) -> int:
+    return len(set(session_numbers(stretch.session for stretch in stretches)))

@@ -63,7 +63,7 @@ def agreement_so_far(
         for rater, given in sorted(marks.items())
     }
     end = max((mark.t1_ns for given in own.values() for mark in given), default=0) + 1
-    session = CodedSession("", annotations, 0, end)
+    session = CodedSession("", "", annotations, 0, end)
     results = []
     for tier in codebook.tiers:
         given = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,13 @@ from numpy.typing import NDArray
 from labapp.agreement.continuum import ATOM_NS, Continuum, Span, instants, labels_at
 from labapp.agreement.ratings import MISSING, Ratings
 from labapp.annotations.model import Mark
-from labapp.annotations.reliability.gathering import CodedSession, Coding, TierCoding
+from labapp.annotations.reliability.gathering import (
+    CodedSession,
+    Coding,
+    TierCoding,
+    participant_numbers,
+    session_numbers,
+)
 from labapp.annotations.reliability.units import PRESENCE
 
 Chosen = Callable[[Mark], bool]
@@ -71,9 +78,9 @@ def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStr
 
 
 def continua(stretches: Sequence[SharedStretch]) -> tuple[list[Continuum], list[int]]:
-    """For u-alpha, with the number of the session of each."""
-    numbers = _session_numbers(stretches)
-    return [Continuum(s.t0, s.t1, s.spans) for s in stretches], numbers
+    """For u-alpha, with the number of the participant of each."""
+    parts = [Continuum(each.t0, each.t1, each.spans) for each in stretches]
+    return parts, participant_numbers(each.session for each in stretches)
 
 
 def at_instants(stretches: Sequence[SharedStretch], step: int) -> Ratings:
@@ -83,12 +90,10 @@ def at_instants(stretches: Sequence[SharedStretch], step: int) -> Ratings:
     """
     labels: dict[frozenset[str], int] = {}
     codes: list[NDArray[np.int64]] = []
-    clusters: list[NDArray[np.int64]] = []
-    for stretch, number in zip(stretches, _session_numbers(stretches), strict=True):
+    for stretch in stretches:
         grid = instants(stretch.t0, stretch.t1 - 1, step)
         codes.append(np.stack([labels_at(own, grid, labels) for own in stretch.spans], axis=1))
-        clusters.append(np.full(len(grid), number, np.int64))
-    return Ratings(np.concatenate(codes), tuple(labels), np.concatenate(clusters))
+    return _ratings(stretches, codes, tuple(labels))
 
 
 def in_windows(stretches: Sequence[SharedStretch], step: int) -> Ratings:
@@ -98,17 +103,29 @@ def in_windows(stretches: Sequence[SharedStretch], step: int) -> Ratings:
     step: length of a window, in whole atoms of time.
     """
     codes: list[NDArray[np.int64]] = []
-    clusters: list[NDArray[np.int64]] = []
     columns = sorted({rater for stretch in stretches for rater in stretch.raters})
-    for stretch, number in zip(stretches, _session_numbers(stretches), strict=True):
+    for stretch in stretches:
         present = np.full((-(-(stretch.t1 - stretch.t0) // step), len(columns)), MISSING, np.int64)
         for rater, own in zip(stretch.raters, stretch.points, strict=True):
             present[:, columns.index(rater)] = 0
             hit = [(t - stretch.t0) // step for t, _ in own]
             present[hit, columns.index(rater)] = 1
         codes.append(present)
-        clusters.append(np.full(len(present), number, np.int64))
-    return Ratings(np.concatenate(codes), PRESENCE, np.concatenate(clusters))
+    return _ratings(stretches, codes, PRESENCE)
+
+
+def _ratings(
+    stretches: Sequence[SharedStretch], codes: Sequence[NDArray[np.int64]], scale: tuple[Any, ...]
+) -> Ratings:
+    """codes: of each stretch, (n_units, n_raters)."""
+    sessions = [stretch.session for stretch in stretches]
+    units = [len(own) for own in codes]
+    return Ratings(
+        np.concatenate(codes),
+        scale,
+        np.repeat(np.array(participant_numbers(sessions), np.int64), units),
+        np.repeat(np.array(session_numbers(sessions), np.int64), units),
+    )
 
 
 def differences(stretch: SharedStretch) -> Iterator[tuple[int, int, tuple[frozenset[str], ...]]]:
@@ -173,11 +190,3 @@ def _joined(spans: Sequence[Span]) -> Iterator[Span]:
         last = span
     if last is not None:
         yield last
-
-
-def _session_numbers(stretches: Sequence[SharedStretch]) -> list[int]:
-    numbers: dict[tuple[str, str], int] = {}
-    return [
-        numbers.setdefault((each.session.study, each.session.name), len(numbers))
-        for each in stretches
-    ]

@@ -170,4 +170,6 @@ def _records(path: Path, remarks: list[str]) -> Iterator[tuple[Record, SessionAn
 def _coded(record: Record, annotations: SessionAnnotations) -> CodedSession:
     units = annotations.segmentation.units
     end = max(record.rows[-1].t_ns, *(unit.t1_ns for unit in units), 0) + 1
-    return CodedSession(record.study, annotations, 0, end, assignments_of(record))
+    return CodedSession(
+        record.study, record.participant, annotations, 0, end, assignments_of(record)
+    )

@@ -9,7 +9,13 @@ import numpy as np
 
 from labapp.agreement.ratings import Ratings, ratings_of
 from labapp.annotations.model import Mark, Unit
-from labapp.annotations.reliability.gathering import CodedSession, Coding, TierCoding
+from labapp.annotations.reliability.gathering import (
+    CodedSession,
+    Coding,
+    TierCoding,
+    participant_numbers,
+    session_numbers,
+)
 
 NO_CODE = "(no code)"
 """What an optional tier has where a rater left a unit without a code."""
@@ -108,15 +114,14 @@ class UnitTable:
     def _ratings(
         self, rows: Sequence[Sequence[Hashable | None]], scale: Sequence[Hashable] | None = None
     ) -> Ratings:
-        numbers: dict[tuple[str, str], int] = {}
-        clusters = [
-            numbers.setdefault((row.session.study, row.session.name), len(numbers))
-            for row in self.rows
-        ]
         if not rows:
             nothing = np.empty((0, len(self.raters)), np.int64)
-            return Ratings(nothing, tuple(scale or ()), np.empty(0, np.int64))
-        return ratings_of(rows, scale, clusters).comparable()
+            none = np.empty(0, np.int64)
+            return Ratings(nothing, tuple(scale or ()), none, none)
+        sessions = [row.session for row in self.rows]
+        return ratings_of(
+            rows, scale, participant_numbers(sessions), session_numbers(sessions)
+        ).comparable()
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:

@@ -24,8 +24,9 @@ FIGURES, CONFUSION, DISAGREEMENTS = "agreement.csv", "confusion.csv", "disagreem
 Row = dict[str, Any]
 FIGURE_COLUMNS = (
     "codebook", "version", "tier", "round", "code", "raters", "same_rater", "measure", "level",
-    "value", "low", "high", "basis", "n", "n_raters", "n_sessions", "percent", "prevalence",
-    "kappa_max", "grid_s", "no_value_because", "no_interval_because", "what", "codebook_sha256",
+    "value", "low", "high", "basis", "n", "n_raters", "n_sessions", "n_participants", "percent",
+    "prevalence", "kappa_max", "grid_s", "no_value_because", "no_interval_because", "what",
+    "codebook_sha256",
 )  # fmt: skip
 CONFUSION_COLUMNS = (
     "codebook", "version", "tier", "round", "rater_a", "rater_b", "code_a", "code_b", "n",
@@ -89,6 +90,7 @@ def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
             "n": result.n_comparable,
             "n_raters": result.n_raters,
             "n_sessions": figure.n_sessions,
+            "n_participants": drawn.clusters or None,
             "percent": figure.percent,
             "prevalence": figure.prevalence,
             "kappa_max": figure.kappa_max,

@@ -110,6 +110,7 @@ def session(
     moderator: Sequence[int] = (),
     assignments: Sequence[Assignment] = (),
     end_s: int = 60,
+    participant: str | None = None,
 ) -> CodedSession:
     units = tuple(
         Unit(
@@ -120,4 +121,4 @@ def session(
     )  # fmt: skip
     by_name: Mapping[str, RaterMarks] = {each.rater: each for each in raters}
     annotations = SessionAnnotations(name, Segmentation(units, frozen, "anna"), raters=by_name)
-    return CodedSession("study", annotations, 0, end_s * S, tuple(assignments))
+    return CodedSession("study", participant or name, annotations, 0, end_s * S, tuple(assignments))

@@ -64,7 +64,7 @@ def test_two_raters_have_a_kappa_overall_and_by_code() -> None:
     assert whole.result.value == pytest.approx(cohen_kappa_score(ANNA, BEN), abs=1e-12)
     assert (whole.result.n_comparable, whole.n_sessions, whole.raters) == (12, 1, ("anna", "ben"))
     assert whole.percent == pytest.approx(100 * 10 / 12)
-    assert "1 session is too few" in whole.result.interval.reason
+    assert "1 participant is too few" in whole.result.interval.reason
     goal = figure(results, "Cohen's kappa", "goal")
     has = [[code == "goal" for code in given] for given in (ANNA, BEN)]
     assert goal.result.value == pytest.approx(cohen_kappa_score(*has), abs=1e-12)
@@ -407,6 +407,31 @@ def test_ten_sessions_have_an_interval() -> None:
     assert result.interval.low is not None
     assert result.interval.low < result.value
     assert result.interval.clusters == 10
+
+
+@pytest.mark.parametrize("tier", ["strategy", "doing", "affect"])
+def test_participants_are_drawn_with_all_of_their_sessions(tier: str) -> None:
+    """Two sessions of each of ten participants are ten to draw from, and not twenty."""
+
+    def coded(at: int, of: str) -> CodedSession:
+        end = 10 + at
+        anna = [*unit_marks("anna", ANNA), *span_marks("anna", [(0, 20, "reading")])]
+        ben = [*unit_marks("ben", BEN), *span_marks("ben", [(0, end, "reading")])]
+        anna += span_marks("anna", [(5, 5, "insight"), (30, 40, "bored")])
+        ben += span_marks("ben", [(end, end, "insight"), (30, 40 + at, "bored")])
+        name = f"sub-P{at:02}_ses-{of}_20260102T030405Z"
+        raters = [rater("anna", anna), rater("ben", ben)]
+        return session(raters, name=name, participant=f"P{at}")
+
+    twice = [coded(at, of) for at in range(10) for of in ("1", "2")]
+    ten = [each for each in of_tier(tier, *twice).figures if each.result.interval.low is not None]
+    assert ten
+    for each in ten:
+        assert (each.n_sessions, each.result.interval.clusters) == (20, 10)
+    for each in of_tier(tier, *twice[:18]).figures:
+        assert each.result.interval.low is None
+    reasons = [each.result.interval.reason for each in of_tier(tier, *twice[:18]).figures]
+    assert any("9 participants are too few" in reason for reason in reasons)
 
 
 def test_an_intraclass_correlation_counts_the_units_of_all_raters_alone() -> None:

@@ -62,7 +62,7 @@ def test_every_number_is_there_with_what_it_is_or_why_not(tmp_path: Path) -> Non
     assert "grid of 1 s" in text
     assert "none: all gave 3 only, so that nothing varies" in text
     assert "landmarks" in text
-    assert "*No interval*: what is of one session hangs together" in text
+    assert "*No interval*: what is of one participant hangs together" in text
     assert "mood of small, version 1: nobody gave a code" in text
 
 

@@ -55,7 +55,8 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
         return Agreement(raters, n, percent, None, None, None, 0, why)
     # A draw of names is a draw of how many there are of each kind of votes.
     kinds, counts = np.unique(votes.T.astype(np.int64), axis=0, return_counts=True)
-    ratings = Ratings(kinds, (False, True), np.arange(len(kinds)))
+    alone = np.arange(len(kinds))
+    ratings = Ratings(kinds, (False, True), alone, alone)
     measure = CohenKappa() if raters == 2 else FleissKappa()
     sums = measure.sums(ratings)
     kappa = float(measure.value(np.tensordot(counts, sums, 1)))
