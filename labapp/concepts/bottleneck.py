@@ -37,7 +37,7 @@ class Bottleneck(ConceptLearner):
         outputs = networks.outputs_of(setup.classes)
         predict = nn.Sequential(*networks.dense(setup.concepts, *settings.predictor, outputs))
         self.networks = nn.ModuleDict({"encoder": encode, "predictor": predict})
-        networks.initialise(self.networks, setup.seed)
+        networks.initialise(self.networks, setup.seed, settings.initial_weights)
         self.optimizers = [adam(self.networks.parameters())]
         self.phases = (Phase("concepts and classes", setup.epochs),)
 

@@ -115,7 +115,7 @@ class Discovered(ConceptLearner):
         self.networks = nn.ModuleDict(
             {"encoder": encode, "predictor": predict, "directions": self._directions}
         )
-        networks.initialise(self.networks, setup.seed)
+        networks.initialise(self.networks, setup.seed, settings.initial_weights)
         generator = torch.Generator().manual_seed(setup.seed)
         with torch.no_grad():
             self._directions.vectors.uniform_(-LENGTH, LENGTH, generator=generator)

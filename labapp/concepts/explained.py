@@ -99,7 +99,7 @@ class Explained(ConceptLearner):
         self.networks = nn.ModuleDict(
             {"encoder": encode, "decoder": decode, "relevances": self._relevances}
         )
-        networks.initialise(self.networks, setup.seed)
+        networks.initialise(self.networks, setup.seed, settings.initial_weights)
         epochs = setup.epochs if setup.tabular else min(settings.epochs, setup.epochs)
         self.phases = (Phase("classes", epochs),)
         self.optimizers = [adam(self.networks.parameters())]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from labapp.concepts.settings import InitialWeights
 from labapp.representations import objectives
 
 MAPS = (8, 16, 32, 64)
@@ -104,14 +105,22 @@ def decoder(width: int, shape: tuple[int, ...]) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
-def initialise(network: nn.Module, seed: int) -> None:
-    """Weights as Keras has them at the beginning: Glorot-uniform, and biases 0."""
+def initialise(network: nn.Module, seed: int, weights: InitialWeights | None) -> None:
+    """Initial weights by a seed, see `Settings.initial_weights`."""
     generator = torch.Generator().manual_seed(seed)
     for module in network.modules():
-        if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+        if not isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+            continue
+        if weights is None:
             nn.init.xavier_uniform_(module.weight, generator=generator)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
+            continue
+        # PyTorch counts the weights of a unit of the second axis, of deconvolutions too.
+        most = module.weight[0].numel() ** -0.5
+        nn.init.uniform_(module.weight, -most, most, generator=generator)
+        if module.bias is not None:
+            nn.init.uniform_(module.bias, -most, most, generator=generator)
 
 
 def laid_out(x: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from pydantic import Field
 from labapp.representations.data import Part
 
 Width = Annotated[int, Field(ge=1, le=1024)]
+InitialWeights = Literal["fan-in"]
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -24,12 +25,16 @@ class Settings(Part):
     learner : its class, as `module:name`: a `learner.ConceptLearner` that is made of these
         settings and a `learner.Setup`.
     batch : rows of a step as published; size M takes 32 of pictures.
+    initial_weights : None for those of Keras, as published: Glorot-uniform, and biases 0.
+        "fan-in" for those of PyTorch: weights and biases uniform up to one over the root of a
+        unit's inputs.
     """
 
     learner: ClassVar[str]
 
     name: str
     batch: int = Field(default=32, ge=2, le=4096)
+    initial_weights: InitialWeights | None = None
 
     @property
     def codes(self) -> int | None:

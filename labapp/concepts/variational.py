@@ -145,7 +145,7 @@ class Variational(ConceptLearner):
         self.networks = nn.ModuleDict(
             {"encoder": encode, "decoder": networks.decoder(units, setup.shape)}
         )
-        networks.initialise(self.networks, setup.seed)
+        networks.initialise(self.networks, setup.seed, settings.initial_weights)
         self.optimizers = [adam(self.networks.parameters())]
         self.phases = (Phase("pairs" if self._averaging else "pictures", setup.epochs),)
 

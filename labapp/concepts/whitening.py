@@ -220,7 +220,7 @@ class Whitened(ConceptLearner):
         self.networks = nn.ModuleDict(
             {"encoder": encode, "whitening": self._layer, "predictor": predict}
         )
-        networks.initialise(self.networks, setup.seed)
+        networks.initialise(self.networks, setup.seed, settings.initial_weights)
         self.optimizers = [adam(self.networks.parameters())]
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:

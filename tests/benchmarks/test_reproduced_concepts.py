@@ -190,11 +190,18 @@ def test_figure_5_tells_gain_from_harm() -> None:
     gains, harmed = (0.82, 0.82, 0.82, 1.0, 1.0, 1.0), (0.83, 0.70, 0.69, 0.75, 0.77, 0.77)
     sigmoid = [intervened(gains, 0.998 + d, 0.17 + d, 0.2 + d) for d in (0.0, 0.001, 0.002)]
     logits = [intervened(harmed, 0.979 + d, 0.26 + d, 0.2 + d) for d in (0.0, 0.001, 0.002)]
-    results = results_of({figure_5.SIGMOID.asked: sigmoid, figure_5.LOGITS.asked: logits})
+    collapsed = [intervened((0.81, 0.69, 0.66, 0.66, 0.66, 0.66), 0.9, 0.3, 0.2)] * 3
+    results = results_of(
+        {
+            figure_5.SIGMOID.asked: sigmoid,
+            figure_5.LOGITS.asked: logits,
+            figure_5.fan_in(figure_5.LOGITS).asked: collapsed,
+        }
+    )
     claims = figure_5.claims_5(results)
     for words in (
         "CBM gains", "that it had right", "set at random", "more OIS", "(OIS of ranks)",
-        "half as much", "does not harm",
+        "half as much", "does not harm", "hangs on its initial weights",
     ):  # fmt: skip
         assert verdict_of(claims, words) == Verdict.HOLDS, words
     assert verdict_of(claims, "(OIS of its standardised logits)") == Verdict.FAILS

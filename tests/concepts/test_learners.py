@@ -64,6 +64,31 @@ def rows(shape: tuple[int, ...], count: int = 80) -> TrainingRows:
     return TrainingRows(x, torch.from_numpy(concepts).float(), torch.from_numpy(labels))
 
 
+@pytest.mark.parametrize("shape", [PICTURES, NUMBERS])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_initial_weights_are_those_of_keras_or_of_pytorch(
+    name: str, shape: tuple[int, ...]
+) -> None:
+    """Glorot's spread follows inputs and outputs, that of PyTorch the inputs alone."""
+    for how in (None, "fan-in"):
+        learner = made(name, shape, initial_weights=how)
+        layers = [
+            module
+            for module in learner.networks.modules()
+            if isinstance(module, torch.nn.Linear | torch.nn.Conv2d | torch.nn.ConvTranspose2d)
+        ]
+        assert layers
+        for layer in layers:
+            inputs = layer.weight[0].numel()
+            both = inputs + len(layer.weight) * layer.weight[0, 0].numel()
+            most = inputs**-0.5 if how else (6 / both) ** 0.5
+            assert layer.weight.abs().max() <= most
+            if layer.weight.numel() > 50:
+                assert layer.weight.abs().max() > 0.8 * most
+            assert layer.bias is not None
+            assert layer.bias.any() == (how is not None)
+
+
 class Interrupted(Exception):
     pass
 
