@@ -15,6 +15,16 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
+CBPP = (
+    "2/14 3/12 4/9 0/5; 3/22 1/18 1/21 -; 8/22 2/16 0/16 2/20; 2/10 0/10 2/9 0/6; "
+    "5/18 0/25 0/24 1/4; 3/17 0/17 0/18 1/20; 8/16 1/10 3/9 0/5; 12/34 - - -; 2/9 0/6 0/8 0/6; "
+    "1/22 1/22 0/18 2/22; 0/25 5/27 3/22 1/22; 2/10 1/8 0/6 0/5; 1/21 2/24 0/19 0/23; "
+    "11/19 0/2 0/3 0/2; 1/19 1/15 1/15 0/15"
+)
+"""New cases of contagious bovine pleuropneumonia / animals in 15 herds, by period (Lesnoff et al.
+2004, Preventive Veterinary Medicine 64; the data set `cbpp` of lme4)."""
+
+
 def world(
     people: int, each: int, spread: float, slope: float, seed: int = 1
 ) -> tuple[Floats, Floats, Whole]:
@@ -49,6 +59,51 @@ def test_it_is_near_the_exact_likelihood() -> None:
     mean, spread = exactly(y, design, person)
     assert found.mean == pytest.approx(mean, abs=0.02)
     assert found.spreads[0] == pytest.approx(spread, abs=0.03)
+
+
+def test_it_gives_the_numbers_that_lme4_documents() -> None:
+    """glmer(cbind(incidence, size - incidence) ~ period + (1 | herd), binomial, cbpp), as its
+    reference page prints it."""
+    y: list[float] = []
+    herd: list[int] = []
+    period: list[int] = []
+    for at, line in enumerate(CBPP.split("; ")):
+        for time, cell in enumerate(line.split()):
+            if cell != "-":
+                cases, size = map(int, cell.split("/"))
+                y += [1.0] * cases + [0.0] * (size - cases)
+                herd += [at] * size
+                period += [time] * size
+    design = np.column_stack([np.ones(len(y)), *(np.array(period) == n for n in (1, 2, 3))])
+    model = fit(np.array(y), design.astype(np.float64), [np.array(herd)])
+    assert model is not None
+    assert model.mean == pytest.approx([-1.3983, -0.9919, -1.1282, -1.5797], abs=1e-3)
+    assert model.sd == pytest.approx([0.2312, 0.3032, 0.3228, 0.4220], rel=0.02)
+    assert model.spreads[0] == pytest.approx(0.6421, abs=1e-3)
+
+
+def test_a_search_does_not_stay_where_a_factor_does_not_differ() -> None:
+    """Of standard deviations every slope at 0 is flat; the intercepts of these pictures differ."""
+    rng = np.random.default_rng(0)
+    person, picture = np.repeat(np.arange(20), 20), np.tile(np.arange(20), 20)
+    eta = 0.8 * rng.normal(size=20)[picture] + 0.5 * rng.normal(size=20)[person]
+    y = (rng.random(400) < 1 / (1 + np.exp(-eta))).astype(np.float64)
+    fits = [fit(y, np.ones((400, 1)), [person, picture], start) for start in ((0.5, 0), (0.5, 1))]
+    low, high = (model.spreads if model else () for model in fits)
+    assert low == pytest.approx(high, abs=1e-3)
+    assert low[1] > 0.4
+
+
+def test_a_rough_search_is_near_the_other() -> None:
+    y, design, person = world(25, 30, 0.9, 0.8)
+    picture = np.arange(y.size) % 50
+    rough, model = (fit(y, design, [person, picture], rough=way) for way in (True, False))
+    assert rough is not None
+    assert model is not None
+    assert rough.mean == pytest.approx(model.mean, abs=0.05)
+    assert rough.sd == pytest.approx(model.sd, rel=0.03)
+    assert rough.deviance == pytest.approx(model.deviance, abs=0.5)
+    assert rough.deviance >= model.deviance - 1e-6
 
 
 def test_people_who_do_not_differ_leave_an_ordinary_regression() -> None:

@@ -1,22 +1,22 @@
-"""The mixed logistic model against its likelihood: statsmodels' design written out by hand."""
+"""The mixed logistic model of annotations against statsmodels' design, made from a formula."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
+from labapp.analysis.bootstrap import NORMAL
 from labapp.tasks.unmasking.report import mixed as of_mixed
 from labapp.tasks.unmasking.report.mixed import INTERCEPT, LOG_PERCENT, mixed
 from tests.helpers.observers import World, annotated, cells_of, observed, tables_with
 
 
 def test_effects_are_those_of_statsmodels_formula() -> None:
+    """Its estimates are modes under priors that draw effects to 0: ours are a little larger."""
     tables = observed(12, World(images=6))
-    found, why = mixed(cells_of(tables))
+    effects, why = mixed(cells_of(tables))
     assert why == ""
     rows = pd.DataFrame(
         {
@@ -30,37 +30,16 @@ def test_effects_are_those_of_statsmodels_formula() -> None:
     rows["x"] = x - np.log(np.unique(tables.annotations["percent"])).mean()
     random = {"participant": "0 + C(participant)", "image": "0 + C(image)"}
     model = BinomialBayesMixedGLM.from_formula("correct ~ method + x", random, rows)
-    # From a place of its own that leads to the mode of which ours is to be: not every one does.
+    # From a place of its own that leads to the mode that holds the most: not every one does.
     precise = {"ftol": 1e-14, "gtol": 1e-7, "maxiter": 10_000, "maxfun": 100_000}
     theirs = model.fit_map(method="L-BFGS-B", minim_opts=precise, rng=5)
-    assert found["effect"].tolist() == [INTERCEPT, "guided_backprop", "lrp", LOG_PERCENT]
-    assert found["estimate"].to_numpy() == pytest.approx(theirs.fe_mean, abs=2e-3)
-    assert found["sd"].to_numpy() == pytest.approx(theirs.fe_sd, rel=0.02)
-    assert (found["n"] == 12 * 6 * 30).all()
-    assert found["high"].to_numpy() == pytest.approx(theirs.fe_mean + 1.96 * theirs.fe_sd, abs=5e-3)
-
-
-@pytest.mark.parametrize("seed", [62, 500, 4_000])
-def test_wherever_the_search_begins_it_ends_on_the_same_mode(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    """A single search ends on a peak at which the images, or the participants, are all alike in one
-    of five cases; from these seeds some do."""
-    cells = cells_of(observed(12, World(images=6)))
-    found = mixed(cells)[0]
-    fits = []
-    fit = BinomialBayesMixedGLM.fit_map
-
-    def noted(*args: Any, **options: Any) -> Any:
-        fits.append(fit(*args, **options))
-        return fits[-1]
-
-    monkeypatch.setattr(BinomialBayesMixedGLM, "fit_map", noted)
-    monkeypatch.setattr(of_mixed, "SEED", seed)
-    again = mixed(cells)[0]
-    pd.testing.assert_frame_equal(again, found, check_exact=False, atol=1e-4)
-    smallest = [np.exp(one.vcp_mean).min() for one in fits]
-    assert min(smallest) < 0.01 < max(smallest)
+    assert effects["effect"].tolist() == [INTERCEPT, "guided_backprop", "lrp", LOG_PERCENT]
+    assert effects["estimate"].to_numpy() == pytest.approx(theirs.fe_mean, abs=0.035)
+    assert (effects["estimate"].abs() > np.abs(theirs.fe_mean)).tolist()[1:] == [True] * 3
+    assert effects["sd"].to_numpy()[1:] == pytest.approx(theirs.fe_sd[1:], rel=0.02)
+    assert (effects["n"] == 12 * 6 * 30).all()
+    ends = effects["estimate"] + NORMAL * effects["sd"]
+    assert effects["high"].to_numpy() == pytest.approx(ends.to_numpy())
 
 
 def test_the_better_method_has_the_greater_odds() -> None:

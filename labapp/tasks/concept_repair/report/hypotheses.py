@@ -257,7 +257,7 @@ def _slopes(
         estimate=mean,
         low=mean - NORMAL * sd,
         high=mean + NORMAL * sd,
-        p=float(2 * stats.norm.sf(abs(mean / sd))),
+        p=fitted.p(1),
         inside=None if test.bound is None else -test.bound < ends[0] and ends[1] < test.bound,
         why=remark,
     )

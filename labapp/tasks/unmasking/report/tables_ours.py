@@ -108,8 +108,9 @@ def mixed(result: Found) -> Html:
         rows,
         numeric=range(1, 5),
         caption="Mixed logistic model of correct annotations (“I don't know” is not correct), with "
-        "random intercepts of participants and of images. sd: of the posterior. Annotations of a "
-        "sequence are taken as independent beyond that, so that these intervals are narrow.",
+        "random intercepts of participants and of images. sd: standard error. "
+        "Annotations of a sequence are taken as independent beyond that, so that these intervals "
+        "are narrow.",
     )
 
 
