@@ -1,5 +1,5 @@
 """The screens on which a model's concepts are set, for screenshots.py: each instruction, before and
-after a change, and the grid, in English and German."""
+after a change, and the grid, with small and large shipped sets, in English and German."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from labapp.events.commands import Command
+from labapp.resources import assets
+from labapp.stimuli import library
 from labapp.tasks.concept_repair.commands import (
     Foretell,
     PickAnswer,
@@ -26,8 +28,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "foresee": {"foresee": "all"},
     "foresight": {"instruction": "foresight", "foresee": "all"},
 }
+SETS = {"4": "dsprites-four-cbm", "6": "shapes-graded-logits-8", "b": "birds-cbm-logits"}
+"""Four concepts and eight classes, six and twelve, six and sixteen."""
 CHANGE, SECOND = SetConcept(3, 2, BY), SetConcept(0, 1, BY)
-FORETOLD: tuple[Command, ...] = (PickAnswer("c2", BY), Foretell(True, BY))
+FORETOLD: tuple[Command, ...] = (Foretell(True, BY),)
 COURSES: dict[str, tuple[Command, ...]] = {
     "repair": (CHANGE, SECOND),
     "audit": (CHANGE, SECOND),
@@ -37,24 +41,29 @@ COURSES: dict[str, tuple[Command, ...]] = {
 
 
 def shots(folder: Path) -> Iterator[Shot]:
-    made = concepts.write(folder / "sets")
-    for language in ("en", "de"):
-        for kind, stages in KINDS.items():
-            where = folder / language / kind
-            study = concepts.write_study(where / "study", made, language=language, **stages)
-            with opened(where / "session", study=study) as (room, window):
-                skip_to(room, "stage-1")
-                yield f"c-{kind}-0-{language}", window
-                for number, command in enumerate(COURSES[kind], start=1):
-                    room.runner.send(command)
-                    yield f"c-{kind}-{number}-{language}", window
-                assert window.screen_shown is not None
-                window.screen_shown.right()
-                yield f"c-{kind}-on-{language}", window
-                if kind == "repair":
-                    skip_to(room, "stage-1-grid")
-                    yield f"c-grid-0-{language}", window
-                    room.runner.send(TickPair(0, 1, BY))
-                    yield f"c-grid-1-{language}", window
-                    room.runner.send(TickNothing(BY))
-                    yield f"c-grid-2-{language}", window
+    for short, name in SETS.items():
+        stimuli = library.load(assets() / "stimuli" / name)
+        for language in ("en", "de"):
+            for kind, stages in KINDS.items():
+                where = folder / short / language / kind
+                study = concepts.write_study(where / "study", stimuli, language=language, **stages)
+                with opened(where / "session", study=study) as (room, window):
+                    skip_to(room, "stage-1")
+                    end = f"{short}-{language}"
+                    yield f"c-{kind}-0-{end}", window
+                    for number, command in enumerate(COURSES[kind], start=1):
+                        if isinstance(command, Foretell):
+                            classes = stimuli.manifest.classes
+                            room.runner.send(PickAnswer(classes[1].id, BY))
+                        room.runner.send(command)
+                        yield f"c-{kind}-{number}-{end}", window
+                    assert window.screen_shown is not None
+                    window.screen_shown.right()
+                    yield f"c-{kind}-on-{end}", window
+                    if kind == "repair":
+                        skip_to(room, "stage-1-grid")
+                        yield f"c-grid-0-{end}", window
+                        room.runner.send(TickPair(0, 1, BY))
+                        yield f"c-grid-1-{end}", window
+                        room.runner.send(TickNothing(BY))
+                        yield f"c-grid-2-{end}", window

@@ -1,4 +1,4 @@
-"""Pictures of every screen at the four settings it must look right at.
+"""Pictures of every screen at the settings it must look right at.
 
     python scripts/screenshots.py OUT [--module NAME] [--only NAME] [--setting NAME]
         [--platform offscreen|xcb]
@@ -47,6 +47,8 @@ SETTINGS = (
     Setting(1920, 1080, 1.0),
     Setting(1920, 1080, 1.5),
     Setting(2732, 1536, 2.0),
+    Setting(1366, 768, 1.5),
+    Setting(1920, 1080, 2.0),
 )
 
 

@@ -110,6 +110,7 @@ def stylesheet(p: Palette) -> str:
         background: {p.warn}; color: {p.on_accent}; font-weight: 600; padding: 3px;
     }}
     QLabel[role="strong"] {{ font-weight: 600; }}
+    QLabel[role="caption"] {{ font-size: {SECONDARY_PX}px; font-weight: 600; }}
     QLabel[role="chosen"] {{ font-weight: 600; color: {p.accent}; }}
     QScrollArea[role="rows"] {{
         border: {RING}px solid transparent; border-radius: {RADIUS}px; background: transparent;

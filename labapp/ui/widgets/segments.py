@@ -235,9 +235,9 @@ def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str)
     painter.drawRoundedRect(whole.adjusted(0.5, 0.5, -0.5, -0.5), theme.RADIUS, theme.RADIUS)
 
 
-def broken_width(text: str, lines: int, px: int) -> int:
+def broken_width(text: str, lines: int, px: int, *, bold: bool = True) -> int:
     """Logical pixels that a text needs in at most so many lines, broken at its spaces."""
-    measure, words = metrics(px, bold=True), text.split()
+    measure, words = metrics(px, bold), text.split()
     widths = sorted(
         {
             ceil(measure.horizontalAdvance(" ".join(words[a:b])))

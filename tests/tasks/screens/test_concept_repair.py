@@ -4,6 +4,7 @@ told them."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,20 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from labapp.clock import FakeClock
 from labapp.events.commands import Pause, Resume
 from labapp.plugins.part import PlannedPart
-from labapp.tasks.concept_repair.commands import SetConcept
-from labapp.tasks.concept_repair.screen.answers import GOOD_BAR
+from labapp.resources import assets
+from labapp.stimuli import library
+from labapp.stimuli.manifest import Concept
+from labapp.tasks.concept_repair.commands import Foretell, PickAnswer, SetConcept, UndoChange
+from labapp.tasks.concept_repair.plan import PlannedClass
+from labapp.tasks.concept_repair.screen.answers import GOOD_BAR, WORDS, AnswerCard
+from labapp.tasks.concept_repair.screen.board import MOST_CARD
 from labapp.tasks.concept_repair.screen.grid import GridScreen
-from labapp.tasks.concept_repair.screen.repair import MOST_CARD, RepairScreen
+from labapp.tasks.concept_repair.screen.repair import RepairScreen
 from labapp.tasks.concept_repair.screen.switches import STATES
 from labapp.tasks.concept_repair.state import Repair
+from labapp.ui import theme
 from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import Strings
 from tests.helpers import concepts
 from tests.helpers.hands import key
 from tests.helpers.reach import out_of_reach
@@ -47,9 +55,12 @@ def stage(
     """A room and its window, on a small screen, at the first picture of the stage, or at the
     grid."""
 
-    def open_one(part: str = "stage-1", clock: Any = None, **stages: Any) -> Any:
+    def open_one(
+        part: str = "stage-1", clock: Any = None, stimuli: str | None = None, **stages: Any
+    ) -> Any:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        made = concepts.write(folder / "sets")
+        shipped = None if stimuli is None else library.load(assets() / "stimuli" / stimuli)
+        made = shipped or concepts.write(folder / "sets")
         study = concepts.write_study(folder / "study", made, **stages)
         room = open_room(study, **({} if clock is None else {"clock": clock}))
         window = open_window(room)
@@ -164,7 +175,7 @@ def test_a_change_is_foretold_before_it_is_shown(stage: Open) -> None:
     assert window.bottom.foot.note == "First choose what the model will say."
     press(Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_End)
     assert trial_of(room).picked == ""
-    assert screen.card.index == screen.card.rows - 1
+    assert screen.card.index == len(screen.card.options) - 1
     window.bottom.right.click()
     assert trial_of(room).number == 1
     assert focused(screen.sure[0])
@@ -312,10 +323,101 @@ def test_everything_can_be_reached_at_every_size(
                 assert screen.picture.width() >= 320
 
 
+SHIPPED = ("dsprites-four-cbm", "shapes-graded-logits-8", "birds-cbm-logits")
+"""Four concepts and eight classes, six and twelve, six and sixteen."""
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "language"),
+    [(SHIPPED[0], "de"), (SHIPPED[1], "de"), (SHIPPED[2], "de"), (SHIPPED[2], "en")],
+)
+def test_nothing_of_a_timed_picture_is_scrolled_to(
+    stage: Open, qapp: QApplication, stimuli: str, language: str
+) -> None:
+    """Whatever the set, its words and the window: everything is in view, nothing lies over
+    anything, what is pressed can be hit and what is read is written out."""
+    room, window, screen = stage(stimuli=stimuli, language=language, foresee="all")
+    for size in SIZES[1:]:
+        window.resize(*size)
+        for foretelling in (False, True):
+            if foretelling:
+                room.runner.send(SetConcept(1, 2, "mouse"))
+            for _ in range(6):
+                qapp.processEvents()
+            assert not window.body.verticalScrollBar().maximum(), size
+            assert not window.body.horizontalScrollBar().maximum(), size
+            assert out_of_reach(window) == [], size
+            assert overlaps(screen.board) == [], size
+        room.runner.send(PickAnswer("", "mouse"))
+        room.runner.send(Foretell(True, "mouse"))
+        room.runner.send(UndoChange("mouse"))
+        for _ in range(6):
+            qapp.processEvents()
+        assert screen.picture.width() >= (320 if size[0] > 1200 else 160)
+        assert screen.card.box(0).height() >= (34 if size[0] > 1200 else 20)
+        for switch in screen.switches.switches:
+            assert min(switch.box(0).height(), switch.box(0).width()) >= 44
+        assert screen.card.width() >= screen.card.needed_width(screen.card.form)
+
+
+def overlaps(board: QWidget) -> list[tuple[str, str]]:
+    """The pairs of a board's widgets that lie over each other."""
+    shown = [w for w in board.children() if isinstance(w, QWidget) and w.isVisible()]
+    return [
+        (type(a).__name__, type(b).__name__)
+        for a, b in combinations(shown, 2)
+        if a.geometry().intersects(b.geometry())
+    ]
+
+
+def test_a_window_that_grows_and_shrinks_again_looks_as_before(
+    stage: Open, qapp: QApplication
+) -> None:
+    _, window, screen = stage(stimuli=SHIPPED[-1])
+
+    def where(size: tuple[int, int]) -> Any:
+        window.resize(*size)
+        for _ in range(6):
+            qapp.processEvents()
+        return places(screen)
+
+    small = where((911, 512))
+    assert where((1920, 1080)) != small
+    assert where((911, 512)) == small
+
+
+def test_marks_are_boxes_where_their_words_need_more_room(stage: Open, qapp: QApplication) -> None:
+    """A box stands for each switch, with a mark on the side that the class needs; what they mean
+    is written below."""
+    _, window, screen = stage(stimuli=SHIPPED[-1])
+    for size, boxes in (((1920, 1080), False), ((1024, 768), True)):
+        window.resize(*size)
+        for _ in range(6):
+            qapp.processEvents()
+        assert screen.card.form.boxes is boxes
+        assert ("1 to 6: dark" in screen.board.keys.text()) is boxes
+        assert screen.board.keys.isVisible()
+        told = [option.accessibleName() for option in screen.card.options]
+        assert told[0].startswith("Farrow's tamber: crest, wing spots, straight beak")
+
+
+def test_a_class_without_rules_keeps_its_words(qapp: QApplication) -> None:
+    concept = Concept(id="size", name="size", off="large", on="small")
+    classes = [PlannedClass(id=name, name=name, marks="large") for name in ("a", "b")]
+    card = AnswerCard(
+        classes,
+        [concept],
+        Strings({"concept_answers": "names", "concept_same": "{name}"}),
+        theme.LIGHT,
+        foretells=False,
+    )
+    assert card.forms == (WORDS,)
+
+
 def test_long_words_take_nothing_from_the_picture(stage: Open, monkeypatch: Any) -> None:
     """They stand in two lines, and each option is as wide as its own column needs."""
     _, _, screen = stage()
-    before = screen.switches.needed_width, screen.picture.width()
+    before = screen.switches.needed_width(False), screen.picture.width()
     long = {"off": "square or ellipse", "on": "heart"}
     last = len(concepts.CONCEPTS) - 1
     monkeypatch.setattr(
@@ -323,7 +425,7 @@ def test_long_words_take_nothing_from_the_picture(stage: Open, monkeypatch: Any)
     )
     _, window, screen = stage()
     assert (
-        screen.switches.needed_width <= before[0] + 80
+        screen.switches.needed_width(False) <= before[0] + 80
     )  # each of the three would need 90 more in one line
     assert screen.picture.width() >= 400
     assert out_of_reach(window) == []
@@ -333,8 +435,8 @@ def test_long_marks_take_nothing_from_the_bars(stage: Open, monkeypatch: Any) ->
     long = [{**each, "off": f"{each['name']} from blue to pink"} for each in concepts.CONCEPTS]
     monkeypatch.setattr(concepts, "CONCEPTS", tuple(long))
     _, window, screen = stage()
-    assert screen.card.needed_width(GOOD_BAR) > MOST_CARD
-    assert screen.card.width() >= screen.card.needed_width(GOOD_BAR)
+    assert screen.card.needed_width(WORDS, GOOD_BAR) > MOST_CARD
+    assert screen.card.width() >= screen.card.needed_width(WORDS, GOOD_BAR)
     assert out_of_reach(window) == []
 
 

@@ -74,6 +74,11 @@ class TickGrid(Choice):
         )
         self.setFixedSize(self.sizeHint())
 
+    @property
+    def least_height(self) -> int:
+        """Logical pixels down, with cells that a finger hits."""
+        return 2 * HEAD_HEIGHT + len(self._names) * LEAST_CELL + 2
+
     def fit(self, wide: int, high: int) -> None:
         """Take no more room than this, where it can."""
         count = len(self._names)
@@ -203,6 +208,8 @@ class GridScreen(Screen):
         high = self.height() - 2 * theme.SPACE_XL - 3 * theme.SPACE_S - theme.SPACE_L
         below = (self.title, self.text, self.keys, self.nothing)
         high -= sum(widget.heightForWidth(wide) for widget in below)
+        if high < self.grid.least_height:
+            wide -= theme.SPACE_L  # for the bar of what scrolls
         self.grid.fit(wide, high)
 
     @property

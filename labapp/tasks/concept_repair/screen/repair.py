@@ -7,11 +7,10 @@ What is true of a picture, of which type it is and how pure the model is, is now
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from labapp.clock import NS
 from labapp.stimuli.interventions import AS_IT_IS, ON
@@ -25,18 +24,13 @@ from labapp.tasks.concept_repair.commands import (
 )
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
-from labapp.tasks.concept_repair.screen.answers import GOOD_BAR, AnswerCard
-from labapp.tasks.concept_repair.screen.switches import SwitchPanel
+from labapp.tasks.concept_repair.screen.board import Board
 from labapp.tasks.concept_repair.screen.time_left import TimeLeft
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
-from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.bars import Foot, Head
-from labapp.ui.widgets.buttons import Button
 from labapp.ui.widgets.choice import COMMANDS
-from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.photo_view import PhotoView
 
 TITLES = {
     "repair": "concept_title_repair",
@@ -48,19 +42,8 @@ TEXTS = {
     "audit": "concept_text_audit",
     "foresight": "concept_text_foresight",
 }
-WIDTH = 1440
+WIDTH = 1600
 """Wider than other screens: the picture is looked at closely, beside switches and names."""
-ROOMY = 960
-"""In a narrower window the instruction, which was read before, gives its room to the names and
-their bars, which are looked at all the time. By the width: a height grows with what scrolls."""
-GAPS_ACROSS = {False: theme.SPACE_L, True: theme.SPACE_XL}
-"""Logical pixels between the columns, by whether there is room for more."""
-MARGINS = {False: theme.SPACE_XS, True: theme.SPACE_XL}
-"""Above and below, likewise."""
-GAPS = theme.SPACE_XS, theme.SPACE_XL
-"""Least and most logical pixels between two switches."""
-LEAST_PICTURE, MOST_PICTURE, MOST_CARD = 160, 560, 440
-_WRAPPED = int(Qt.TextFlag.TextWordWrap)
 
 
 class RepairScreen(Screen):
@@ -78,30 +61,16 @@ class RepairScreen(Screen):
         self._shown: tuple[int, int] | None = None
         self._entered: tuple[object, ...] = ()
         self._heard: tuple[str, ...] = ()
-        self._margin = theme.SPACE_XL
-        foretells = any(item.foresee for item in part.items)
-        self.title = PlainLabel()
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
-        self.title.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        self.help_text = PlainLabel(self._instruction())
-        self.help_text.setProperty("role", "secondary")
-        self.help_text.setWordWrap(True)
-        self.picture = PhotoView(palette, words("concept_picture"))
-        self.time = None
+        time = None
         if part.item_limit_s is not None:
-            self.time = TimeLeft(
+            time = TimeLeft(
                 self.left_s, part.item_limit_s, words, palette, ticks=not session.read_only
             )
-        audits = part.instruction == "audit"
-        self.switches = SwitchPanel(part.repaired.concepts, words, palette, ticks=audits)
-        self.undo = Button(words("concept_undo"))
-        self.says = PlainLabel()
-        self.says.setProperty("role", "strong")
-        self.card = AnswerCard(part.repaired.classes, words, palette, foretells=foretells)
-        self.sure = [Button(words("concept_sure")), Button(words("concept_unsure"))]
-        self._sureness = QWidget() if foretells else None
-        self._lay_out()
+        self.board = Board(part, words, palette, time, self._titles(), self._instruction())
+        self.title, self.picture, self.time = self.board.title, self.board.picture, time
+        self.switches, self.undo = self.board.switches, self.board.undo
+        self.says, self.card, self.sure = self.board.says, self.board.card, self.board.sure
+        self.column(WIDTH).addWidget(self.board)
         self.switches.wanted.connect(lambda *change: self.send(SetConcept(*change)))
         self.undo.clicked.connect(lambda: self.send(UndoChange(self.undo.pressed_by)))
         self.card.chosen.connect(self._pick)
@@ -119,139 +88,24 @@ class RepairScreen(Screen):
             lines.append(words("concept_think_aloud"))
         return " ".join(lines)
 
-    def _lay_out(self) -> None:
-        words = self.session.words
-        keys = words("concept_keys", last=len(self.part.repaired.concepts))
-        self.keys = PlainLabel(keys if self.part.instruction != "foresight" else "")
-        self.keys.setProperty("role", "secondary")
-        self.keys.setWordWrap(True)
-        self._left, self._middle, self._right = QWidget(), QWidget(), QWidget()
-        left = _column(self._left)
-        left.addWidget(self.picture)
-        if self.time is not None:
-            left.addWidget(self.time)
-        left.addStretch(1)
-        middle = _column(self._middle)
-        middle.addWidget(self.switches)
-        for button in (self.undo, *self.sure):
-            button.setProperty("touch", True)
-            policy = button.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            button.setSizePolicy(policy)
-        if self.part.instruction == "foresight":
-            self.undo.hide()
-        else:
-            middle.addSpacing(theme.SPACE_S)
-            middle.addWidget(self.undo, 0, Qt.AlignmentFlag.AlignRight)
-            middle.addWidget(self.keys)
-        middle.addStretch(1)
-        right = _column(self._right)
-        right.addWidget(self.says)
-        right.addWidget(self.card)
-        if self._sureness is not None:
-            row = QHBoxLayout(self._sureness)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(theme.SPACE_S)
-            for button in self.sure:
-                row.addWidget(button, 1)
-            right.addWidget(self._sureness)
-        right.addStretch(1)
-        row = self._row = QHBoxLayout()
-        row.addStretch(1)
-        for widget in (self._left, self._middle, self._right):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
-        row.addStretch(1)
-        self._above = QWidget()
-        above = _column(self._above)
-        above.setSpacing(theme.SPACE_XS)
-        above.addWidget(self.title)
-        above.addWidget(self.help_text)
-        centred = QHBoxLayout()
-        centred.addStretch(1)
-        centred.addWidget(self._above)
-        centred.addStretch(1)
-        column = self._column = self.column(WIDTH)
-        column.addStretch(1)
-        column.addLayout(centred)
-        column.addSpacing(theme.SPACE_S)
-        column.addLayout(row)
-        column.addStretch(2)
+    def set_column_width(self, width: int) -> None:
+        """The board has its own margins."""
+        super().set_column_width(width)
+        column = self.layout()
+        assert column is not None
+        side = max(0, (self.width() - width) // 2)
+        column.setContentsMargins(side, 0, side, 0)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """A picture as large as there is room for beside the switches and the names; nothing moves
-        from one picture, or from one title, to the next."""
-        wide = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
-        roomy = wide >= ROOMY
-        gap = GAPS_ACROSS[roomy]
-        self.help_text.setVisible(roomy)
-        self._margin = MARGINS[roomy]
-        self._column.setStretch(0, int(roomy))
-        sides = self._column.contentsMargins().left()
-        self._column.setContentsMargins(sides, self._margin, sides, self._margin)
-        middle, least = self.switches.needed_width, self.card.needed_width(GOOD_BAR)
-        if not roomy:
-            wide -= theme.SPACE_L  # for the bar of what scrolls
-            least = self.card.needed_width()
-        if self._sureness is not None:
-            least = max(least, self._sureness.minimumSizeHint().width())
-        self._row.setSpacing(gap)
-        room = wide - middle - 2 * gap
-        side = min(max(room - least, LEAST_PICTURE), MOST_PICTURE)
-        high = self._fit_words(side + middle + least + 2 * gap)
-        below = 0 if self.time is None else self.time.height() + theme.SPACE_S
-        side = min(side, max(high - below, LEAST_PICTURE))
-        right = max(min(room - side, MOST_CARD), least)
-        high = self._fit_words(side + middle + right + 2 * gap)
-        self._fit_card(right, high if roomy else 0)
-        self._fit_switches(middle, high)
-        self.picture.set_side(side)
-        self._left.setFixedWidth(side)
-
-    def _fit_words(self, wide: int) -> int:
-        """Give title and instruction a width; returns the height that they leave."""
-        title = self._title_height(wide)
-        self.title.setFixedHeight(title)
-        self._above.setFixedWidth(wide)
-        left = self.height() - 2 * self._margin - title - theme.SPACE_S
-        if self.help_text.isHidden():
-            return left
-        text = self.help_text.heightForWidth(wide)
-        self.help_text.setFixedHeight(text)
-        return left - text - theme.SPACE_XS
-
-    def _fit_card(self, wide: int, high: int) -> None:
-        self._right.setFixedWidth(wide)
-        around = self.says.sizeHint().height() + theme.SPACE_S
-        around += theme.TOUCH_HEIGHT + theme.SPACE_S if self._sureness is not None else 0
-        self.card.set_row_height((high - around - 2) // self.card.rows)
-
-    def _fit_switches(self, wide: int, high: int) -> None:
-        self._middle.setFixedWidth(wide)
-        if self.part.instruction != "foresight":
-            high -= theme.TOUCH_HEIGHT + self.keys.heightForWidth(wide) + 4 * theme.SPACE_S
-        count = len(self.switches.switches)
-        left = high - self.switches.needed_height(0)
-        self.switches.set_gap(min(max(left // max(count - 1, 1), GAPS[0]), GAPS[1]))
-
-    @cached_property
     def _titles(self) -> tuple[str, ...]:
         """Everything that the title can say in this part."""
+        foretells = any(item.foresee for item in self.part.items)
         changes = [
             Change(concept, to)
             for concept in range(len(self.part.repaired.concepts))
             for to in (AS_IT_IS, AS_IT_IS + 1, ON)
         ]
-        foretold = (self._title_of(change) for change in changes if self._sureness is not None)
+        foretold = (self._title_of(change) for change in changes if foretells)
         return (self._title_of(None), *foretold)
-
-    def _title_height(self, wide: int) -> int:
-        metrics = QFontMetrics(theme.font(theme.TITLE_PX, bold=True))
-        room = QRect(0, 0, wide, 1000)
-        return max(metrics.boundingRect(room, _WRAPPED, text).height() for text in self._titles) + 2
 
     def _title_of(self, change: Change | None) -> str:
         words = self.session.words
@@ -325,8 +179,8 @@ class RepairScreen(Screen):
         self.card.show_answer(trial.probabilities, before, hidden=hidden, same=name)
         self.card.set_locked(not (able and hidden))
         self.card.show_index(self._picked_row(trial) if hidden else None)
+        self.board.show_buttons(hidden)
         for button in self.sure:
-            button.setVisible(hidden)
             button.setEnabled(able and trial.picked is not None)
 
     def _picked_row(self, trial: Repair) -> int | None:
@@ -426,10 +280,3 @@ class RepairScreen(Screen):
         if not self._task.can_set(trial):
             return None
         return self.switches.switches[trial.history[-1].concept if trial.history else 0]
-
-
-def _column(inside: QWidget) -> QVBoxLayout:
-    layout = QVBoxLayout(inside)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(theme.SPACE_S)
-    return layout

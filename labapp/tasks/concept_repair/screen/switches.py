@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil
+from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.stimuli.interventions import AS_IT_IS, OFF, ON, believed
 from labapp.stimuli.manifest import Concept
@@ -17,13 +18,42 @@ from labapp.ui.participant.screen import DialControl
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.label import PlainLabel
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    font,
+    metrics,
+    pen,
+    restyle,
+)
 from labapp.ui.widgets.segments import broken_width, paint_frame
 
 HEIGHT = theme.TOUCH_HEIGHT
-BAR_HEIGHT, BAR_GAP, KNOB = 6, 5, 5.0
 LEAST_WIDTH, LONG_WORD = 72, 90
 """Logical pixels of an option; a longer word of the model's is written small."""
+
+
+class Measures(NamedTuple):
+    """Logical pixels of a switch: of its words, and of the bar below it."""
+
+    words: int
+    bar: int
+    gap: int
+    knob: float
+
+    @property
+    def high(self) -> int:
+        """Of all of it, down."""
+        return HEIGHT + 2 + self.gap + 2 * round(self.knob)
+
+
+MEASURES = {
+    False: Measures(theme.BODY_PX, 6, 5, 5.0),
+    True: Measures(theme.SECONDARY_PX, 4, 1, 3.0),
+}
+"""By whether room is tight. Then words are small and never bold, and what the middle option means
+stands once above all switches."""
 STATES = (OFF, AS_IT_IS, ON)
 """What the options of a switch set, from left to right."""
 SET_MARK = "✓"
@@ -50,25 +80,29 @@ class ConceptSwitch(Choice):
         self._belief = 0.5
         self._pending = False
         self._widths = (LEAST_WIDTH,) * len(STATES)
+        self._tight = False
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_options([concept.off, self._caption, concept.on])
         self.show_index(STATES.index(AS_IT_IS))
 
-    @property
-    def needed_widths(self) -> tuple[int, ...]:
+    def needed_widths(self, tight: bool) -> tuple[int, ...]:
         """Logical pixels that each of its options needs, a long word in two lines."""
-        words = (self._concept.off, self._concept.on)
-        off, on = (broken_width(f"{SET_MARK} {word}", 2, theme.BODY_PX) for word in words)
-        small = metrics(theme.SECONDARY_PX)
-        model = max(small.horizontalAdvance(self._caption), *map(self._model_width, words))
+        words, px = (self._concept.off, self._concept.on), MEASURES[tight].words
+        off, on = (broken_width(f"{SET_MARK} {word}", 2, px, bold=not tight) for word in words)
+        caption = metrics(theme.SECONDARY_PX).horizontalAdvance(self._caption)
+        if tight:
+            model = max(caption, *(broken_width(word, 2, px, bold=False) for word in words))
+        else:
+            model = max(caption, *map(self._model_width, words))
         room = 2 * theme.SPACE_XS + 2
         return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (off, model, on))
 
-    def set_option_widths(self, widths: Sequence[int]) -> None:
+    def set_form(self, tight: bool, widths: Sequence[int]) -> None:
         """Make the options so many logical pixels wide."""
-        self._widths = tuple(widths)
+        self._tight, self._widths = tight, tuple(widths)
         self.setFixedSize(self.sizeHint())
         self.place_options()
+        self.update()
 
     @staticmethod
     def _model_px(word: str) -> int:
@@ -126,7 +160,7 @@ class ConceptSwitch(Choice):
             event.ignore()
 
     def sizeHint(self) -> QSize:
-        return QSize(sum(self._widths) + 2, HEIGHT + 2 + BAR_GAP + 2 * round(KNOB))
+        return QSize(sum(self._widths) + 2, MEASURES[self._tight].high)
 
     def box(self, index: int) -> QRectF:
         return QRectF(1 + sum(self._widths[:index]), 1, self._widths[index], HEIGHT)
@@ -140,7 +174,7 @@ class ConceptSwitch(Choice):
             painter.drawLine(self.box(index).topLeft(), self.box(index).bottomLeft())
         for index in range(len(STATES)):
             self._paint_option(painter, index)
-        self._paint_belief(painter, frame.bottom() + BAR_GAP + KNOB)
+        self._paint_belief(painter, MEASURES[self._tight], frame.bottom())
         if self.hasFocus():
             draw_focus_ring(painter, frame, theme.RADIUS, p.accent)
 
@@ -154,7 +188,8 @@ class ConceptSwitch(Choice):
             painter.drawRoundedRect(box.adjusted(2, 2, -2, -2), theme.RADIUS - 2, theme.RADIUS - 2)
         centre = Qt.AlignmentFlag.AlignCenter
         tone = p.accent if on else p.secondary if self.locked else p.ink
-        if STATES[index] == AS_IT_IS:
+        px = MEASURES[self._tight].words
+        if STATES[index] == AS_IT_IS and not self._tight:
             upper, lower = box.adjusted(0, 4, 0, -box.height() / 2), box.adjusted(0, 20, 0, -2)
             painter.setFont(font(theme.SECONDARY_PX))
             painter.setPen(color(p.accent if on else p.secondary))
@@ -163,30 +198,32 @@ class ConceptSwitch(Choice):
             painter.setPen(color(tone))
             painter.drawText(lower, centre, self.model_word)
             return
-        word = self._concept.on if STATES[index] == ON else self._concept.off
-        painter.setFont(font(bold=on))
+        words = {OFF: self._concept.off, AS_IT_IS: self.model_word, ON: self._concept.on}
+        word, is_set = words[STATES[index]], on and STATES[index] != AS_IT_IS
+        painter.setFont(font(px, bold=on and not self._tight))
         painter.setPen(color(tone))
-        text = f"{SET_MARK} {word}" if on else word
+        text = f"{SET_MARK} {word}" if is_set else word
         inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
         painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
 
-    def _paint_belief(self, painter: QPainter, y: float) -> None:
+    def _paint_belief(self, painter: QPainter, measures: Measures, below: float) -> None:
         """A bar from the middle, where the model is unsure, to the side of what it sees."""
-        p = self._colors
+        p, high, knob = self._colors, measures.bar, measures.knob
+        y = below + measures.gap + knob
         off, middle, on = (self.box(place).center().x() for place in range(len(STATES)))
         half = min(middle - off, on - middle)
-        track = QRectF(middle - half, y - BAR_HEIGHT / 2, 2 * half, BAR_HEIGHT)
+        track = QRectF(middle - half, y - high / 2, 2 * half, high)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(p.track))
-        painter.drawRoundedRect(track, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        painter.drawRoundedRect(track, high / 2, high / 2)
         tone = p.accent if self.index == STATES.index(AS_IT_IS) else p.secondary
         at = track.left() + self._belief * track.width()
-        filled = QRectF(min(middle, at), track.top(), abs(at - middle), BAR_HEIGHT)
+        filled = QRectF(min(middle, at), track.top(), abs(at - middle), high)
         painter.fillRect(filled, brush(tone))
-        painter.fillRect(QRectF(middle - 0.5, y - KNOB, 1, 2 * KNOB), brush(p.secondary))
+        painter.fillRect(QRectF(middle - 0.5, y - knob, 1, 2 * knob), brush(p.secondary))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(brush(tone))
-        painter.drawEllipse(QPointF(at, y), KNOB, KNOB)
+        painter.drawEllipse(QPointF(at, y), knob, knob)
 
 
 class SwitchPanel(QWidget):
@@ -204,45 +241,67 @@ class SwitchPanel(QWidget):
         self.switches = [ConceptSwitch(concept, words, palette) for concept in concepts]
         self.numbers = [PlainLabel(f"{number}") for number in range(1, len(concepts) + 1)]
         self.names = [PlainLabel(concept.name) for concept in concepts]
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(theme.SPACE_S)
-        needed = zip(*(switch.needed_widths for switch in self.switches), strict=True)
-        widths = [max(column) for column in needed]
+        self.caption = PlainLabel(words("concept_as_model"), self)
+        self.caption.setProperty("role", "secondary")
+        self.caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
         digits = [metrics(theme.SECONDARY_PX).horizontalAdvance(f"{mark}8") for mark in "▸✓"]
+        self._number_width = ceil(max(digits)) + 2
+        middle = Qt.AlignmentFlag.AlignVCenter
         for row, switch in enumerate(self.switches):
             number, name = self.numbers[row], self.names[row]
             number.setProperty("role", "secondary")
-            number.setFixedWidth(ceil(max(digits)) + 2)
-            number.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-            for label in (number, name):
-                label.setFixedHeight(HEIGHT + 2)
-            switch.set_option_widths(widths)
-            top = Qt.AlignmentFlag.AlignTop
-            self._grid.addWidget(number, row, 0, top)
-            self._grid.addWidget(name, row, 1, top)
-            self._grid.addWidget(switch, row, 2, top)
+            number.setAlignment(middle | Qt.AlignmentFlag.AlignRight)
+            name.setAlignment(middle | Qt.AlignmentFlag.AlignLeft)
+            for widget in (number, name, switch):
+                widget.setParent(self)
             switch.chosen.connect(self._wants(row))
             switch.left_for.connect(lambda step, row=row: self.go_to(row + step))
-        self._grid.setColumnStretch(1, 1)
 
     def _wants(self, concept: int) -> Callable[[int, str], None]:
         return lambda place, device: self.wanted.emit(concept, STATES[place], device)
 
-    @property
-    def needed_width(self) -> int:
+    def _option_widths(self, tight: bool) -> list[int]:
+        needed = (switch.needed_widths(tight) for switch in self.switches)
+        return [max(column) for column in zip(*needed, strict=True)]
+
+    def _name_width(self, tight: bool) -> int:
+        texts = [name.text() for name in self.names]
+        if tight:
+            return max(broken_width(text, 2, theme.SECONDARY_PX, bold=False) for text in texts)
+        return ceil(max(map(metrics().horizontalAdvance, texts))) + 2
+
+    def needed_width(self, tight: bool) -> int:
         """Logical pixels across."""
-        return self._grid.minimumSize().width()
+        gap = theme.SPACE_XS if tight else theme.SPACE_S
+        names = self._number_width + self._name_width(tight) + 2 * gap
+        return names + sum(self._option_widths(tight)) + 2
 
-    def needed_height(self, gap: int) -> int:
+    def needed_height(self, tight: bool, gap: int) -> int:
         """Logical pixels down, with so many between two switches."""
-        high = self.switches[0].height()
-        return len(self.switches) * (high + gap) - gap
+        rows = len(self.switches) * (MEASURES[tight].high + gap) - gap
+        return rows + self._head_height(tight)
 
-    def set_gap(self, gap: int) -> None:
-        """Leave so many logical pixels between two switches."""
-        self._grid.setVerticalSpacing(gap)
-        self.setFixedHeight(self.needed_height(gap))
+    @staticmethod
+    def _head_height(tight: bool) -> int:
+        return ceil(metrics(theme.SECONDARY_PX).height()) if tight else 0
+
+    def set_form(self, tight: bool, gap: int) -> None:
+        """Take the room that it needs, with so many logical pixels between two switches."""
+        widths, high = self._option_widths(tight), MEASURES[tight].high
+        self.setFixedSize(self.needed_width(tight), self.needed_height(tight, gap))
+        left, y = self.width() - sum(widths) - 2, self._head_height(tight)
+        self.caption.setVisible(tight)
+        self.caption.setGeometry(left + 1 + widths[0], 0, widths[1], y)
+        gap_across = theme.SPACE_XS if tight else theme.SPACE_S
+        beside = self._number_width + gap_across
+        for number, name, switch in zip(self.numbers, self.names, self.switches, strict=True):
+            restyle(name, "role", "secondary" if tight else "")
+            name.setWordWrap(tight)
+            number.setGeometry(0, y, self._number_width, HEIGHT + 2)
+            name.setGeometry(beside, y, left - beside - gap_across, HEIGHT + 2)
+            switch.set_form(tight, widths)
+            switch.move(left, y)
+            y += high + gap
 
     def go_to(self, concept: int) -> None:
         """Bring the focus to a switch, where there is one that can be set."""

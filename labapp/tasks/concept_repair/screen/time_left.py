@@ -48,7 +48,16 @@ class TimeLeft(Picture):
     @property
     def text(self) -> str:
         """What stands there now."""
-        minutes, seconds = divmod(ceil(self._share() * self._limit_s), 60)
+        return self._text_of(ceil(self._share() * self._limit_s))
+
+    @property
+    def needed_width(self) -> int:
+        """Logical pixels of its words."""
+        text = self._text_of(ceil(self._limit_s))
+        return ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(text)) + 2
+
+    def _text_of(self, left_s: int) -> str:
+        minutes, seconds = divmod(left_s, 60)
         return self._words("concept_time_left", time=f"{minutes}:{seconds:02d}")
 
     def _share(self) -> float:
