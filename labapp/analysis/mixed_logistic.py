@@ -124,22 +124,29 @@ def _root(variances: Float64) -> Float64:
 
 
 class _Design:
-    """Columns whose coefficients are searched for: `others`, among them fixed effects, and the
-    levels of the factor that has the most.
+    """Columns whose coefficients are searched for: `others`, the last of them fixed effects, and
+    the levels of the factor that has the most.
 
-    penalty: by column 1 for a level of a factor, whose coefficient is in standard deviations, and 0
-    for a fixed effect.
+    fixed: the places of the fixed effects; penalty: by column 1 for a level of a factor, whose
+    coefficient is in standard deviations, and 0 for a fixed effect.
     """
 
     def __init__(self, fixed: Float64, factors: Sequence[Any]) -> None:
-        self.free = fixed.shape[1]
         *others, self.largest = factors
-        self.others: Any = sparse.hstack([sparse.csr_matrix(fixed), *others]).tocsr()
+        self.others: Any = sparse.hstack([*others, sparse.csr_matrix(fixed)]).tocsr()
+        size = self.others.shape[1]
+        self.fixed = slice(size - fixed.shape[1], size)
         self.by_column: Any = self.others.T.tocsr()
         self.by_level: Any = self.largest.T.tocsr()
-        self.penalty = np.ones(self.others.shape[1] + self.largest.shape[1])
-        self.penalty[: self.free] = 0
+        self.penalty = np.ones(size + self.largest.shape[1])
+        self.penalty[self.fixed] = 0
         self.last = np.zeros(self.penalty.size)
+
+    def scale(self, spreads: Sequence[Float64]) -> Float64:
+        """Of the coefficients; spreads: of the levels of each factor."""
+        *others, largest = spreads
+        fixed = np.ones(self.fixed.stop - self.fixed.start)
+        return np.concatenate([*others, fixed, largest])
 
     def eta(self, scale: Float64, at: Float64) -> Float64:
         """The log odds."""
@@ -174,15 +181,16 @@ def _like(matrix: Any, data: Float64) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Information:
     """An information matrix: the diagonal of the largest factor, what it shares with the other
-    columns, and the Cholesky factor of what is left of these."""
+    columns, and the Cholesky factor of what is left of these, those of fixed effects last."""
 
     diagonal: Float64
     across: Any
     lower: Float64
 
-    @property
-    def log_determinant(self) -> float:
-        return float(np.log(self.diagonal).sum() + 2 * np.log(np.diag(self.lower)).sum())
+    def log_determinant(self, fixed: slice) -> float:
+        """Without the fixed effects."""
+        roots = np.diag(self.lower)[: fixed.start]
+        return float(np.log(self.diagonal).sum() + 2 * np.log(roots).sum())
 
     def solve(self, right: Float64) -> Float64:
         """right: shape (columns, ...)."""
@@ -199,17 +207,16 @@ class _Problem:
     def __init__(self, y: Float64, x: Float64, factors: Sequence[Int64]) -> None:
         self.y, self.x = y, x
         sizes = [int(codes.max()) + 1 for codes in factors]
-        self.order = np.argsort(sizes, kind="stable")
-        self.sizes = [sizes[at] for at in self.order]
+        self.order = [(at, sizes[at]) for at in np.argsort(sizes, kind="stable")]
         each = np.arange(y.size)
         columns = [
-            sparse.csr_matrix((np.ones(y.size), (each, factors[at])), shape=(y.size, sizes[at]))
-            for at in self.order
+            sparse.csr_matrix((np.ones(y.size), (each, factors[at])), shape=(y.size, size))
+            for at, size in self.order
         ]
         self.alone, self.both = _Design(x[:, :0], columns), _Design(x, columns)
 
-    def _scale(self, theta: Float64) -> Float64:
-        return np.repeat(theta[self.order], self.sizes)
+    def _scale(self, design: _Design, theta: Float64) -> Float64:
+        return design.scale([np.full(size, theta[at]) for at, size in self.order])
 
     def _height(self, design: _Design, eta: Float64, at: Float64) -> float:
         """Log likelihood less half the squares of the intercepts."""
@@ -236,7 +243,7 @@ class _Problem:
                     break
                 length /= 2
             gained, at, height = higher - height, tried, higher
-            if abs(gained) < CLOSE or np.abs(at[: design.free]).max(initial=0) > LARGEST:
+            if abs(gained) < CLOSE or np.abs(at[design.fixed]).max(initial=0) > LARGEST:
                 break
         design.last = at
         mu = special.expit(eta)
@@ -244,20 +251,23 @@ class _Problem:
 
     def deviance(self, theta: Float64, beta: Float64) -> float:
         """-2 log likelihood, by Laplace."""
-        scale = self._scale(theta)
-        height, _, weight = self._mode(self.alone, scale, self.x @ beta)
-        return -2 * height + self.alone.information(scale, weight).log_determinant
+        return self._laplace(self.alone, theta, self.x @ beta)[0]
 
     def together(self, theta: Float64) -> tuple[float, Float64]:
         """The deviance with the fixed effects at the mode of the intercepts, and these effects."""
-        scale, free = self._scale(theta), self.both.free
-        height, at, weight = self._mode(self.both, np.concatenate([np.ones(free), scale]), 0.0)
-        return -2 * height + self.alone.information(scale, weight).log_determinant, at[:free]
+        return self._laplace(self.both, theta, 0.0)
+
+    def _laplace(
+        self, design: _Design, theta: Float64, offset: Float64 | float
+    ) -> tuple[float, Float64]:
+        scale = self._scale(design, theta)
+        height, at, weight = self._mode(design, scale, offset)
+        determinant = design.information(scale, weight).log_determinant(design.fixed)
+        return determinant - 2 * height, at[design.fixed]
 
     def errors(self, theta: Float64, beta: Float64) -> Float64:
         """Standard errors of the fixed effects, given the intercepts' standard deviations."""
-        scale, free = self._scale(theta), self.both.free
-        weight = self._mode(self.alone, scale, self.x @ beta)[2]
-        information = self.both.information(np.concatenate([np.ones(free), scale]), weight)
-        variances = np.diag(information.solve(np.eye(free + scale.size, free)))
-        return np.asarray(np.sqrt(variances), np.float64)
+        weight = self._mode(self.alone, self._scale(self.alone, theta), self.x @ beta)[2]
+        information = self.both.information(self._scale(self.both, theta), weight)
+        wanted = np.eye(self.both.penalty.size)[:, self.both.fixed]
+        return np.asarray(np.sqrt(np.diag(information.solve(wanted)[self.both.fixed])), np.float64)

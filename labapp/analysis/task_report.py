@@ -105,6 +105,36 @@ class ComparedModels:
     n_tests: int
 
 
+@dataclass(frozen=True)
+class ComparedSlope:
+    """A slope over models that a mixed logistic model tests, with random intercepts of
+    participants, pictures and models.
+
+    Attributes
+    ----------
+    name : str
+        What is tested.
+    rises : bool
+        Whether the outcome is said to become more frequent as the models' value rises, or less.
+    smallest : float
+        The smallest slope that matters: log odds a standard deviation of the models.
+    n_tests : int
+        Over how many tests p is corrected by Holm, this one among them.
+    rows : DataFrame
+        A row an observation: `participant`, `model`, `picture` (a model's own), `kind` (of picture,
+        a fixed effect), `value` (of the model), `outcome` (0 or 1).
+    why : str
+        Why there are no rows.
+    """
+
+    name: str
+    rises: bool
+    smallest: float
+    n_tests: int
+    rows: pd.DataFrame
+    why: str = ""
+
+
 class TaskReport(Generic[F]):
     """What the report has of a task; F is what its findings are.
 
@@ -183,6 +213,13 @@ class TaskReport(Generic[F]):
 
     def compared(self, counted: Tables) -> Sequence[ComparedModels]:
         """The models that it compares in these sessions, for the plan of a study."""
+        return ()
+
+    planned_tables: ClassVar[tuple[str, ...]] = ()
+    """The tables of its own that `slopes` needs."""
+
+    def slopes(self, counted: Tables) -> Iterable[ComparedSlope]:
+        """The slopes over models that it tests in these sessions, for the plan of a study."""
         return ()
 
     def suggested(self, counted: Tables) -> Sequence[Suggestion]:

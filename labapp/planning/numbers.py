@@ -8,6 +8,7 @@ from labapp.planning.needs import GOALS, SIZES
 from labapp.planning.people import BEST
 from labapp.planning.plan import Plan
 from labapp.planning.power import normal_power
+from labapp.planning.slopes import REPLICATIONS
 from labapp.planning.thresholds import TRIES, UNDERSTANDS
 from labapp.planning.waiting import quantile
 
@@ -47,6 +48,7 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
         ],
         "needs": _needs(plan),
         "power": _power(plan),
+        "slopes": _slopes(plan),
         "mixtures": _mixtures(plan),
         "alignments": _alignments(plan),
         "questions": _questions(plan),
@@ -160,6 +162,36 @@ def _power(plan: Plan) -> list[Row]:
         if place == 0 or test.planned.corrected
         for at, n in enumerate(SIZES)
     ]
+
+
+def _slopes(plan: Plan) -> list[Row]:
+    rows = []
+    for power in plan.slopes:
+        spreads = (None,) * 3 if power.fitted is None else power.fitted.spreads
+        known = {
+            "test": power.test.name,
+            "models_in_study": power.n_models or None,
+            "sd_participants": spreads[0],
+            "sd_pictures": spreads[1],
+            "sd_models": spreads[2],
+            "sd_models_drawn": power.spread if power.found else None,
+            "why": power.why,
+        }
+        rows += [
+            known
+            | {
+                "effect": found.effect,
+                "slope_log_odds": found.slope,
+                "n_participants": found.n_people,
+                "n_models": found.n_models,
+                "studies": REPLICATIONS,
+                "power": found.power,
+                "power_corrected": found.corrected,
+                "not_fitted": found.failed,
+            }
+            for found in power.found
+        ] or [known]
+    return rows
 
 
 def _mixtures(plan: Plan) -> list[Row]:

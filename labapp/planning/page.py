@@ -50,6 +50,15 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
             for number, powers in enumerate(plan.powers, start=1)
             if powers.tests
         ],
+        slopes=[
+            (
+                power.test.name,
+                power.why or phrases.slope_of(power),
+                ("Slope, log odds", *(two_lines(*lines) for lines in phrases.slope_columns(power))),
+                phrases.slope_rows(power),
+            )
+            for power in plan.slopes
+        ],
         models=models,
         scenarios=tuple(scenario.name for scenario in plan.scenarios),
         mixtures=[

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from labapp.analysis.declared import is_of_design
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row
+from labapp.analysis.task_report import reports
 from labapp.events.dials import Comparison
 from labapp.journal.opening import open_record
 from labapp.representations.card import dataset_of
@@ -36,7 +38,7 @@ if TYPE_CHECKING:  # slow to load
 
 BEST = "best_alignment"
 KEPT = ("trials", "stages", "scores", "participants")
-"""The tables that a plan is made of."""
+"""The tables that a plan is made of, besides those that reports name (`planned_tables`)."""
 QUESTION = (
     "study", "participant", "session", "stage", "stage_number", "task", "role", "model", "trial",
     "attempt", "outcome", "duration_s", "active_s", "slide_distance", "error_auc_sum",
@@ -92,6 +94,7 @@ def sessions(
     """The sessions of so many participants of each strategy, those of one label side by side so
     that an interrupted run has some of each. sessions_folder: data root in which they stay."""
     models = None if pool.here else wanted_models(loaded)
+    more = tuple(dict.fromkeys(name for report in reports() for name in report.planned_tables))
     rule = rule_of(loaded.study)
     used = loaded.study.seed if seed is None else seed
     counts: Counter[str] = Counter()
@@ -112,7 +115,7 @@ def sessions(
                 models=models,
                 scratch=pool.scratch,
                 keep="nothing" if sessions_folder is None else "packed",
-                fold=fold,
+                fold=partial(fold, more=more),
             )
 
 
@@ -137,7 +140,7 @@ def simulate_people(
         name = f"{session.job.label}-{strategy}"
         strategies[name] = strategy
         for table, some in session.folded.items():
-            rows[table] += [{**row, "participant": name} for row in some]
+            rows.setdefault(table, []).extend({**row, "participant": name} for row in some)
         progress()
     return people(rows, strategies, shares)
 
@@ -178,10 +181,10 @@ def out_of_reach(loaded: LoadedStudy) -> LoadedStudy:
     return replace(loaded, study=loaded.study.model_copy(update={"flow": flow}))
 
 
-def fold(session: Path) -> dict[str, list[Row]]:
-    """The rows of a session folder, by table; without those of practice. Questions with a target
-    also say how near the pictures ever were (`BEST`, alignment 0-1); their end says so of solved
-    ones only."""
+def fold(session: Path, more: Sequence[str] = ()) -> dict[str, list[Row]]:
+    """The rows of a session folder, by table; questions without those of practice. more: further
+    tables. Questions with a target also say how near the pictures ever were (`BEST`, alignment
+    0-1); their end says so of solved ones only."""
     events = list(open_record(session).payloads())
     records = SessionRecords.of(events, session.name)
     parts = records.parts.planned.values()
@@ -199,4 +202,4 @@ def fold(session: Path) -> dict[str, list[Row]]:
         for row in rows["trials"]
         if row["role"] == "stage"
     ]
-    return {name: rows[name] for name in KEPT}
+    return {name: rows[name] for name in (*KEPT, *more)}

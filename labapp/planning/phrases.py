@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from labapp.analysis.bootstrap import NORMAL
 from labapp.planning.needs import SIZES, Need, TestPower
 from labapp.planning.plan import Plan
 from labapp.planning.pools import PlannedGroup
+from labapp.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
 from labapp.report.formats import clock, count, decimal
@@ -153,3 +155,58 @@ def simulated(plan: Plan) -> str:
         f"{count(plan.participants, 'simulated participant')} of each strategy, "
         f"{len(plan.people.strategies)} in all, seed {plan.seed}; mixture: {shares(plan)}."
     )
+
+
+def slopes(plan: Plan) -> str:
+    """What the power over drawn models rests on."""
+    fits = sum(len(power.found) for power in plan.slopes) * REPLICATIONS
+    return (
+        "The mixed logistic model of the study's analysis was fitted to what the simulated "
+        "participants did, each strategy by its share. Studies were drawn from it, with other "
+        "participants (and as many observations as a simulated one has), other pictures and other "
+        "models, and fitted anew. The value of a model is drawn from those of the study's models, "
+        "with replacement; twice as many models stand for a study that has them. Assumed: "
+        "intercepts of participants, pictures and models are normal and independent, as wide as "
+        f"fitted, those of models at least {LEAST_SPREAD:g} log odds (ours); whoever met the "
+        "lower of two values meets the lower one; how much is observed does not hang on "
+        "how it comes out. Power is the share of studies with p < .05 (two-sided) in the expected "
+        "direction; without a slope 2.5 % should be found, and more says that a test with so few "
+        "models promises too much. "
+        f"{REPLICATIONS} studies a cell (a share is sure to ± {decimal(98 / REPLICATIONS**0.5, 0)} "
+        f"points at most): {fits:,} fits in {clock(plan.slopes_s)} min."
+    )
+
+
+def slope_of(power: SlopePower) -> str:
+    """A slope as simulated, with its interval, and how far apart models are drawn."""
+    if power.fitted is None:
+        return NONE
+    mean, sd = float(power.fitted.mean[1]), float(power.fitted.sd[1])
+    ends = f"{decimal(mean - NORMAL * sd, 2)} to {decimal(mean + NORMAL * sd, 2)}"
+    apart = ", ".join(decimal(spread, 2) for spread in power.fitted.spreads)
+    return f"{decimal(mean, 2)} ({ends}); sd {apart}; models drawn with {decimal(power.spread, 2)}"
+
+
+def slope_rows(power: SlopePower) -> list[tuple[str, ...]]:
+    """A row a slope: what it is, and power by numbers of people and models (`slope_columns`)."""
+    rows = []
+    for effect in dict.fromkeys(found.effect for found in power.found):
+        own = {
+            (found.n_people, found.n_models): found
+            for found in power.found
+            if found.effect == effect
+        }
+        slope = decimal(next(iter(own.values())).slope, 2)
+        cells = (own.get(size) for size in _sizes(power))
+        shares = (NONE if found is None else percent(found.power) for found in cells)
+        rows.append((f"{effect}: {slope}", *shares))
+    return rows
+
+
+def slope_columns(power: SlopePower) -> tuple[tuple[str, str], ...]:
+    """The numbers of people and models, in two lines."""
+    return tuple((f"n = {people}", count(models, "model")) for people, models in _sizes(power))
+
+
+def _sizes(power: SlopePower) -> list[tuple[int, int]]:
+    return list(dict.fromkeys((found.n_people, found.n_models) for found in power.found))

@@ -10,12 +10,14 @@ import numpy as np
 
 from labapp.analysis.calibration import Suggestion
 from labapp.analysis.design.sources import LeftOut
+from labapp.analysis.task_report import reports
 from labapp.errors import UsageError
 from labapp.planning import pairs, thresholds, waiting
 from labapp.planning.needs import GroupPower, Scenario, group_powers, scenarios
 from labapp.planning.pairs import Pairs
 from labapp.planning.people import People, out_of_reach, simulate_people
 from labapp.planning.pools import planned_groups
+from labapp.planning.slopes import REPLICATIONS, SlopePower, slope_powers
 from labapp.planning.thresholds import Threshold
 from labapp.planning.waiting import Completion, Length, Waiting
 from labapp.representations.card import dataset_of
@@ -49,6 +51,7 @@ class Plan:
     open : those for whom the target was out of reach.
     people : those who took part in the study as it is.
     not_planned : outcomes that are analysed and not planned, and why.
+    slopes, slopes_s : power over drawn models, and the seconds that it took.
     """
 
     loaded: LoadedStudy
@@ -66,6 +69,8 @@ class Plan:
     powers: Sequence[GroupPower]
     not_planned: Sequence[LeftOut]
     scenarios: Sequence[Scenario]
+    slopes: Sequence[SlopePower] = ()
+    slopes_s: float = 0.0
 
     @property
     def counted(self) -> float:
@@ -138,6 +143,12 @@ def plan(
         done += 1
         progress(0.05 + 0.75 * done / sessions, f"simulated {done} of {sessions} sessions")
 
+    def fitting(done: int, of: int) -> None:
+        progress(
+            0.8 + 0.05 * done / of,
+            f"drew and fitted studies, {done * REPLICATIONS} of {of * REPLICATIONS}",
+        )
+
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
     safe = f"Sessions that were finished are in {sessions_folder}."
@@ -153,7 +164,11 @@ def plan(
             if apart
             else people
         )
-    progress(0.8, "computing power")
+        compared = [
+            slope for report in reports() for slope in report.slopes(people.tables.included())
+        ]
+        slopes, seconds = slope_powers(compared, people, used, pool, fitting)
+    progress(0.85, "computing power")
     groups, not_planned = planned_groups(people)
     powers = group_powers(groups, people, used)
     progress(0.95, "trying other mixtures")
@@ -175,6 +190,8 @@ def plan(
         powers,
         not_planned,
         others,
+        slopes,
+        seconds,
     )
 
 
@@ -218,7 +235,6 @@ def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
     if not paths:
         return []
     from labapp.analysis import load
-    from labapp.analysis.task_report import reports
 
     counted = load(list(paths)).included()
     suggested = [known for report in reports() for known in report.suggested(counted)]

@@ -13,6 +13,7 @@ from labapp.planning import phrases
 from labapp.planning.needs import GOALS, GroupPower
 from labapp.planning.plan import Plan
 from labapp.planning.pools import LEVEL
+from labapp.planning.slopes import SlopePower
 
 
 def show(plan: Plan, console: Console) -> None:
@@ -31,6 +32,14 @@ def show(plan: Plan, console: Console) -> None:
         if powers.tests:
             console.print(f"[bold]Participants needed[/bold]  {marked(powers.group.name)}")
             console.print(_needs(powers))
+    if plan.slopes:
+        console.print("[bold]Power where models are drawn anew[/bold]")
+        for power in plan.slopes:
+            console.print(marked(f"{power.test.name}: {power.why or phrases.slope_of(power)}"))
+            if power.found:
+                console.print(_slopes(power))
+        if any(power.found for power in plan.slopes):
+            console.print(marked(phrases.slopes(plan)), highlight=False)
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
@@ -96,6 +105,16 @@ def _needs(powers: GroupPower) -> Table:
             table.add_row(marked(test.test), *cells)
     table.caption = f"{powers.group.each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
+    return table
+
+
+def _slopes(power: SlopePower) -> Table:
+    """Shares of studies that find a slope, by their size."""
+    table = _table("slope, log odds")
+    for lines in phrases.slope_columns(power):
+        table.add_column("\n".join(lines), justify="right", no_wrap=True)
+    for row in phrases.slope_rows(power):
+        table.add_row(*row)
     return table
 
 

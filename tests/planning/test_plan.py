@@ -15,7 +15,7 @@ import pytest
 from labapp.cli import main as cli
 from labapp.errors import UsageError
 from labapp.journal.read import read_rows
-from labapp.planning import needs, pairs
+from labapp.planning import needs, pairs, slopes
 from labapp.planning import plan as planned
 from labapp.planning.pairs import pairs_of, targets_of
 from labapp.planning.people import BEST, fold, out_of_reach
@@ -64,6 +64,8 @@ def few() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("DRAWS", 50), ("POOLS", 5), ("POOL_DRAWS", 10)):
             patch.setattr(needs, name, value)
+        patch.setattr(slopes, "SIZES", (8,))
+        patch.setattr(slopes, "REPLICATIONS", 4)
         patch.setattr(needs, "SCENARIO_DRAWS", 20)
         patch.setattr(planned, "LEAST", 2)
         yield
@@ -293,7 +295,8 @@ def test_pairs_are_drawn_as_the_study_draws_them(study: Path) -> None:
 def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own(
     labapp: Any, few: None, tmp_path: Path
 ) -> None:
-    repairers.study(tmp_path / "study", repairers.sets(tmp_path / "sets"))
+    leaks = {"pure": 1.0, "middle": 4.0, "impure": 7.0}
+    repairers.study(tmp_path / "study", repairers.sets(tmp_path / "sets", leaks))
     out = tmp_path / "plan"
     asked = (str(tmp_path / "study" / "repaired.yaml"), "--participants", "2", "--workers", "1")
     status, said, err = labapp(*asked, "--out", str(out))
@@ -310,6 +313,19 @@ def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own
         "stubborn",
         "misled",
     }
+    assert "Power where models are drawn anew" in said
+    over_models = rows(out / "slopes.csv")
+    assert {row["test"].split(": ")[1] for row in over_models} == {
+        "a harm by OIS (H1)",
+        "a surprise after a setting by OIS (H1)",
+        "an answer foretold wrongly by OIS (H1)",
+    }
+    drawn = [row for row in over_models if row["power"]]
+    assert {(row["n_participants"], row["n_models"]) for row in drawn} == {("8", "3"), ("8", "6")}
+    assert all(row["why"] for row in over_models if not row["power"])
+    page = (out / "plan.html").read_text("utf-8")
+    assert "Studies were drawn from it" in page
+    assert not problems(page)
     status, _, err = labapp(*asked, "--strategies", "understanding")
     assert status != 0
     assert "'understanding' is none of them" in err

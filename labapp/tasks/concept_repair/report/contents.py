@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
 from labapp.report.page import Html
 from labapp.tasks.concept_repair.plan import GRID, TASK
-from labapp.tasks.concept_repair.report import sections, statistics
+from labapp.tasks.concept_repair.report import planned, sections, statistics
 from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS
 
@@ -46,6 +46,7 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     tasks = (TASK, GRID)
     definitions = DEFINITIONS
     tables: ClassVar = {TABLE: CONCEPT_PARTICIPANTS}
+    planned_tables = planned.TABLES
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[RepairResults, ...]:
         return findings(counted)
@@ -78,6 +79,9 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     def methods(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[str]:
         if any(results.study == study.name for results in findings):
             yield sections.METHODS
+
+    def slopes(self, counted: Tables) -> Iterator[ComparedSlope]:
+        return planned.slopes(counted)
 
     def defined(self, counted: Tables, findings: tuple[RepairResults, ...]) -> Mapping[str, str]:
         return self.definitions if findings else {}

@@ -124,7 +124,7 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
 
 def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
     expected: Expected = "rises"
-    for name, frame, column in _outcomes(rows):
+    for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == sample]
         if sample == TRAPS and own.empty:
             continue
@@ -138,7 +138,9 @@ def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
         )
 
 
-def _outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
+def outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
+    """What H1 and H4 are about: the name, the rows that can show it, and their column of yes and
+    no."""
     foretold = rows.foretold()
     foretold = foretold.assign(wrong=~foretold["foretold_correct"].astype(bool))
     heard = rows.settings()
@@ -193,7 +195,7 @@ def _third(rows: Rows, models: Models) -> Iterator[Prediction]:
 
 
 def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
-    for name, frame, column in _outcomes(rows):
+    for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == MATCHED]
         test = Prediction("H4", MATCHED, name, "NIS beside OIS", "nothing", bound=SLOPE_BOUND)
         yield _slopes(test, own, column, [NIS, OIS], models)
