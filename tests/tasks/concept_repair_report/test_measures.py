@@ -116,6 +116,26 @@ def test_what_was_taken_back_and_foretold_is_counted(tables: Tables, people: pd.
     assert pure[pure["sample"] == MATCHED]["foresee"].dropna().gt(0.5).all()
 
 
+def test_always_the_same_is_told_beside_what_was_foretold(
+    tables: Tables, people: pd.DataFrame
+) -> None:
+    """The misled foretell by the card; whoever said "the same" each time would have been right as
+    often as the answer stayed."""
+    changes = tables.more["concept_changes"]
+    told = changes[changes["foretold_correct"].notna() & (changes["role"] == "stage")]
+    told = told[~told["seen_before"].astype(bool) & (told["sample"] == MATCHED)]
+    shares = set()
+    for _, row in people[people["sample"] == MATCHED].iterrows():
+        own = told[(told["participant"] == row["participant"]) & (told["model"] == row["model"])]
+        right = own["foretold_correct"].astype(float).mean()
+        stayed = (own["answer_before"] == own["answer_after"]).mean()
+        assert row["foretold"] == pytest.approx(right)
+        assert row["unchanged"] == pytest.approx(stayed)
+        assert row["foretold_less_unchanged"] == pytest.approx(right - stayed)
+        shares.add(round(stayed, 3))
+    assert len(shares) > 2  # it differs, so that accuracy alone compares nothing
+
+
 def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None:
     """Every utterance that was made from a surprise within five seconds of an update."""
     planted: Counter[str] = Counter()

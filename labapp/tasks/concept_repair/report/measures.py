@@ -84,6 +84,17 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             "less one among the classes",
             rises=-1,
         ),
+        "foretold": Measure("Foretold rightly", "0-1", "of the same answers, without that"),
+        "unchanged": Measure(
+            "Answer unchanged", "0-1",
+            "of the same answers, those that stayed as they were: how often whoever always "
+            "foretells “the same” is right",
+        ),
+        "foretold_less_unchanged": Measure(
+            "Foretold rightly, less unchanged", "-1 to 1",
+            "answers foretold rightly, less those that stayed as they were",
+            rises=-1,
+        ),
         "foresee_sure": Measure("Foretold rightly, sure", "0-1", "of answers foretold surely"),
         "foresee_unsure": Measure("Foretold rightly, unsure", "0-1", "of the others"),
         "settings_correct": Measure(
@@ -309,8 +320,12 @@ def _of_foretold(foretold: pd.DataFrame) -> Row:
     hits = foretold["foretold_correct"].astype("boolean")
     sure = foretold["sure"].astype("boolean").fillna(value=False)
     rate, chance = _mean(hits), _mean(foretold["chance"])
+    same = _mean(foretold["answer_after"] == foretold["answer_before"])
     return {
         "foresee": None if rate is None or chance is None else rate - chance,
+        "foretold": rate,
+        "unchanged": same,
+        "foretold_less_unchanged": None if rate is None or same is None else rate - same,
         "foresee_sure": _mean(hits[sure]),
         "foresee_unsure": _mean(hits[~sure]),
         "sure": _mean(foretold["sure"]),

@@ -29,7 +29,7 @@ SAMPLES = {
     "traps": "pictures chosen because they cannot be set right (exploratory)",
     "all": "all pictures",
 }
-FIRST = ("success", "gain", "harm", "foresee", "surprises")
+FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surprises")
 """The measures beside the models."""
 SIMULATED = (
     "All participants are simulated: what they do follows from rules that were set beforehand, and "
@@ -42,7 +42,9 @@ NO_CODES = (
 METHODS = (
     "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
     "settings while the answer was right. Chance of a foretold answer is one among the classes; "
-    "one that had been seen before in the picture is left out. A "
+    "one that had been seen before in the picture is left out. Whoever always foretells “the "
+    "same” is right as often as the answer stays unchanged, which differs between models; what is "
+    "foretold rightly beyond that is told, too. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
     "are percentile bootstraps over participants; of correlations models are drawn anew too. Mixed "
