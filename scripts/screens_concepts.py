@@ -46,10 +46,18 @@ def shots(folder: Path) -> Iterator[Shot]:
         for language in ("en", "de"):
             for kind, stages in KINDS.items():
                 where = folder / short / language / kind
+                end = f"{short}-{language}"
+                if kind == "repair":
+                    practice = {"text": "practice.md", "items": 2}
+                    stages = {"practice": practice, "examples": True}
                 study = concepts.write_study(where / "study", stimuli, language=language, **stages)
                 with opened(where / "session", study=study) as (room, window):
+                    if kind == "repair":
+                        skip_to(room, "practice-examples")
+                        yield f"c-examples-{end}", window
+                        skip_to(room, "practice")
+                        yield f"c-practice-{end}", window
                     skip_to(room, "stage-1")
-                    end = f"{short}-{language}"
                     yield f"c-{kind}-0-{end}", window
                     for number, command in enumerate(COURSES[kind], start=1):
                         if isinstance(command, Foretell):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,17 @@ import pytest
 from labapp.errors import StudyError
 from labapp.plugins import registry
 from labapp.stimuli.library import StimulusSet
+from labapp.stimuli.references import reference_pairs, reserved
 from labapp.study import loading, plan, planner
+from labapp.study.allocation import variants
 from labapp.study.parts import PagesPart
+from labapp.tasks.concept_repair.examples import ConceptExamplesPart
 from labapp.tasks.concept_repair.plan import PERFECT, ConceptGridPart, ConceptRepairPart
 from tests.helpers import concepts, stimuli
 from tests.helpers.play import SPACE
 
 PRACTICE = {"text": "practice.md", "items": 3}
+NOTHING = dict.fromkeys(("repair", "control", "trap", "unrepairable", "natural"), 0)
 
 
 @pytest.fixture
@@ -239,14 +245,15 @@ def test_what_makes_no_sense_in_a_study_is_refused(
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-@pytest.mark.parametrize("study", ["repair", "repair-crowd", "audit", "foresight"])
+@pytest.mark.parametrize("study", ["repair", "repair-crowd", "repair-birds", "audit", "foresight"])
 def test_practice_is_told_as_it_is(study: str, language: str) -> None:
     """A text before practice speaks of foretelling where there is some, of answers that come at
     once where all do, and of setting switches where they can be set."""
     loaded = loading.load(f"concept-{study}", language=language)
     parts = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=["a-b"]).parts
     practice = stage_of(list(parts), "practice")
-    before = parts[parts.index(practice) - 1]
+    before, examples = parts[parts.index(practice) - 2 : parts.index(practice)]
+    assert isinstance(examples, ConceptExamplesPart)
     assert isinstance(before, PagesPart)
     text = loaded.files[before.document].decode()
     foretells, free, at_once = {
@@ -257,3 +264,88 @@ def test_practice_is_told_as_it_is(study: str, language: str) -> None:
     assert (foretells in text) == (told > 0)
     assert (at_once in text) == (told == 0)
     assert (free in text) == (practice.instruction != "foresight")
+
+
+def test_examples_come_before_the_practice_and_nowhere_else(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    """Also where a second stage shows the same set: who saw them as examples never meets them."""
+    stages = {"examples": True, "practice": PRACTICE, "items": {"repair": 2, "control": 1}}
+    second = {"task": "concept-repair", "stimuli": str(made.folder), "intro": "intro.md"}
+    second["items"] = {"repair": 2, "control": 2, "natural": 1}
+    parts = planned(tmp_path, made, after=[{"stages": second}], **stages)
+    kinds = [type(part) for part in parts[:3]]
+    assert kinds == [PagesPart, ConceptExamplesPart, ConceptRepairPart]
+    examples = parts[1]
+    assert [example.concept.id for example in examples.examples] == [
+        concept.id for concept in made.manifest.concepts
+    ]
+    shown = set(examples.stored_pictures())
+    items = [part.items for part in parts if isinstance(part, ConceptRepairPart)]
+    assert len(items) == 3
+    assert not shown & {item.picture for part in items for item in part}
+    everybody = planned(tmp_path / "other", made, "P02", **stages)[1]
+    assert everybody.examples == examples.examples
+
+
+def test_without_a_practice_examples_come_before_the_stage(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    parts = planned(tmp_path, made, examples=True, language="de", items={"repair": 1, "control": 1})
+    assert isinstance(parts[0], ConceptExamplesPart)
+    assert parts[0].examples[0].concept.name == "Größe"
+
+
+def test_pictures_that_are_examples_are_not_there_for_a_stage(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    shown = reserved(reference_pairs(made.manifest, 1))
+    kinds = [p.item for p in made.manifest.photos if p.photo in shown and not p.natural]
+    kind = next(each for each in kinds if each)
+    with pytest.raises(StudyError, match=r"the set has \d that are no examples") as refused:
+        planned(tmp_path, made, examples=True, items={**NOTHING, kind: 4})
+    assert f"4 pictures of the kind '{kind}'" in str(refused.value)
+
+
+def test_a_set_that_cannot_show_a_concept_is_refused_with_its_line(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    path = made.folder / "manifest.json"
+    rows = json.loads(path.read_text("utf-8"))
+    big = {rule["id"] for rule in rows["classes"] if rule["concepts"].get("size") is False}
+    for photo in rows["photos"]:
+        photo["concepts"][0] = True
+        photo["truth"] = photo["truth"] if photo["truth"] not in big else "c3"
+    for rule in rows["classes"]:
+        rule["concepts"] = {}
+    path.write_text(json.dumps(rows), "utf-8")
+    with pytest.raises(StudyError, match=r"all pictures show 'size' in the same way"):
+        planned(tmp_path, made, examples=True)
+
+
+@pytest.mark.parametrize("study", ["repair", "repair-shapes", "repair-birds", "audit", "foresight"])
+def test_no_shipped_study_asks_about_its_examples(study: str) -> None:
+    loaded = loading.load(f"concept-{study}")
+    for _, drawn in variants(loaded.study):
+        parts = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=drawn).parts
+        (examples,) = (part for part in parts if isinstance(part, ConceptExamplesPart))
+        assert all(not example.others for example in examples.examples)
+        items = [
+            item for part in parts if isinstance(part, ConceptRepairPart) for item in part.items
+        ]
+        assert not {item.picture for item in items} & set(examples.stored_pictures())
+
+
+def test_species_keep_their_names_from_one_model_to_the_next() -> None:
+    loaded = loading.load("concept-repair-birds")
+    parts = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=["a-b"]).parts
+    first, second = (
+        part for part in parts if isinstance(part, ConceptRepairPart) and part.role == "stage"
+    )
+    assert first.model != second.model
+    assert first.repaired.classes == second.repaired.classes
+    assert len(first.repaired.classes) == 16
+    wanted = Counter(repair=6, control=6)
+    for part in (first, second):
+        assert Counter(item.item for item in part.items if item.sample == "matched") == wanted
+        assert sum(item.sample == "natural" for item in part.items) == 6

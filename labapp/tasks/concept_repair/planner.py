@@ -21,6 +21,7 @@ from labapp.study.stimulus_stages import (
     photos_of,
     set_of,
 )
+from labapp.tasks.concept_repair.examples import reserved_pictures
 from labapp.tasks.concept_repair.plan import (
     PERFECT,
     TASK,
@@ -147,7 +148,8 @@ class _Draws:
         check_kind(stimuli, TASK, "interventions")
         answers = _answers(stimuli)
         repaired = self._repaired(stimuli, number)
-        photos = photos_of(stimuli, number)
+        shown = reserved_pictures(self.planner)
+        photos = [photo for photo in photos_of(stimuli, number) if photo.photo not in shown]
         drawn = self._drawn(photos)
         chosen = [
             _item(photo, answers[stimuli.manifest.photos.index(photo)], sample)
@@ -170,12 +172,16 @@ class _Draws:
         out += [(photo, "natural") for photo in self._some(natural, wanted.natural, "natural")]
         return out
 
+    @property
+    def _besides(self) -> str:
+        return " that are no examples" if reserved_pictures(self.planner) else ""
+
     def _some(self, photos: Sequence[Photo], count: int, kind: str) -> tuple[Photo, ...]:
         if count > len(photos):
             raise IncompatibleStimuliError(
                 "items",
                 f"{count} pictures of the kind {kind!r} are asked for, and the set has "
-                f"{len(photos) or 'none'}",
+                f"{len(photos) or 'none'}{self._besides}",
                 "Ask for fewer, or name another stimulus set.",
             )
         return assignment.shuffled(photos, self.planner.seed, *self._purpose(kind))[:count]

@@ -63,6 +63,8 @@ class ConceptRepairStages(StimulusStages):
     foresee : for how many of the pictures each change is foretold before it is shown.
     items : how many pictures of which kinds.
     practice : pictures before the stage; without it none.
+    examples : whether each concept is shown before the practice, or the stage, in two pictures of
+        the set, one with it and one without, which come nowhere else in the session.
     grid : whether the participant ticks after the stage which concept also changes another.
     time_limit_s : seconds after which a picture is left; null for no limit.
     class_names : as the set has them, or given to the classes by lot for each participant and stage
@@ -74,6 +76,7 @@ class ConceptRepairStages(StimulusStages):
     foresee: Literal["none", "half", "all"] = "none"
     items: Items = Items()
     practice: Practice | None = None
+    examples: bool = False
     grid: bool = True
     time_limit_s: float | None = Field(default=60, gt=0, le=3600)
     class_names: Literal["as_listed", "drawn"] = "as_listed"

@@ -1,4 +1,4 @@
-"""Concept repair as a task type: its practice, its stages and the grid behind them."""
+"""Concept repair as a task type: its examples and practice, its stages and the grid behind them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from types import MappingProxyType
 from typing import Any
 
 from labapp.plugins.machine import PartMachine
+from labapp.plugins.pages import TextMachine
 from labapp.plugins.part import PlannedPart
-from labapp.plugins.pictures import PictureContext, QuestionPictures
-from labapp.plugins.simulated import Actor, SimulatedParticipant
+from labapp.plugins.pictures import PartPictures, PictureContext, QuestionPictures
+from labapp.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.plugins.task_type import MachineContext, TaskType, Values
 from labapp.simulation.names import REPAIRS_CONCEPTS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.tasks.concept_repair.examples import ConceptExamplesPart, examples_of
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.planner import repairing_at
-from labapp.tasks.concept_repair.state import GridState, RepairState
 from labapp.tasks.concept_repair.study import ConceptRepairStages
 
-Part = ConceptRepairPart | ConceptGridPart
+Part = ConceptRepairPart | ConceptGridPart | ConceptExamplesPart
 
 
 class ConceptRepair(TaskType[Part]):
     name = "concept-repair"
     own_words = ("concept_*",)
-    parts = (ConceptRepairPart, ConceptGridPart)
+    parts = (ConceptRepairPart, ConceptGridPart, ConceptExamplesPart)
     stages = (ConceptRepairStages,)
     moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
     codebook = "concept-repair"
@@ -54,7 +55,7 @@ class ConceptRepair(TaskType[Part]):
     def plan(
         self, item: ConceptRepairStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
-        """The practice, the stage and the grid."""
+        """The examples, the practice, the stage and the grid."""
         at = planner.next_stage()
         repairing = repairing_at(place, planner)
         shared = repairing.repaired
@@ -63,7 +64,11 @@ class ConceptRepair(TaskType[Part]):
         if item.practice is not None:
             document = planner.text(item.practice.text, scope)
             yield planner.before_practice(document, "Before the practice", values)
+            if item.examples:
+                yield examples_of(place, planner, *at)
             yield repairing.practice_part(planner.new_id("practice"), *at)
+        elif item.examples:
+            yield examples_of(place, planner, *at)
         part = repairing.part(*at)
         yield planner.before_stage(item.intro, scope, values)
         yield part
@@ -76,19 +81,23 @@ class ConceptRepair(TaskType[Part]):
     ) -> Values:
         return repairing_at(place, planner).values()
 
-    def machine(
-        self, part: Part, index: int, context: MachineContext
-    ) -> PartMachine[RepairState] | PartMachine[GridState]:
+    def machine(self, part: Part, index: int, context: MachineContext) -> PartMachine[Any]:
+        if isinstance(part, ConceptExamplesPart):
+            return TextMachine(part, index, 1)
         if isinstance(part, ConceptGridPart):
             return ConceptGridTask(part, index)
         return ConceptRepairTask(part, index)
 
-    def pictures(self, part: Part, context: PictureContext) -> QuestionPictures[Part]:
+    def pictures(self, part: Part, context: PictureContext) -> PartPictures[Any]:
+        if isinstance(part, ConceptExamplesPart):
+            return super().pictures(part, context)
         return QuestionPictures(part, context)  # files, there at once
 
     def screen(self, part: Part) -> str:
         if isinstance(part, ConceptGridPart):
             return "labapp.tasks.concept_repair.screen.grid:GridScreen"
+        if isinstance(part, ConceptExamplesPart):
+            return "labapp.tasks.concept_repair.screen.examples:ExamplesScreen"
         return "labapp.tasks.concept_repair.screen.repair:RepairScreen"
 
     def simulate(self, part: Part, participant: SimulatedParticipant) -> Actor[Any]:
@@ -96,9 +105,13 @@ class ConceptRepair(TaskType[Part]):
 
         if isinstance(part, ConceptGridPart):
             return Ticking(part, participant)
+        if isinstance(part, ConceptExamplesPart):
+            return Reader(part, participant)
         return Repairing(part, participant)
 
     def summary(self, part: Part) -> str:
+        if isinstance(part, ConceptExamplesPart):
+            return f"two pictures of each of {len(part.examples)} concepts"
         count = len(part.repaired.concepts)
         if isinstance(part, ConceptGridPart):
             return f"a grid of {count} x {count} concepts"
@@ -112,7 +125,7 @@ class ConceptRepair(TaskType[Part]):
 
     def rules(self, part: Part) -> str:
         """How many pictures of which type, which the participant is not told."""
-        if isinstance(part, ConceptGridPart) or part.role == "practice":
+        if not isinstance(part, ConceptRepairPart) or part.role == "practice":
             return self.summary(part)
         kinds = Counter(
             "natural" if item.sample == "natural" else str(item.item) for item in part.items

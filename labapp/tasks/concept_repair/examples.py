@@ -1,0 +1,112 @@
+"""The examples before the practice: of every concept a picture with it and one without, which are
+shown nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from labapp.documents import Strict
+from labapp.plugins.part import PlannedPart, StimuliRef
+from labapp.stimuli import references
+from labapp.stimuli.manifest import Concept
+from labapp.study.planner import Planner
+from labapp.study.stimulus_stages import IncompatibleStimuliError, check_kind, fitting, set_of
+from labapp.tasks.concept_repair.plan import TASK
+from labapp.tasks.concept_repair.study import ConceptRepairStages
+
+
+class PlannedExample(Strict):
+    """A concept in two pictures. off, on: their names in the set; others: in how many other
+    concepts they differ."""
+
+    concept: Concept
+    off: str
+    on: str
+    others: int = Field(ge=0)
+
+
+class ConceptExamplesPart(PlannedPart):
+    """The examples of one stage's concepts. number, of: of that stage, among how many."""
+
+    introduces: ClassVar[bool] = True
+    part: Literal["concept_examples"] = "concept_examples"
+    number: int
+    of: int
+    stimuli: str
+    manifest_sha256: str
+    examples: tuple[PlannedExample, ...] = Field(min_length=1)
+
+    def stage_place(self) -> tuple[int, int]:
+        return self.number, self.of
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        yield StimuliRef(self.manifest_sha256, self.stimuli)
+
+    def stored_pictures(self) -> Iterator[str]:
+        for example in self.examples:
+            yield from (example.off, example.on)
+
+
+def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptExamplesPart:
+    """The examples before the stage at a place of the flow.
+
+    Raises StudyError where the set has no pictures to tell a concept by.
+    """
+    item, scope = planner.flow[place]
+    stages = item.task_stages()
+    assert isinstance(stages, ConceptRepairStages)
+    with fitting(stages, planner):
+        stimuli, _ = set_of(stages, scope, planner)
+        pairs = _pairs_at(place, planner)
+    language = planner.study.language
+    return ConceptExamplesPart(
+        id=planner.new_id("practice-examples"),
+        title="Examples of the concepts",
+        number=number,
+        of=of,
+        stimuli=stimuli.id,
+        manifest_sha256=stimuli.sha256,
+        examples=tuple(
+            PlannedExample(
+                concept=stimuli.manifest.concepts[pair.concept].in_language(language),
+                off=pair.off.photo,
+                on=pair.on.photo,
+                others=pair.others,
+            )
+            for pair in pairs
+        ),
+    )
+
+
+def reserved_pictures(planner: Planner) -> frozenset[str]:
+    """The pictures that this participant sees as examples, before whatever stage: none of them is a
+    picture of any stage or practice. Raises IncompatibleStimuliError as `examples_of` does."""
+    key = (TASK, "reserved")
+    if key not in planner.memory:
+        pictures: set[str] = set()
+        for place in planner.places(ConceptRepairStages):
+            stages = planner.flow[place][0].task_stages()
+            if isinstance(stages, ConceptRepairStages) and stages.examples:
+                pictures |= references.reserved(_pairs_at(place, planner))
+        planner.memory[key] = frozenset(pictures)
+    reserved: frozenset[str] = planner.memory[key]
+    return reserved
+
+
+def _pairs_at(place: int, planner: Planner) -> tuple[references.ReferencePair, ...]:
+    item, scope = planner.flow[place]
+    stages = item.task_stages()
+    assert isinstance(stages, ConceptRepairStages)
+    stimuli, number = set_of(stages, scope, planner)
+    check_kind(stimuli, TASK, "interventions")
+    try:
+        return references.reference_pairs(stimuli.manifest, number)
+    except ValueError as error:
+        raise IncompatibleStimuliError(
+            "examples",
+            f"examples of the stimulus set {stimuli.id} cannot be chosen: {error}",
+            "Leave `examples` out, or name another stimulus set.",
+        ) from error

@@ -1,0 +1,93 @@
+"""The screen of examples: pictures of the set with the concepts' words, by keyboard, for a screen
+reader, and where it is only looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from labapp.resources import assets
+from labapp.stimuli import library
+from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExamplesScreen
+from labapp.ui.participant.window import ParticipantWindow
+from tests.helpers import concepts
+from tests.helpers.reach import out_of_reach
+from tests.helpers.rooms import Room, skip_to
+from tests.ui.hearing import heard
+from tests.ui.keys import focus, press
+
+Open = Callable[..., tuple[Room, ParticipantWindow, ExamplesScreen]]
+SIZES = ((900, 560), (911, 512), (960, 540), (1366, 768), (1920, 1080))
+PRACTICE = {"text": "practice.md", "items": 1}
+
+
+@pytest.fixture
+def examples(
+    open_room: Callable[..., Room],
+    open_window: Callable[[Room], ParticipantWindow],
+    qapp: QApplication,
+    tmp_path: Path,
+) -> Open:
+    def open_one(stimuli: str, language: str = "en") -> object:
+        made = library.load(assets() / "stimuli" / stimuli)
+        study = concepts.write_study(
+            tmp_path / "study", made, language=language, examples=True, practice=PRACTICE
+        )
+        room = open_room(study)
+        window = open_window(room)
+        window.activateWindow()
+        skip_to(room, "practice-examples")
+        qapp.processEvents()
+        return room, window, window.screen_shown
+
+    return open_one
+
+
+def test_each_concept_is_shown_with_its_words_in_both_states(examples: Open) -> None:
+    room, _, screen = examples("birds-cbm-logits", "de")
+    part = room.runner.part
+    first = screen.sheet.examples[0]
+    assert first.name.text() == "Schopf"
+    assert [label.text() for label in first.words] == ["kein Schopf", "Schopf"]
+    told = [heard(picture).name for picture in first.pictures]
+    assert told == ["Schopf: kein Schopf", "Schopf: Schopf"]
+    assert len(screen.sheet.examples) == len(part.examples) == 6
+    shown = [picture.image for picture in first.pictures]
+    assert shown == [screen.session.images.image(ref) for ref in
+                     (part.examples[0].off, part.examples[0].on)]  # fmt: skip
+    assert "und in nichts anderem" in screen.text.text()
+    assert screen.head().stage == "Übung"
+
+
+def test_the_keyboard_leads_on_to_the_practice(examples: Open) -> None:
+    room, window, _ = examples("dsprites-four-cbm")
+    assert focus() is window.bottom.right
+    press(Qt.Key.Key_Return)
+    assert room.runner.part.id == "practice"
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "language"),
+    [("dsprites-four-cbm", "en"), ("shapes-graded-logits-8", "de"), ("birds-cbm-logits", "de")],
+)
+def test_everything_can_be_reached_at_every_size(
+    examples: Open, qapp: QApplication, stimuli: str, language: str
+) -> None:
+    _, window, screen = examples(stimuli, language)
+    for size in (*SIZES, *reversed(SIZES)):
+        window.resize(*size)
+        for _ in range(6):
+            qapp.processEvents()
+        assert out_of_reach(window) == [], size
+        assert not window.body.horizontalScrollBar().maximum(), size
+        sides = {
+            picture.width() for example in screen.sheet.examples for picture in example.pictures
+        }
+        assert len(sides) == 1
+        assert sides.pop() >= LEAST_SIDE
+        if size[0] > 1200:
+            assert not window.body.verticalScrollBar().maximum(), size
