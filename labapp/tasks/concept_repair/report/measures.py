@@ -31,8 +31,7 @@ BUILT_IN = ("trap", "unrepairable")
 OWN = ("correction", "confirmation")
 """Changes that set a concept on or off."""
 SURPRISE = "surprise"
-"""The code of an utterance that an expectation was violated, as in the codebook
-`concept-repair`."""
+"""The code of an utterance that an expectation was violated, as in the codebook `think-aloud`."""
 WITHIN_S = 5.0
 """Seconds after an update in which an utterance is about it."""
 PROMPTED_S = 10.0
