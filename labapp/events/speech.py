@@ -14,7 +14,7 @@ class SpeechSimulated(Payload):
     t0_ns, t1_ns : session time at which the first word begins and the last one ends. It begins with
         the event, or where the participant still speaks, after that.
     text : the words.
-    codes : by tier of the shipped codebook `think-aloud`, the code that the words were made from.
+    codes : by tier of the shipped codebooks, the code that the words were made from.
     """
 
     written = ("text",)

@@ -174,22 +174,22 @@ def _slopes(plan: Plan) -> list[Row]:
             "sd_participants": spreads[0],
             "sd_pictures": spreads[1],
             "sd_models": spreads[2],
-            "sd_models_drawn": power.spread if power.found else None,
+            "sd_models_drawn": power.spread if power.shares else None,
             "why": power.why,
         }
         rows += [
             known
             | {
-                "effect": found.effect,
-                "slope_log_odds": found.slope,
-                "n_participants": found.n_people,
-                "n_models": found.n_models,
+                "effect": studies.effect,
+                "slope_log_odds": studies.slope,
+                "n_participants": studies.n_people,
+                "n_models": studies.n_models,
                 "studies": REPLICATIONS,
-                "power": found.power,
-                "power_corrected": found.corrected,
-                "not_fitted": found.failed,
+                "power": studies.power,
+                "power_corrected": studies.corrected,
+                "not_fitted": studies.failed,
             }
-            for found in power.found
+            for studies in power.shares
         ] or [known]
     return rows
 

@@ -159,7 +159,7 @@ def simulated(plan: Plan) -> str:
 
 def slopes(plan: Plan) -> str:
     """What the power over drawn models rests on."""
-    fits = sum(len(power.found) for power in plan.slopes) * REPLICATIONS
+    fits = sum(len(power.shares) for power in plan.slopes) * REPLICATIONS
     return (
         "The mixed logistic model of the study's analysis was fitted to what the simulated "
         "participants did, each strategy by its share. Studies were drawn from it, with other "
@@ -190,15 +190,15 @@ def slope_of(power: SlopePower) -> str:
 def slope_rows(power: SlopePower) -> list[tuple[str, ...]]:
     """A row a slope: what it is, and power by numbers of people and models (`slope_columns`)."""
     rows = []
-    for effect in dict.fromkeys(found.effect for found in power.found):
+    for effect in dict.fromkeys(studies.effect for studies in power.shares):
         own = {
-            (found.n_people, found.n_models): found
-            for found in power.found
-            if found.effect == effect
+            (studies.n_people, studies.n_models): studies
+            for studies in power.shares
+            if studies.effect == effect
         }
         slope = decimal(next(iter(own.values())).slope, 2)
         cells = (own.get(size) for size in _sizes(power))
-        shares = (NONE if found is None else percent(found.power) for found in cells)
+        shares = (NONE if studies is None else percent(studies.power) for studies in cells)
         rows.append((f"{effect}: {slope}", *shares))
     return rows
 
@@ -209,4 +209,4 @@ def slope_columns(power: SlopePower) -> tuple[tuple[str, str], ...]:
 
 
 def _sizes(power: SlopePower) -> list[tuple[int, int]]:
-    return list(dict.fromkeys((found.n_people, found.n_models) for found in power.found))
+    return list(dict.fromkeys((studies.n_people, studies.n_models) for studies in power.shares))

@@ -50,7 +50,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class DrawnStudies:
     """Shares of drawn studies.
 
     Attributes
@@ -89,7 +89,7 @@ class SlopePower:
         Of the study.
     spread : float
         Standard deviation of the drawn models' intercepts.
-    found : tuple of Found
+    shares : tuple of DrawnStudies
         By slope and numbers of people and models.
     why : str
         Why there is none.
@@ -99,7 +99,7 @@ class SlopePower:
     fitted: Fitted | None = None
     n_models: int = 0
     spread: float = 0.0
-    found: tuple[Found, ...] = ()
+    shares: tuple[DrawnStudies, ...] = ()
     why: str = ""
 
 
@@ -151,23 +151,23 @@ def slope_powers(
     whoever computes."""
     began = monotonic()
     known = [_known(test, people) for test in tests]
-    waiting: list[tuple[int, Future[Found]]] = []
+    waiting: list[tuple[int, Future[DrawnStudies]]] = []
     for at, (power, world) in enumerate(known):
         if world is None:
             continue
         for effect, slope, n, times in _cases(power):
             job = (world, effect, slope, n, times, REPLICATIONS, [seed, at])
             waiting.append((at, pool.executor.submit(studies, *job)))
-    found: dict[int, list[Found]] = {}
+    shares: dict[int, list[DrawnStudies]] = {}
     try:
         for done, (at, future) in enumerate(waiting, start=1):
-            found.setdefault(at, []).append(future.result())
+            shares.setdefault(at, []).append(future.result())
             progress(done, len(waiting))
     finally:
         for _, future in waiting:
             future.cancel()
     powers = [
-        SlopePower(p.test, p.fitted, p.n_models, p.spread, tuple(found.get(at, ())), p.why)
+        SlopePower(p.test, p.fitted, p.n_models, p.spread, tuple(shares.get(at, ())), p.why)
         for at, (p, _) in enumerate(known)
     ]
     return powers, monotonic() - began
@@ -269,7 +269,7 @@ def studies(
     times: int,
     replications: int,
     seed: Sequence[int],
-) -> Found:
+) -> DrawnStudies:
     """So many studies. times: the models of each, in those of the world."""
     p: list[float] = []
     failed = 0
@@ -282,7 +282,7 @@ def studies(
         elif (fitted.mean[1] > 0) == world.rises:
             p.append(fitted.p(1))
     low = np.array(p)
-    return Found(
+    return DrawnStudies(
         effect,
         slope,
         n_people,

@@ -36,9 +36,9 @@ def show(plan: Plan, console: Console) -> None:
         console.print("[bold]Power where models are drawn anew[/bold]")
         for power in plan.slopes:
             console.print(marked(f"{power.test.name}: {power.why or phrases.slope_of(power)}"))
-            if power.found:
+            if power.shares:
                 console.print(_slopes(power))
-        if any(power.found for power in plan.slopes):
+        if any(power.shares for power in plan.slopes):
             console.print(marked(phrases.slopes(plan)), highlight=False)
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")

@@ -12,7 +12,7 @@ from labapp.analysis.task_records import Ran
 from labapp.analysis.walk import Parts, walk
 from labapp.errors import RecordError
 from labapp.events import payload_of
-from labapp.events.commands import ConfirmSkip, Next, SkipStage
+from labapp.events.commands import ConfirmSkip, Next, Resume, SkipStage
 from labapp.plugins.part import PlannedPart, TrialsPart
 from labapp.stimuli import interventions
 from labapp.tasks.concept_repair.commands import (
@@ -220,6 +220,42 @@ def test_the_grid_has_a_row_a_pair_with_what_was_met(tmp_path: Path) -> None:
     assert (taken_back["ticked"], taken_back["ticks"]) == (False, 2)
     assert sum(row["ticked"] for row in rows) == 1
     assert {row["nothing"] for row in rows} == {False}
+
+
+def test_what_was_met_before_a_stage_began_again_was_met(tmp_path: Path) -> None:
+    """The grid is about that, too, and whoever foretells it afterwards remembers it."""
+    part, grid = parts_of(tmp_path, 4, foresee="all", items={"repair": 2, "control": 0})
+    play = ConceptPlay.of(part, grid, restarts=True)
+
+    def foretell(concept: int, to: int) -> None:
+        play.send(SetConcept(concept, to, BY))
+        play.send(PickAnswer(SAME, BY))
+        play.send(Foretell(True, BY))
+
+    foretell(0, 1)
+    play.send(RepairDone())
+    foretell(1, 2)
+    play.crash(60)
+    play.send(Resume("resumed"))
+    for change in ((0, 1), (1, 2)):
+        foretell(*change)
+        foretell(2, 2)
+        play.send(RepairDone())
+    play.send(TickNothing(BY))
+    play.send(Next())
+    rows = rows_of(play, part, grid)
+    assert sum(row["excluded"] for row in rows["concept_changes"]) == 2
+    counted = [row for row in rows["concept_changes"] if not row["excluded"]]
+    seen = [(row["trial"], row["concept"], row["seen_before"]) for row in counted]
+    assert seen == [
+        (1, "size", True),
+        (1, "height", False),
+        (2, "side", True),
+        (2, "height", False),
+    ]
+    assert [row["n_foretold"] for row in rows["repairs"] if not row["excluded"]] == [1, 1]
+    times_set = {row["concept"]: row["n_set"] for row in rows["concept_grids"]}
+    assert times_set == {"size": 2, "side": 2, "height": 2, "shape": 0}
 
 
 def test_that_nothing_changes_is_an_answer(tmp_path: Path) -> None:

@@ -191,6 +191,26 @@ def test_every_version_is_kept_and_a_changed_one_is_found(tmp_path: Path) -> Non
         codebooks.versions_of(tmp_path)
 
 
+def test_what_was_coded_by_the_second_version_of_think_aloud_is_still_read(tmp_path: Path) -> None:
+    """It had codes for models, which are those of `concept-repair` now. A session keeps the version
+    by which it was coded."""
+    path = resources.assets() / "codebooks" / "think-aloud.yaml"
+    text = path.read_text("utf-8").replace("version: 3", "version: 2")
+    text = text.replace("codes:\n", "  model: {exclusive: true, on: units}\ncodes:\n", 1)
+    text += "  - {id: leak, tier: model, key: l, name: Own theory of the leak, when: says so}\n"
+    second = parse(text.encode(), PATH)
+    codebooks.store_version(tmp_path, second)
+    newer = codebooks.read(path)
+    codebooks.store_version(tmp_path, newer)
+    versions = codebooks.versions_of(tmp_path)
+    assert versions[second.sha256].code("leak").name == "Own theory of the leak"
+    assert "leak" not in newer.by_id
+    assert versions[second.sha256].id == newer.id  # marks of both are of one codebook
+    mark = Mark("1", "anna", "model", "leak", 0, 1, codebook=second.sha256)
+    (outdated,) = outdated_marks([mark], newer, versions, ())
+    assert outdated.mark == mark
+
+
 def test_two_windows_keep_the_same_version_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

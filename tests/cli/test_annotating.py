@@ -86,7 +86,7 @@ def test_a_codebook_is_checked(code: Run) -> None:
     shutil.copy(BOOK, "codebook.yaml")
     status, out, _ = code("check", "codebook.yaml")
     assert status == 0
-    assert "in order (think-aloud, version 2" in out
+    assert "in order (think-aloud, version 3" in out
     assert json.loads(code("check", "codebook.yaml", "--json")[1])["id"] == "think-aloud"
     text = Path("codebook.yaml").read_text("utf-8")
     Path("codebook.yaml").write_text(text.replace("tier: strategy", "tier: strategie", 1), "utf-8")

@@ -68,7 +68,7 @@ def test_a_planted_slope_is_found_and_none_is_not() -> None:
     power = planned(compared(1.2))
     assert power.fitted is not None
     assert power.fitted.mean[1] == pytest.approx(1.2, abs=0.35)
-    shares = {(each.effect, each.n_people, each.n_models): each for each in power.found}
+    shares = {(each.effect, each.n_people, each.n_models): each for each in power.shares}
     assert set(shares) == {
         *((effect, n, MODELS) for effect in (SIMULATED, SMALLEST) for n in (8, 32)),
         *((effect, 32, 2 * MODELS) for effect in (SIMULATED, SMALLEST)),
@@ -77,7 +77,7 @@ def test_a_planted_slope_is_found_and_none_is_not() -> None:
     assert shares[SIMULATED, 32, MODELS].power > 0.9
     assert shares[SMALLEST, 8, MODELS].power < shares[SIMULATED, 32, MODELS].power
     assert shares[NO_SLOPE, 32, MODELS].power < 0.3
-    assert all(each.corrected <= each.power for each in power.found)
+    assert all(each.corrected <= each.power for each in power.shares)
 
 
 def test_people_do_not_make_up_for_models_that_differ_anyway() -> None:
@@ -105,8 +105,8 @@ def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(slopes, "SIZES", (8,))
     test = compared(0.6)
     first, again, other = planned(test), planned(test), planned(test, seed=2)
-    assert first.found == again.found
-    assert first.found != other.found
+    assert first.shares == again.shares
+    assert first.shares != other.shares
 
 
 def test_strategies_count_by_their_shares() -> None:
@@ -123,4 +123,4 @@ def test_what_cannot_be_planned_says_why() -> None:
     assert planned(compared(0.0, odds=-9.0)).why == slopes.UNKNOWN
     nothing = replace(compared(0.5), rows=pd.DataFrame(), why="nobody says anything")
     assert planned(nothing).why == "nobody says anything"
-    assert not planned(nothing).found
+    assert not planned(nothing).shares

@@ -167,7 +167,8 @@ def test_a_study_gets_the_codebook_where_it_has_none(tmp_path: Path) -> None:
 def test_a_task_with_codes_of_its_own_brings_its_codebook(tmp_path: Path) -> None:
     leave_codebooks(tmp_path, ("concept-repair", "think-aloud"))
     assert {book.id for book in codebooks_of(tmp_path)} == {"concept-repair", "think-aloud"}
-    assert codebook_sha256("surprise", "surprise") == sha_of("concept-repair")
+    for tier, code in (("surprise", "surprise"), ("model", "leak"), ("model", "expectation")):
+        assert codebook_sha256(tier, code) == sha_of("concept-repair")
     assert codebook_sha256("affect", "sure") == codebook_sha256() == sha_of("think-aloud")
 
 

@@ -104,6 +104,32 @@ def test_the_wordings_are_the_published_ones() -> None:
     ]
 
 
+def test_trust_has_the_eight_items_and_the_answers_of_its_scale() -> None:
+    """With "this model" for "the [tool]" (Hoffman et al. 2018, 2023)."""
+    trust = shipped("model-trust")
+    assert [item.text for item in trust.items] == [
+        "I am confident in this model. I feel that it works well.",
+        "The outputs of this model are very predictable.",
+        "This model is very reliable. I can count on it to be correct all the time.",
+        "I feel safe that when I rely on this model I will get the right answers.",
+        "This model is efficient in that it works very quickly.",
+        "I am wary of this model.",
+        "This model can perform the task better than a novice human user.",
+        "I like using this model for decision making.",
+    ]
+    assert list(trust.items[0].anchors().values()) == [
+        "I disagree strongly",
+        "I disagree somewhat",
+        "I'm neutral about it",
+        "I agree somewhat",
+        "I agree strongly",
+    ]
+    answers = dict.fromkeys((item.id for item in trust.items), 5)
+    score = trust.scores["model_trust"].model_copy(update={"numbers": (1, 5)})
+    assert score.of(answers | {"wary": 1}) == 5
+    assert score.of(answers) == 4.5
+
+
 def test_experience_with_machine_learning_is_counted_from_one_to_five_and_required() -> None:
     """Paper 003, appendix D: the only required question of the page."""
     file = shipped("hive-demographics")

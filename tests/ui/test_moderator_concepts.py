@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.clock import FakeClock
-from labapp.events.commands import Next
-from labapp.tasks.concept_repair.beside import NOTABLE, TYPES
+from labapp.events.commands import Next, Resume
+from labapp.tasks.concept_repair.beside import NOTABLE, TYPES, Updates
 from labapp.tasks.concept_repair.commands import (
     Foretell,
     PickAnswer,
@@ -27,6 +27,7 @@ from labapp.ui.home import HomeController
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.plan_panel import PlanPanel
+from labapp.ui.moderator.state.fold import WorkTime
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers import concepts
 from tests.helpers.rooms import Room, skip_to
@@ -242,3 +243,25 @@ def test_a_session_from_the_command_line_is_blind_likewise(
         assert opened.blind is blind
     finally:
         opened.close("over")
+
+
+def test_what_came_otherwise_before_a_stage_began_again_is_still_asked_about_once() -> None:
+    part, grid = concepts.small_parts(4, foresee="all")
+    play = concepts.ConceptPlay.of(part, grid, restarts=True)
+    came = part.answer(part.items[0].probabilities((2, 0, 0, 0)))
+    other = next(known.id for known in part.repaired.classes if known.id != came)
+    change = SetConcept(0, 2, BY), PickAnswer(other, BY), Foretell(True, BY)
+    for command in (*change, RepairDone()):
+        play.send(command)
+    play.crash(60)
+    play.send(Resume("resumed"))
+    updates = Updates()
+    for event in play.events:
+        updates.apply(event, WorkTime())
+    assert "part.restarted" in {event.kind for event in play.events}
+    assert [update.picture for update in updates.unexpected[part.id]] == [1]
+    for command in change:
+        play.send(command)
+    for event in play.events[-3:]:
+        updates.apply(event, WorkTime())
+    assert len(updates.unexpected[part.id]) == 1

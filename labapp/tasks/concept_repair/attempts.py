@@ -45,7 +45,8 @@ ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 class Change:
     """A change that was shown. working_ns: when; foretold: what was said of it before; undone: it
     was taken back later; p_truth: the model's probability of the true class then; seen_before: the
-    answer to these states of the concepts had been on the screen before."""
+    answer to these states of the concepts had been on the screen before, be it before the
+    stage began again."""
 
     event: ConceptSet | ConceptUndone
     kind: ChangeKind
@@ -76,13 +77,22 @@ class RepairAttempt(Attempt):
         Of the concepts, as they stand.
     changes : list of Change
         What was shown, in its order.
+    seen : set of tuple of int
+        The states of this picture whose answers were on the screen in earlier attempts; those of
+        this one are added.
     chosen_ns : int or None
         When the participant first chose a change, shown at once or foretold first.
     """
 
     part: ConceptRepairPart
 
-    def __init__(self, part: ConceptRepairPart, key: Key, drawn: ConceptsDrawn) -> None:
+    def __init__(
+        self,
+        part: ConceptRepairPart,
+        key: Key,
+        drawn: ConceptsDrawn,
+        seen: set[tuple[int, ...]],
+    ) -> None:
         super().__init__(key)
         self.part = part
         self.item: PlannedItem = part.items[key[1] - 1]
@@ -91,7 +101,8 @@ class RepairAttempt(Attempt):
         self.changes: list[Change] = []
         self.chosen_ns: int | None = None
         self.ended_ns: int | None = None
-        self._seen = {tuple(self.states)}
+        self._seen = seen
+        seen.add(tuple(self.states))
         self._standing: list[int] = []  # places of changes that were not taken back
         self._foretold: AnswerForetold | None = None
 

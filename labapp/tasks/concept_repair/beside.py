@@ -67,9 +67,7 @@ class Updates(Fold):
 
     def apply(self, event: Event, work: WorkTime) -> bool:
         """The mirror shows a change with the session's next state, and not before."""
-        if event.kind == "part.restarted":
-            self.unexpected.pop(event.part_id or "", None)
-        elif event.kind == "answer.foretold":
+        if event.kind == "answer.foretold":
             self._foretold = str(event.payload["answer"])
         elif event.kind == "concept.set" and self._foretold is not None:
             change = event.payload
@@ -80,7 +78,9 @@ class Updates(Fold):
                 update = Update(
                     event.trial or 0, int(change["concept"]), int(change["to"]), foretold, came
                 )
-                self.unexpected.setdefault(event.part_id or "", []).append(update)
+                known = self.unexpected.setdefault(event.part_id or "", [])
+                if update not in known:  # before the stage began again, and then
+                    known.append(update)
         return False
 
 

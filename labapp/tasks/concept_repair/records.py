@@ -76,6 +76,11 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         )
     )
 
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        super().__init__(parts)
+        # By stage and picture, the states whose answers were on the screen, in whatever attempt.
+        self._seen: dict[tuple[str, int], set[tuple[int, ...]]] = {}
+
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         """The grid begins with an event of its own."""
         if isinstance(payload, GridDrawn) and (key := key_of(event)) is not None:
@@ -92,7 +97,7 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
             raise foreign(event, "begins a grid")
         photos = [item.photo for item in part.items] if isinstance(part, ConceptRepairPart) else []
         if isinstance(part, ConceptRepairPart) and photos[key[1] - 1 : key[1]] == [payload.picture]:
-            return RepairAttempt(part, key, payload)
+            return RepairAttempt(part, key, payload, self._seen.setdefault(key[:2], set()))
         raise foreign(event, f"begins the picture {payload.picture!r}")
 
     @property
@@ -169,11 +174,12 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
                     }
 
     def _met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
-        """How often each concept was set in a stage, and with which side effects."""
+        """How often each concept was set in a stage, and with which side effects, in all attempts:
+        what was met before the stage began again was met."""
         times_set: Counter[int] = Counter()
         effects: Counter[tuple[int, int]] = Counter()
         for attempt in self.repairs:
-            if attempt.part.id != stage or attempt.superseded is not None:
+            if attempt.part.id != stage:
                 continue
             for change in attempt.changes:
                 if change.kind == "undo":

@@ -133,8 +133,8 @@ CONCEPT_CHANGES = (
     yes("foretold_correct", "the class that was foretold came"),
     yes(
         "seen_before",
-        "the answer to these states of the concepts had been on the screen before, in the same "
-        "attempt: whoever foretells it remembers it",
+        "the answer to these states of the picture's concepts had been on the screen before, be it "
+        "before the stage began again: whoever foretells it remembers it",
     ),
     number("chance", "how often a guess among the classes foretells rightly", "0-1"),
     text(
@@ -173,7 +173,11 @@ CONCEPT_GRIDS = (
         "tick nothing was said, which earlier versions allowed",
     ),
     number("deviation", "of the pair, see the table concept_purities"),
-    whole("n_set", "times the participant set the concept in that stage"),
+    whole(
+        "n_set",
+        "times the concept was set in that stage, also by the plan, and also before the stage "
+        "began again: what was met then was met",
+    ),
     whole("n_side_effects", "of these, times that had a side effect on the other"),
     seconds("response_s", "from the grid's appearance to Next, without pauses and gaps"),
     yes("excluded", "an attempt that does not count"),

@@ -31,7 +31,8 @@ BUILT_IN = ("trap", "unrepairable")
 OWN = ("correction", "confirmation")
 """Changes that set a concept on or off."""
 SURPRISE = "surprise"
-"""The code of an utterance that an expectation was violated, as in the codebook `think-aloud`."""
+"""The code of an utterance that an expectation was violated, as in the codebook
+`concept-repair`."""
 WITHIN_S = 5.0
 """Seconds after an update in which an utterance is about it."""
 PROMPTED_S = 10.0
