@@ -165,33 +165,27 @@ def _power(plan: Plan) -> list[Row]:
 
 
 def _slopes(plan: Plan) -> list[Row]:
-    rows = []
-    for power in plan.slopes:
-        spreads = (None,) * 3 if power.fitted is None else power.fitted.spreads
-        known = {
+    return [
+        {
             "test": power.test.name,
             "models_in_study": power.n_models or None,
-            "sd_participants": spreads[0],
-            "sd_pictures": spreads[1],
-            "sd_models": spreads[2],
+            "sd_participants": None if power.fitted is None else power.fitted.spreads[0],
+            "sd_pictures": None if power.fitted is None else power.fitted.spreads[1],
+            "sd_models": None if power.fitted is None else power.fitted.spreads[2],
             "sd_models_drawn": power.spread if power.shares else None,
+            "effect": studies and studies.effect,
+            "slope_log_odds": studies and studies.slope,
+            "n_participants": studies and studies.n_people,
+            "n_models": studies and studies.n_models,
+            "studies": studies and REPLICATIONS,
+            "power": studies and studies.power,
+            "power_corrected": studies and studies.corrected,
+            "not_fitted": studies and studies.failed,
             "why": power.why,
         }
-        rows += [
-            known
-            | {
-                "effect": studies.effect,
-                "slope_log_odds": studies.slope,
-                "n_participants": studies.n_people,
-                "n_models": studies.n_models,
-                "studies": REPLICATIONS,
-                "power": studies.power,
-                "power_corrected": studies.corrected,
-                "not_fitted": studies.failed,
-            }
-            for studies in power.shares
-        ] or [known]
-    return rows
+        for power in plan.slopes
+        for studies in power.shares or (None,)
+    ]
 
 
 def _mixtures(plan: Plan) -> list[Row]:

@@ -6,6 +6,7 @@ A picture is a reference as the manifest has it: the name of a file in the set's
 
 from __future__ import annotations
 
+import hashlib
 import io
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -101,6 +102,12 @@ def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
         return files.content(path, LARGEST_BYTES, follow=False)
     except OSError as error:
         raise unreadable(ref, what, error) from error
+
+
+def identity_of(folder: Path, ref: str) -> str:
+    """A text that is the same for the same picture under another name, or in another set. Raises
+    StimuliError where it is missing."""
+    return ref if is_bird(ref) else hashlib.sha256(content_of(folder, ref)).hexdigest()
 
 
 def file_stamp(folder: Path, ref: str, what: str = PICTURE) -> tuple[int, int]:

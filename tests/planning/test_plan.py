@@ -66,6 +66,7 @@ def few() -> Iterator[None]:
             patch.setattr(needs, name, value)
         patch.setattr(slopes, "SIZES", (8,))
         patch.setattr(slopes, "REPLICATIONS", 4)
+        patch.setattr(slopes, "LEAST_OUTCOMES", 3)
         patch.setattr(needs, "SCENARIO_DRAWS", 20)
         patch.setattr(planned, "LEAST", 2)
         yield

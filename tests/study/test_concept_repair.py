@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from labapp.errors import StudyError
 from labapp.plugins import registry
+from labapp.stimuli import library, pictures
 from labapp.stimuli.library import StimulusSet
 from labapp.stimuli.references import reference_pairs, reserved
 from labapp.study import loading, plan, planner
@@ -190,7 +196,7 @@ def _no_rules(manifest: dict[str, Any]) -> None:
             None,
             {"practice": PRACTICE | {"items": 40}},
             "practice",
-            "40 pictures are asked for, and the set has 16 that the stage",
+            "40 pictures of the kind 'practice' are asked for, and the set has 20; 24 are missing",
         ),
         (_no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
         (
@@ -266,10 +272,9 @@ def test_practice_is_told_as_it_is(study: str, language: str) -> None:
     assert (free in text) == (practice.instruction != "foresight")
 
 
-def test_examples_come_before_the_practice_and_nowhere_else(
-    tmp_path: Path, made: StimulusSet
-) -> None:
+def test_examples_come_before_the_practice_and_nowhere_else(tmp_path: Path) -> None:
     """Also where a second stage shows the same set: who saw them as examples never meets them."""
+    made = concepts.write(tmp_path / "large", 4, each=8)
     stages = {"examples": True, "practice": PRACTICE, "items": {"repair": 2, "control": 1}}
     second = {"task": "concept-repair", "stimuli": str(made.folder), "intro": "intro.md"}
     second["items"] = {"repair": 2, "control": 2, "natural": 1}
@@ -286,6 +291,90 @@ def test_examples_come_before_the_practice_and_nowhere_else(
     assert not shown & {item.picture for part in items for item in part}
     everybody = planned(tmp_path / "other", made, "P02", **stages)[1]
     assert everybody.examples == examples.examples
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> tuple[StimulusSet, StimulusSet]:
+    """Two sets of the same pictures under other names; what is to be repaired in the one is to be
+    left alone in the other."""
+    folder = tmp_path_factory.mktemp("twins")
+    first = concepts.write(folder, 4, each=4)
+    twin = folder / "twin"
+    shutil.copytree(first.folder, twin)
+    rows = json.loads((twin / "manifest.json").read_text("utf-8"))
+    rows["id"] = "twin"
+    for number, photo in enumerate(rows["photos"]):
+        name = f"other-{number}.png"
+        (twin / photo["photo"]).rename(twin / name)
+        swapped = {"repair": "control", "control": "repair"}
+        photo["photo"], photo["id"] = name, f"q{number}"
+        photo["item"] = swapped.get(photo["item"], photo["item"])
+    (twin / "manifest.json").write_text(json.dumps(rows), "utf-8")
+    return first, library.load(twin)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    counts=st.tuples(*[st.integers(0, 4)] * 4, st.integers(0, 3), st.integers(0, 3)),
+    practice=st.integers(0, 5),
+    number=st.integers(1, 40),
+)
+def test_nobody_sees_a_picture_twice(
+    twins: tuple[StimulusSet, StimulusSet],
+    counts: tuple[int, ...],
+    practice: int,
+    number: int,
+) -> None:
+    """Whatever is asked for: each picture once, over stages, practice and sets, or it is said how
+    many are missing; and never is anything refused that could be shown."""
+    repair, control, others, left, *natural = counts
+    first, second = twins
+    asked = NOTHING | {"repair": repair, "control": control, "natural": natural[0]}
+    then = NOTHING | {"repair": others, "control": left, "natural": natural[1]}
+    assume(sum(asked.values()) and sum(then.values()))
+    stages: dict[str, Any] = {"items": asked}
+    if practice:
+        stages["practice"] = PRACTICE | {"items": practice}
+    after = {"task": "concept-repair", "stimuli": str(second.folder), "intro": "intro.md"}
+    missing = (
+        max(repair + left - 4, 0) + max(control + others - 4, 0) + max(sum(natural) - 4, 0)
+    )  # of the items; each picture of the second set is one of the first
+    fits = not missing and sum(asked.values()) + sum(then.values()) + practice <= len(
+        first.manifest.photos
+    )
+    refused = nullcontext() if fits else pytest.raises(StudyError, match=r"; \d+ are missing, for")
+    parts: list[Any] = []
+    with TemporaryDirectory() as folder, refused:
+        second_stage = {"stages": after | {"items": then}}
+        parts = planned(Path(folder), first, f"P{number:02}", after=[second_stage], **stages)
+    if not fits:
+        return
+    where = {first.sha256: first.folder, second.sha256: second.folder}
+    shown = [
+        pictures.identity_of(where[part.repaired.manifest_sha256], item.picture)
+        for part in parts
+        if isinstance(part, ConceptRepairPart)
+        for item in part.items
+    ]
+    assert len(set(shown)) == len(shown) == sum(asked.values()) + sum(then.values()) + practice
+    by_kind = [
+        Counter("natural" if item.sample == "natural" else str(item.item) for item in part.items)
+        for part in parts
+        if isinstance(part, ConceptRepairPart) and part.role == "stage"
+    ]
+    assert by_kind == [Counter({k: n for k, n in each.items() if n}) for each in (asked, then)]
+
+
+def test_a_set_with_enough_is_drawn_from_evenly(tmp_path: Path, made: StimulusSet) -> None:
+    """Of four pictures to repair two are drawn: each for about half of the participants."""
+    drawn = Counter(
+        item.photo
+        for number in range(1, 61)
+        for item in stage_of(planned(tmp_path / f"{number}", made, f"P{number:02}")).items
+        if item.item == "repair"
+    )
+    assert len(drawn) == 4
+    assert all(16 <= count <= 44 for count in drawn.values())
 
 
 def test_without_a_practice_examples_come_before_the_stage(
@@ -333,7 +422,9 @@ def test_no_shipped_study_asks_about_its_examples(study: str) -> None:
         items = [
             item for part in parts if isinstance(part, ConceptRepairPart) for item in part.items
         ]
-        assert not {item.picture for item in items} & set(examples.stored_pictures())
+        shown = [item.picture for item in items]
+        assert not set(shown) & set(examples.stored_pictures())
+        assert len(set(shown)) == len(shown)  # in both stages and the practice
 
 
 def test_species_keep_their_names_from_one_model_to_the_next() -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from labapp.documents import Strict
 from labapp.plugins.part import PlannedPart, StimuliRef
-from labapp.stimuli import references
+from labapp.stimuli import pictures, references
 from labapp.stimuli.manifest import Concept
 from labapp.study.planner import Planner
 from labapp.study.stimulus_stages import IncompatibleStimuliError, check_kind, fitting, set_of
@@ -82,16 +82,20 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
 
 
 def reserved_pictures(planner: Planner) -> frozenset[str]:
-    """The pictures that this participant sees as examples, before whatever stage: none of them is a
-    picture of any stage or practice. Raises IncompatibleStimuliError as `examples_of` does."""
+    """What the pictures show that this participant sees as examples, before whatever stage
+    (`labapp.stimuli.pictures.identity_of`): none of them is a picture of any stage or practice.
+    Raises IncompatibleStimuliError as `examples_of` does."""
     key = (TASK, "reserved")
     if key not in planner.memory:
-        pictures: set[str] = set()
+        shown: set[str] = set()
         for place in planner.places(ConceptRepairStages):
-            stages = planner.flow[place][0].task_stages()
+            item, scope = planner.flow[place]
+            stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages) and stages.examples:
-                pictures |= references.reserved(_pairs_at(place, planner))
-        planner.memory[key] = frozenset(pictures)
+                names = references.reserved(_pairs_at(place, planner))
+                folder = set_of(stages, scope, planner)[0].folder
+                shown |= {pictures.identity_of(folder, name) for name in names}
+        planner.memory[key] = frozenset(shown)
     reserved: frozenset[str] = planner.memory[key]
     return reserved
 

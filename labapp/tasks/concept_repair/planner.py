@@ -11,17 +11,16 @@ from labapp.errors import StimuliError
 from labapp.stimuli import answer_files, interventions
 from labapp.stimuli.interventions import AS_IT_IS, Answers
 from labapp.stimuli.library import StimulusSet
-from labapp.stimuli.manifest import ItemType, Photo
+from labapp.stimuli.manifest import Photo
 from labapp.study import assignment
 from labapp.study.planner import Planner
 from labapp.study.stimulus_stages import (
     IncompatibleStimuliError,
     check_kind,
     fitting,
-    photos_of,
     set_of,
 )
-from labapp.tasks.concept_repair.examples import reserved_pictures
+from labapp.tasks.concept_repair.draws import NATURAL, PRACTICE, pictures_at
 from labapp.tasks.concept_repair.plan import (
     PERFECT,
     TASK,
@@ -38,7 +37,6 @@ from labapp.tasks.concept_repair.plan import (
 )
 from labapp.tasks.concept_repair.study import ConceptRepairStages
 
-TYPES: tuple[ItemType, ...] = ("repair", "control", "trap", "unrepairable")
 FORETOLD = {"none": 0, "half": 1, "all": 2}
 """Of how many of every two pictures changes are foretold."""
 BELIEFS = 0.8, 0.97
@@ -148,43 +146,20 @@ class _Draws:
         check_kind(stimuli, TASK, "interventions")
         answers = _answers(stimuli)
         repaired = self._repaired(stimuli, number)
-        shown = reserved_pictures(self.planner)
-        photos = [photo for photo in photos_of(stimuli, number) if photo.photo not in shown]
-        drawn = self._drawn(photos)
+        drawn = pictures_at(self.place, self.planner)
         chosen = [
-            _item(photo, answers[stimuli.manifest.photos.index(photo)], sample)
-            for photo, sample in drawn
+            _item(
+                photo,
+                answers[stimuli.manifest.photos.index(photo)],
+                "natural" if kind == NATURAL else "matched",
+            )
+            for kind, photos in drawn.items()
+            if kind != PRACTICE
+            for photo in photos
         ]
         items = self._shuffled(self._foreseen(chosen, repaired), "order")
-        left = [photo for photo in photos if photo.id not in {item.photo for item in items}]
-        practice = self._practice(left, repaired) if self.stages.practice else ()
+        practice = self._practice(drawn[PRACTICE], repaired) if self.stages.practice else ()
         return Repairing(self.stages, repaired, items, practice)
-
-    def _drawn(self, photos: Sequence[Photo]) -> list[tuple[Photo, Sample]]:
-        """The pictures of the stage, by type, each with why it is shown."""
-        wanted = self.stages.items
-        out: list[tuple[Photo, Sample]] = []
-        for kind in TYPES:
-            count: int = getattr(wanted, kind)
-            those = [photo for photo in photos if photo.item == kind and not photo.natural]
-            out += [(photo, "matched") for photo in self._some(those, count, kind)]
-        natural = [photo for photo in photos if photo.natural]
-        out += [(photo, "natural") for photo in self._some(natural, wanted.natural, "natural")]
-        return out
-
-    @property
-    def _besides(self) -> str:
-        return " that are no examples" if reserved_pictures(self.planner) else ""
-
-    def _some(self, photos: Sequence[Photo], count: int, kind: str) -> tuple[Photo, ...]:
-        if count > len(photos):
-            raise IncompatibleStimuliError(
-                "items",
-                f"{count} pictures of the kind {kind!r} are asked for, and the set has "
-                f"{len(photos) or 'none'}{self._besides}",
-                "Ask for fewer, or name another stimulus set.",
-            )
-        return assignment.shuffled(photos, self.planner.seed, *self._purpose(kind))[:count]
 
     def _foreseen(self, items: Sequence[PlannedItem], repaired: Repaired) -> Sequence[PlannedItem]:
         """The pictures with those marked whose changes are foretold: of half of them half of each
@@ -222,11 +197,9 @@ class _Draws:
             out.append(item.model_copy(update={"foresee": True, "given": given}))
         return tuple(out)
 
-    def _practice(self, photos: Sequence[Photo], repaired: Repaired) -> tuple[PlannedItem, ...]:
-        """Pictures that the stage does not show, of a model without leaks that has one concept
-        wrong in two of three. Where half of the stage is foretold, every second one is here: both
-        ways are met before it."""
-        assert self.stages.practice is not None
+    def _practice(self, chosen: Sequence[Photo], repaired: Repaired) -> tuple[PlannedItem, ...]:
+        """Pictures of a model without leaks that has one concept wrong in two of three. Where half
+        of the stage is foretold, every second one is here: both ways are met before it."""
         if not all(class_.concepts for class_ in repaired.classes):
             raise IncompatibleStimuliError(
                 "practice",
@@ -234,14 +207,6 @@ class _Draws:
                 f"the stimulus set {repaired.stimuli} do not",
                 "Leave practice out, or give the classes of the set their `concepts`.",
             )
-        if (count := self.stages.practice.items) > len(photos):
-            raise IncompatibleStimuliError(
-                "practice",
-                f"{count} pictures are asked for, and the set has {len(photos)} that the stage "
-                "does not show",
-                "Ask for fewer, or for fewer in the stage.",
-            )
-        chosen = self._some(photos, count, "practice")
         rules = rules_of(repaired.concepts, tuple(known.concepts for known in repaired.classes))
         rng = assignment.generator(self.planner.seed, *self._purpose("beliefs"))
         out = []
