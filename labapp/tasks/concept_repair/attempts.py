@@ -16,6 +16,7 @@ from labapp.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.tasks.concept_repair.events import (
     AnswerForetold,
     ConceptChosen,
+    ConceptMoved,
     ConceptsDrawn,
     ConceptSet,
     ConceptsShown,
@@ -48,7 +49,7 @@ class Change:
     answer to these states of the concepts had been on the screen before, be it before the
     stage began again."""
 
-    event: ConceptSet | ConceptUndone
+    event: ConceptMoved
     kind: ChangeKind
     correct: bool | None
     working_ns: int
@@ -137,9 +138,7 @@ class RepairAttempt(Attempt):
         believed = interventions.believed(self.item.beliefs[payload.concept])
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
-    def _changed(
-        self, event: Event, payload: ConceptSet | ConceptUndone, working: int, kind: ChangeKind
-    ) -> None:
+    def _changed(self, event: Event, payload: ConceptMoved, working: int, kind: ChangeKind) -> None:
         truth = interventions.set_to(self.item.concepts[payload.concept])
         correct = payload.to == truth if kind in ("correction", "confirmation") else None
         place = [class_.id for class_ in self.part.repaired.classes].index(self.item.truth)

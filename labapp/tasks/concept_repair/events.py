@@ -8,6 +8,7 @@ no event: a screen that shows these events tells nobody.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from labapp.events.registry import Payload, kind
@@ -96,9 +97,9 @@ class AnswerForetold(Payload):
     device: str
 
 
-@kind("concept.set", durable=True, of_trial=True)
-class ConceptSet(Payload):
-    """A concept was set, and the model answers anew.
+@dataclass(frozen=True)
+class ConceptMoved(Payload):
+    """A concept has another state, and the model answers anew.
 
     Attributes
     ----------
@@ -126,34 +127,14 @@ class ConceptSet(Payload):
         return _no_concept(part, self.concept)
 
 
+@kind("concept.set", durable=True, of_trial=True)
+class ConceptSet(ConceptMoved):
+    """A concept was set, and the model answers anew."""
+
+
 @kind("concept.undone", durable=True, of_trial=True)
-class ConceptUndone(Payload):
-    """The last change was taken back.
-
-    Attributes
-    ----------
-    concept : which one.
-    to : what it is again: 0 as the model has it, 1 off, 2 on.
-    was : what it had become.
-    answer_before : the model's answer before the change was taken back.
-    answer_after : its answer now.
-    probabilities : of the classes now, in the order of the plan.
-    device : the input: mouse, keyboard, touch or simulated.
-    """
-
-    concept: int
-    to: int
-    was: int
-    answer_before: str
-    answer_after: str
-    probabilities: tuple[float, ...]
-    device: str
-
-    def moved_dial(self) -> tuple[int, float]:
-        return self.concept, float(self.to)
-
-    def misfit(self, part: Mapping[str, Any]) -> str:
-        return _no_concept(part, self.concept)
+class ConceptUndone(ConceptMoved):
+    """The last change was taken back: the concept is again what it was before it."""
 
 
 @kind("repair.ended", durable=True, of_trial=True)

@@ -30,6 +30,7 @@ from labapp.tasks.concept_repair.events import (
     AnswerForetold,
     AnswerPicked,
     ConceptChosen,
+    ConceptMoved,
     ConceptsDrawn,
     ConceptSet,
     ConceptsShown,
@@ -215,9 +216,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return question
 
 
-def _changed(
-    trial: Repair, payload: ConceptSet | ConceptUndone, history: tuple[Step, ...]
-) -> Repair:
+def _changed(trial: Repair, payload: ConceptMoved, history: tuple[Step, ...]) -> Repair:
     """The trial with a concept set, or set back."""
     before, behind = trial.states[: payload.concept], trial.states[payload.concept + 1 :]
     return replace(
