@@ -16,7 +16,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from labapp.clock import FakeClock
-from labapp.events.commands import Command
+from labapp.events.commands import Command, Next
 from labapp.journal.opening import open_record
 from labapp.replay.history import History
 from labapp.replay.lanes import Jump, lanes_of, next_after
@@ -56,7 +56,7 @@ def opened(
         window = open_window(room)
         window.showNormal()
         window.resize(*SIZE)
-        skip_to(room, "stage-1")
+        skip_to(room, "practice-examples" if stages.get("examples") else "stage-1")
         return room, window, clock
 
     return open_one
@@ -86,6 +86,10 @@ COURSES: dict[str, tuple[dict[str, Any], tuple[Command, ...]]] = {
     "foresight": (
         {"instruction": "foresight", "foresee": "all"},
         (PickAnswer("", BY), Foretell(False, BY), RepairDone()),
+    ),
+    "examples": (
+        {"examples": True, "items": {"repair": 2, "control": 1}},
+        (Next(), Next(), SetConcept(3, 2, BY)),
     ),
 }
 
@@ -164,7 +168,12 @@ def test_each_change_is_an_anchor_for_coding_which_tells_no_outcome(opened: Open
 def study(tmp_path: Path) -> Iterator[Path]:
     made = concepts.write(tmp_path / "sets")
     yield concepts.write_study(
-        tmp_path / "study", made, practice={"text": "practice.md", "items": 2}, foresee="half"
+        tmp_path / "study",
+        made,
+        practice={"text": "practice.md", "items": 2},
+        items={"repair": 2, "control": 1},
+        examples=True,
+        foresee="half",
     )
     shutil.rmtree(made.folder)
 
@@ -184,4 +193,4 @@ def test_a_preview_shows_every_screen_and_lets_a_hand_try_it(study: Path) -> Non
                 assert trial.states[1] == 2 or trial.pending == (1, 2)
                 assert screen.switches.switches[1].index == 2
         assert kinds.count("concept_repair") >= 2
-        assert "concept_grid" in kinds
+        assert {"concept_grid", "concept_examples"} <= {*kinds}
