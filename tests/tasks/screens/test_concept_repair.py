@@ -348,6 +348,9 @@ def test_nothing_of_a_timed_picture_is_scrolled_to(
             assert not window.body.horizontalScrollBar().maximum(), size
             assert out_of_reach(window) == [], size
             assert overlaps(screen.board) == [], size
+            if screen.card.form.boxes:
+                assert ": dark" in screen.board.keys.text().replace("Dunkel", "dark")
+                assert screen.board.keys.isVisible(), size
         room.runner.send(PickAnswer("", "mouse"))
         room.runner.send(Foretell(True, "mouse"))
         room.runner.send(UndoChange("mouse"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
@@ -194,6 +195,9 @@ class Board(QWidget):
         middle += self._below_switches(form, tight)
         card_room = inner if tight else room
         fits = middle <= room and side >= self._least_picture
+        for _ in range(2 * (tight and form.boxes)):  # what boxes mean stands below the picture
+            legend = _text_height(self._boxes_text, theme.SECONDARY_PX, side) + _S
+            side = min(side, room - self._below_picture - legend)
         fits &= self._around_card(tight) + self.card.needed_height(form) <= card_room
         side = max(side, self._least_picture)
         return Arrangement(form, tight, side, card, top, room, card_room, fits)
@@ -275,14 +279,13 @@ class Board(QWidget):
         head = self.card.head_height(plan.form) + 2
         free = plan.card_room - self._around_card(tight) - head
         row = min(max(free // self.card.rows(plan.form), plan.form.least_row), MOST_HEIGHT)
-        left = max(
+        used = max(
             plan.side + self._below_picture,
             self.switches.needed_height(tight, between) + below,
+            self._around_card(tight) + self.card.needed_height(plan.form, row),
         )
-        right = self._around_card(tight) + self.card.needed_height(plan.form, row)
-        spare = min(plan.room - left, plan.card_room - right)
         x = max(0, (self.width() - block) // 2)
-        top = _margin(tight) + max(0, spare) // 3
+        top = _margin(tight) + (0 if tight else max(0, plan.room - used) // 3)
         wide = plan.side + gap + middle
         place = QRect(x, top, wide if tight else block, plan.top)
         y = self._place_top(place, tight)
@@ -315,14 +318,15 @@ class Board(QWidget):
             self.time.setGeometry(x, y + plan.side + _S, plan.side, self.time.height())
 
     def _place_keys(self, plan: Arrangement, places: Sequence[QRect], bottom: int) -> None:
-        """What the keys and boxes mean, in the first place where there is room; else nowhere."""
-        text = self._keys_of(plan.form)
-        if self.keys.text() != text:
-            self.keys.setText(text)
+        """What the keys and boxes mean, or in less room the boxes, in the first place where there
+        is room; else nothing."""
         self.keys.hide()
-        for place in places:
-            place.setHeight(self._keys_height(plan.form, place.width()))
-            if text and place.y() + place.height() <= bottom:
+        texts = self._keys_of(plan.form), self._boxes_text if plan.form.boxes else ""
+        for text, place in product(filter(None, texts), places):
+            place.setHeight(_text_height(text, theme.SECONDARY_PX, place.width()))
+            if place.y() + place.height() <= bottom:
+                if self.keys.text() != text:
+                    self.keys.setText(text)
                 self.keys.setGeometry(place)
                 self.keys.show()
                 return
