@@ -21,12 +21,14 @@ from scipy import linalg, optimize, sparse, special, stats
 
 from labapp.analysis.bootstrap import Float64, Int64
 
-STEPS = 60
-"""Most steps of Newton's method."""
+STEPS, HALVES = 60, 27
+"""Most steps of Newton's method, and how often one is halved at most."""
 CLOSE = 1e-8
-"""Of the deviance: what no step improves on any more."""
+"""Of the height: a step that promises less is the last one."""
 LARGEST = 12.0
 """Log odds beyond which an effect has no finite value: yes and no are separated."""
+FARTHEST = 30.0
+"""Log odds at which such an effect is left: there is nothing between them and infinity."""
 STARTING_SD = 0.7
 STEP = 1e-6
 """Of the differences from which the search takes its slopes."""
@@ -121,6 +123,11 @@ def fit(
 
 def _root(variances: Float64) -> Float64:
     return np.asarray(np.sqrt(np.maximum(variances, 0)), np.float64)
+
+
+def _weight(eta: Float64) -> Float64:
+    """Of values at these log odds: not 0 however large they are."""
+    return np.asarray(special.expit(eta) * special.expit(-eta), np.float64)
 
 
 class _Design:
@@ -219,9 +226,10 @@ class _Problem:
         return design.scale([np.full(size, theta[at]) for at, size in self.order])
 
     def _height(self, design: _Design, eta: Float64, at: Float64) -> float:
-        """Log likelihood less half the squares of the intercepts."""
-        likelihood = self.y @ eta - np.logaddexp(0, eta).sum()
-        return float(likelihood - design.penalty @ np.square(at) / 2)
+        """Log likelihood less half the squares of the intercepts; NaN far from any mode."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            likelihood = self.y @ eta - np.logaddexp(0, eta).sum()
+            return float(likelihood - design.penalty @ np.square(at) / 2)
 
     def _mode(
         self, design: _Design, scale: Float64, offset: Float64 | float
@@ -232,22 +240,23 @@ class _Problem:
         eta = offset + design.eta(scale, at)
         height = self._height(design, eta, at)
         for _ in range(STEPS):
-            mu = special.expit(eta)
-            slope = design.slope(scale, self.y - mu, at)
-            step, length = design.information(scale, mu * (1 - mu)).solve(slope), 1.0
-            while True:
-                tried = at + length * step
-                eta = offset + design.eta(scale, tried)
-                higher = self._height(design, eta, tried)
-                if higher >= height - CLOSE or length < CLOSE:
+            slope = design.slope(scale, self.y - special.expit(eta), at)
+            step = design.information(scale, _weight(eta)).solve(slope)
+            for halved in range(HALVES):
+                tried = at + step / 2**halved
+                # An effect without a finite value ends here, where nothing is gained any more.
+                tried[design.fixed] = np.clip(tried[design.fixed], -FARTHEST, FARTHEST)
+                eta_there = offset + design.eta(scale, tried)
+                higher = self._height(design, eta_there, tried)
+                if higher >= height - CLOSE:
                     break
-                length /= 2
-            gained, at, height = higher - height, tried, higher
-            if abs(gained) < CLOSE or np.abs(at[design.fixed]).max(initial=0) > LARGEST:
+            else:
+                break
+            at, eta, height = tried, eta_there, higher
+            if slope @ step < CLOSE:
                 break
         design.last = at
-        mu = special.expit(eta)
-        return height, at, np.asarray(mu * (1 - mu), np.float64)
+        return height, at, _weight(eta)
 
     def deviance(self, theta: Float64, beta: Float64) -> float:
         """-2 log likelihood, by Laplace."""

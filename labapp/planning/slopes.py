@@ -43,7 +43,10 @@ FEW = (
     f"with fewer than {LEAST_MODELS} models a slope cannot be told from what models differ by "
     "anyway: the study's test says nothing of other models"
 )
-UNKNOWN = "it hardly varies in what simulated participants did, so that nothing can be fitted to it"
+UNKNOWN = (
+    "what simulated participants did varies too little for it; more of them (--participants) may "
+    "show more"
+)
 SIMULATED, SMALLEST, NO_SLOPE = "as simulated", "smallest that matters", "none"
 Progress = Callable[[int, int], None]
 """Called with how many numbers of people and models are done, and of how many."""
@@ -121,8 +124,8 @@ class World:
         Of which model, of which kind of picture, and of which among these.
     pictures : ndarray of int, shape (models, kinds)
         How many there are.
-    effects : ndarray of float64, shape (1 + kinds,)
-        Log odds: intercept, and of the kinds against the first.
+    odds : ndarray of float64, shape (kinds,)
+        Log odds of the outcome for each kind of picture, with a model of mean value.
     spreads : ndarray of float64, shape (3,)
         Standard deviations of participants, pictures and models.
     """
@@ -136,7 +139,7 @@ class World:
     kind: Whole
     picture: Whole
     pictures: Whole
-    effects: Floats
+    odds: Floats
     spreads: Floats
 
 
@@ -213,12 +216,13 @@ def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | Non
             for codes in (rows["participant"].to_numpy(str), _apart(picture, kind, model), model)
         ],
     )
-    if fitted is None or max(*np.abs(fitted.mean), *fitted.sd, *fitted.spreads) > WIDEST:
+    if fitted is None or max(abs(fitted.mean[1]), fitted.sd[1], *fitted.spreads) > WIDEST:
         return SlopePower(test, n_models=n_models, why=UNKNOWN), None
     spread = max(fitted.spreads[2], LEAST_SPREAD)
-    effects = np.zeros(1 + len(kinds))
-    effects[0] = fitted.mean[0]
-    effects[1 + np.unique(kind[mixed])[1:]] = fitted.mean[2:]
+    # A kind of which all or nothing was seen has no finite log odds.
+    odds = np.clip(fitted.mean[0] + np.append(0, fitted.mean[2:]), -WIDEST, WIDEST)
+    kind_odds = np.full(len(kinds), odds.mean())
+    kind_odds[np.unique(kind[mixed])] = odds
     who, starts = np.unique(rows["participant"].to_numpy(str), return_index=True)
     world = World(
         test.rises,
@@ -230,7 +234,7 @@ def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | Non
         kind.astype(np.intp),
         picture,
         pictures,
-        effects,
+        kind_odds,
         np.array([*fitted.spreads[:2], spread]),
     )
     return SlopePower(test, fitted, n_models, spread), world
@@ -312,7 +316,7 @@ def _study(
     picture = (world.picture[rows] + shift[person, old, kind]) % world.pictures[old, kind]
     picture = _apart(picture, kind, model)
     standard = (values - world.values.mean()) / world.values.std()
-    eta = world.effects[0] + world.effects[1:][kind] + slope * standard[model]
+    eta = world.odds[kind] + slope * standard[model]
     factors = [_numbered(codes) for codes in (person, picture, model)]
     for codes, spread in zip(factors, world.spreads, strict=True):
         eta += spread * rng.normal(size=codes.max() + 1)[codes]

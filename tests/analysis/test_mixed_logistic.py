@@ -141,3 +141,20 @@ def test_what_is_separated_has_no_value() -> None:
     y = (x > 0).astype(np.float64)
     found = fit(y, np.column_stack([np.ones(40), x]), [np.arange(40) % 8])
     assert found is None or not found.finite(1)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_an_effect_without_a_finite_value_hides_no_other(rough: bool) -> None:
+    """Of a rare kind of picture all were foretold wrongly: these say nothing of the slope."""
+    y, design, person = world(20, 20, 0.6, 0.8)
+    without = fit(y, design, [person], rough=rough)
+    rare = np.zeros(y.size + 5)
+    rare[-5:] = 1
+    wider = np.column_stack([np.vstack([design, design[:5]]), rare])
+    model = fit(np.append(y, np.ones(5)), wider, [np.append(person, person[:5])], rough=rough)
+    assert without is not None
+    assert model is not None
+    assert model.finite(1)
+    assert not model.finite(2)
+    assert model.mean[:2] == pytest.approx(without.mean, abs=5e-3)
+    assert model.sd[:2] == pytest.approx(without.sd, rel=0.01)

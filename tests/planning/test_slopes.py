@@ -80,6 +80,19 @@ def test_a_planted_slope_is_found_and_none_is_not() -> None:
     assert all(each.corrected <= each.power for each in power.shares)
 
 
+def test_a_kind_of_picture_of_which_nothing_was_seen_hides_no_slope() -> None:
+    test = compared(1.2)
+    never = test.rows.assign(kind="k9", outcome=0.0).iloc[:30]
+    known, world = slopes._known(
+        replace(test, rows=pd.concat([test.rows, never], ignore_index=True)), people()
+    )
+    assert known.fitted is not None
+    assert known.fitted.mean[1] == pytest.approx(1.2, abs=0.35)
+    assert world is not None
+    assert world.odds[2] <= -slopes.WIDEST
+    assert np.abs(world.odds[:2]).max() < 1
+
+
 def test_people_do_not_make_up_for_models_that_differ_anyway() -> None:
     """With models that differ by much else, more people add little, and more models do."""
     test = compared(0.6)
