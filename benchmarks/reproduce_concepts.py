@@ -71,8 +71,8 @@ DRAWINGS = Path(__file__).with_name("figures")
 PASSES: tuple[tuple[tuple[str, ...], int], ...] = (
     (("figure-1b",), 5),
     (("figure-5", "figure-a5"), 3),
-    (("figure-3",), 2),
-    (("figure-2b",), 2),
+    (("figure-3",), 3),
+    (("figure-2b",), 5),
     (("figure-2a", "figure-4"), 2),
     (tuple(BY_NAME), 5),
 )
