@@ -184,7 +184,10 @@ def slope_of(power: SlopePower) -> str:
     mean, sd = float(power.fitted.mean[1]), float(power.fitted.sd[1])
     ends = f"{decimal(mean - NORMAL * sd, 2)} to {decimal(mean + NORMAL * sd, 2)}"
     apart = ", ".join(decimal(spread, 2) for spread in power.fitted.spreads)
-    return f"{decimal(mean, 2)} ({ends}); sd {apart}; models drawn with {decimal(power.spread, 2)}"
+    return (
+        f"{decimal(mean, 2)} ({ends}); sd of participants, pictures and models {apart}, of models "
+        f"as drawn {decimal(power.spread, 2)}"
+    )
 
 
 def slope_rows(power: SlopePower) -> list[tuple[str, ...]]:
