@@ -56,7 +56,8 @@ def masked(folder: Path) -> Path:
 
 
 def switches(folder: Path) -> Path:
-    return helpers.write_study(folder, helpers.write(folder / "sets", 2), foresee="half")
+    made_set = helpers.write(folder / "sets", 2)
+    return helpers.write_study(folder, made_set, foresee="half", examples=True)
 
 
 SMALL: dict[str, Callable[[Path], Path]] = {
