@@ -91,20 +91,20 @@ def study(folder: Path, name: str, language: str) -> Path:
 class Player:
     """Looks at a session again and again, and does what is to be done."""
 
-    def __init__(self, shown: SessionController, told: argparse.Namespace) -> None:
+    def __init__(self, shown: SessionController, arguments: argparse.Namespace) -> None:
         from PySide6.QtCore import QTimer
 
-        self.shown, self.told = shown, told
+        self.shown, self.arguments = shown, arguments
         self.runner, self.window = shown.opened.runner, shown.participant
         self.hands = Hands()
-        self.done = (told.folder / DONE).open("a", encoding="utf-8")
+        self.done = (arguments.folder / DONE).open("a", encoding="utf-8")
         self.waits: tuple[Any, ...] = ()
         self.until = 0.0
         self.settled = time.monotonic() + 2 * WAIT_S  # the windows come up
         self.in_vain = 0
         self.wrong: list[str] = []
         self.moderated: set[str] = set()
-        self.kept: set[str] = set()
+        self.photographed: set[str] = set()
         self.timer = QTimer()
         self.timer.timeout.connect(self.look)
         self.timer.start(LOOK_MS)
@@ -203,10 +203,10 @@ class Player:
         item = part.items[trial.number - 1]
         left = [place for place in item.wrong() or (0,) if not trial.states[place]]
         gives_up = trial.number % UNDONE_EVERY == 0
-        if gives_up and len(trial.history) == 1 and self.said(where, "undo") == 0:
+        if gives_up and len(trial.history) == 1 and self.times(where, "undo") == 0:
             self.note(where=where, undo=device)
             self.do(key("BackSpace") if device == "keyboard" else middle(screen.undo))
-        elif gives_up and self.said(where, "undo"):
+        elif gives_up and self.times(where, "undo"):
             self.note(where=where, end="gave_up")
             self.do(middle(self.window.bottom.left))
         elif left:
@@ -293,8 +293,8 @@ class Player:
             self.moderated.add("pause")  # the second press pauses without a reason
             self.do({**middle(console.header.pause), "then_ms": 400}, middle(console.header.pause))
 
-    def said(self, where: tuple[str, int], what: str) -> int:
-        rows = actions(self.told.folder)
+    def times(self, where: tuple[str, int], what: str) -> int:
+        rows = actions(self.arguments.folder)
         return sum(tuple(row["where"]) == where and what in row for row in rows)
 
     def seen(self, kind: type[QWidget]) -> list[Any]:
@@ -302,14 +302,14 @@ class Player:
 
     def keep(self, name: str) -> None:
         """A picture of both monitors, once."""
-        if self.told.pictures is None or name in self.kept:
+        if self.arguments.pictures is None or name in self.photographed:
             return
-        self.kept.add(name)
-        self.told.pictures.mkdir(parents=True, exist_ok=True)
+        self.photographed.add(name)
+        self.arguments.pictures.mkdir(parents=True, exist_ok=True)
         windows = {"participant": self.window, "moderator": self.shown.console}
         for who, window in windows.items():
-            path = self.told.pictures / f"{len(self.kept):02}-{name}-{who}.png"
-            if self.told.resume:
+            path = self.arguments.pictures / f"{len(self.photographed):02}-{name}-{who}.png"
+            if self.arguments.resume:
                 path = path.with_stem(f"resumed-{path.stem}")
             window.screen().grabWindow(0).save(str(path))
 
@@ -327,22 +327,26 @@ def actions(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def inside(told: argparse.Namespace) -> int:
+def inside(arguments: argparse.Namespace) -> int:
     """Play in this process, to the end or until it kills itself."""
     from labapp.ui.controller import SessionController
     from labapp.ui.qtapp import make_app
     from labapp.ui.starting import RunOptions, open_again, open_new
 
     app = make_app()
-    options = RunOptions(data=told.folder / "data", private=told.folder / "private", audio="off")
-    if told.resume:
-        opened = open_again(session_of(told.folder), options)
+    options = RunOptions(
+        data=arguments.folder / "data", private=arguments.folder / "private", audio="off"
+    )
+    if arguments.resume:
+        opened = open_again(session_of(arguments.folder), options)
     else:
-        opened = open_new(str(study(told.folder, told.study, told.language)), "P01", "1", options)
+        opened = open_new(
+            str(study(arguments.folder, arguments.study, arguments.language)), "P01", "1", options
+        )
     shown = SessionController(opened, options)
     shown.closed.connect(app.exit)
     shown.start()
-    player = Player(shown, told)
+    player = Player(shown, arguments)
     status = app.exec()
     player.close()
     for line in player.wrong:
@@ -396,21 +400,28 @@ def events_of(folder: Path) -> list[Event]:
     return [row.event() for row in read_rows(session_of(folder))]
 
 
-def play_and_judge(told: argparse.Namespace, environment: dict[str, str]) -> int:
+def play_and_judge(arguments: argparse.Namespace, environment: dict[str, str]) -> int:
     """Both processes, one after the other, and what came of it."""
-    command = [sys.executable, __file__, INSIDE, *sys.argv[1:], "--folder", str(told.folder)]
+    command = [sys.executable, __file__, INSIDE, *sys.argv[1:], "--folder", str(arguments.folder)]
     first = subprocess.run(command, env=environment).returncode
     if first != -signal.SIGKILL:
         print(f"WRONG: the session ended with {first} before it was killed")
         return 1
     status = subprocess.run([*command, "--resume"], env=environment).returncode
-    events = events_of(told.folder)
+    events = events_of(arguments.folder)
     kinds = Counter(event.kind for event in events)
     print(json.dumps({kind: kinds[kind] for kind in COUNTED}, indent=2))
-    wrong = list(judge(events, actions(told.folder)))
+    wrong = list(judge(events, actions(arguments.folder)))
     for line in wrong:
         print(f"WRONG: {line}")
-    verify = [sys.executable, "-m", "labapp", "sessions", "verify", str(session_of(told.folder))]
+    verify = [
+        sys.executable,
+        "-m",
+        "labapp",
+        "sessions",
+        "verify",
+        str(session_of(arguments.folder)),
+    ]
     whole = subprocess.run(verify, env=environment).returncode
     return int(bool(status or wrong or whole))
 
@@ -425,13 +436,15 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--resume", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(INSIDE, action="store_true", help=argparse.SUPPRESS)
-    told = parser.parse_args()
-    if told.inside:
-        return inside(told)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        return inside(arguments)
     with tempfile.TemporaryDirectory() as temporary:
-        told.folder = (told.out or Path(temporary)).resolve()
-        told.folder.mkdir(parents=True, exist_ok=True)
-        return on_two_monitors(told.display, lambda environment: play_and_judge(told, environment))
+        arguments.folder = (arguments.out or Path(temporary)).resolve()
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+        return on_two_monitors(
+            arguments.display, lambda environment: play_and_judge(arguments, environment)
+        )
 
 
 if __name__ == "__main__":

@@ -49,17 +49,17 @@ class CodedSession:
 
 def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
     """By session the number of its participant, from 0 in the order in which they appear."""
-    numbers: dict[tuple[str, str], int] = {}
-    return [
-        numbers.setdefault((session.study, session.participant), len(numbers))
-        for session in sessions
-    ]
+    return _numbered((session.study, session.participant) for session in sessions)
 
 
 def session_numbers(sessions: Iterable[CodedSession]) -> list[int]:
     """By session its own number, likewise."""
+    return _numbered((session.study, session.name) for session in sessions)
+
+
+def _numbered(names: Iterable[tuple[str, str]]) -> list[int]:
     numbers: dict[tuple[str, str], int] = {}
-    return [numbers.setdefault((session.study, session.name), len(numbers)) for session in sessions]
+    return [numbers.setdefault(name, len(numbers)) for name in names]
 
 
 @dataclass(frozen=True, slots=True)

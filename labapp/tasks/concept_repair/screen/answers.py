@@ -128,8 +128,8 @@ class AnswerCard(Choice):
     @property
     def forms(self) -> tuple[Form, ...]:
         """How it can be laid out, the best first: boxes only where classes say what makes them."""
-        told = any(side is not None for sides in self._sides for side in sides)
-        return (WORDS, *BOXES) if told else (WORDS,)
+        known = any(side is not None for sides in self._sides for side in sides)
+        return (WORDS, *BOXES) if known else (WORDS,)
 
     @property
     def form(self) -> Form:
