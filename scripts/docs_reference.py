@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import typer
 import yaml
 from pydantic import BaseModel
 
@@ -459,7 +458,7 @@ of the version that wrote it."""
 
 
 def commands() -> str:
-    from labapp.cli.main import app
+    from labapp.cli.main import command_tree
 
     parts = [
         """# Commands
@@ -468,7 +467,7 @@ def commands() -> str:
 command ends with 0 where all went well; what went wrong is told in words: what happened, what is
 safe, what to do."""
     ]
-    root: Any = typer.main.get_command(app)
+    root: Any = command_tree()
     parts.append(options(root))
     for name, command in sorted(root.commands.items()):
         parts += [f"## labapp {name}", *described(f"labapp {name}", command)]

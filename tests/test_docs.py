@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from labapp import discovery
 from labapp.analysis.writing import dictionary
-from labapp.cli.main import app
+from labapp.cli.main import command_tree
 from labapp.events import registered
 from labapp.plugins.registry import task_files
 from labapp.study.schema import Study
@@ -132,7 +131,7 @@ def there(name: str) -> bool:
 
 def is_command(words: list[str]) -> bool:
     """Whether words begin with a command and its subcommand, as far as there are any."""
-    group: Any = typer.main.get_command(app)
+    group: Any = command_tree()
     for word in words:
         if not getattr(group, "commands", None):
             return True  # what follows are its arguments

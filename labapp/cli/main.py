@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import webbrowser
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -447,11 +448,17 @@ Sessions that were finished are kept; nothing was overwritten.
 Give the command again to begin anew; where its folder is there already, name another."""
 
 
+@cache
+def command_tree() -> Any:
+    """All commands as click knows them, which takes typer a while."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
         access.restrict()
-        status = app(prog_name="labapp", standalone_mode=False)
+        status = command_tree()(prog_name="labapp", standalone_mode=False)
         if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt
     except LabappError as error:

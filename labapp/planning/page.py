@@ -54,7 +54,11 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
             (
                 power.test.name,
                 power.why or phrases.slope_of(power),
-                ("Slope, log odds", *(two_lines(*lines) for lines in phrases.slope_columns(power))),
+                (
+                    "Slope, log odds",
+                    "p <",
+                    *(two_lines(*lines) for lines in phrases.slope_columns(power)),
+                ),
                 phrases.slope_rows(power),
             )
             for power in plan.slopes

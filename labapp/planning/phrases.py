@@ -5,7 +5,7 @@ from __future__ import annotations
 from labapp.analysis.bootstrap import NORMAL
 from labapp.planning.needs import SIZES, Need, TestPower
 from labapp.planning.plan import Plan
-from labapp.planning.pools import PlannedGroup
+from labapp.planning.pools import LEVEL, PlannedGroup
 from labapp.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
 from labapp.planning.waiting import Length, Waiting
@@ -171,9 +171,10 @@ def slopes(plan: Plan) -> str:
         "intercepts of participants, pictures and models are normal and independent, as wide as "
         f"fitted, those of models at least {LEAST_SPREAD:g} log odds (ours); whoever met the "
         "lower of two values meets the lower one; how much is observed does not hang on "
-        "how it comes out. Power is the share of studies with p < .05 (two-sided) in the expected "
-        "direction; without a slope 2.5 % should be found, and more says that a test with so few "
-        "models promises too much. "
+        "how it comes out. Power is the share of studies with p below the level (two-sided) in the "
+        "expected direction: below .05, and below .05 over the number of tests, with which Holm's "
+        "correction begins. Without a slope 2.5 % should be found at .05, and more says that a "
+        "test with so few models promises too much. "
         f"{REPLICATIONS} studies a cell (a share is sure to ± {decimal(98 / REPLICATIONS**0.5, 0)} "
         f"points at most): {fits:,} fits in {clock(plan.slopes_s)} min."
     )
@@ -193,8 +194,10 @@ def slope_of(power: SlopePower) -> str:
 
 
 def slope_rows(power: SlopePower) -> list[tuple[str, ...]]:
-    """A row a slope: what it is, and power by numbers of people and models (`slope_columns`)."""
+    """A row a slope and level: what they are, and power by numbers of people and models
+    (`slope_columns`)."""
     rows = []
+    levels = dict.fromkeys((LEVEL, LEVEL / power.test.n_tests))
     for effect in dict.fromkeys(studies.effect for studies in power.shares):
         own = {
             (studies.n_people, studies.n_models): studies
@@ -202,9 +205,11 @@ def slope_rows(power: SlopePower) -> list[tuple[str, ...]]:
             if studies.effect == effect
         }
         slope = decimal(next(iter(own.values())).slope, 2)
-        cells = (own.get(size) for size in _sizes(power))
-        shares = (NONE if studies is None else percent(studies.power) for studies in cells)
-        rows.append((f"{effect}: {slope}", *shares))
+        cells = [own.get(size) for size in _sizes(power)]
+        powers = [None if cell is None else (cell.power, cell.corrected) for cell in cells]
+        for at, level in enumerate(levels):
+            shares = (NONE if power is None else percent(power[at]) for power in powers)
+            rows.append((f"{effect}: {slope}", f"{level:.2g}", *shares))
     return rows
 
 

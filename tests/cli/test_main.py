@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from labapp import __version__
-from labapp.cli.main import app, main
+from labapp.cli.main import command_tree, main
 from tests.helpers.drawn import drawn_study, interrupted
 
 MAIN = "from labapp.cli.main import main; main()"
@@ -47,7 +46,7 @@ def _commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
         yield from _commands(command, (*path, name))
 
 
-@pytest.mark.parametrize("path", [*_commands(typer.main.get_command(app))], ids=" ".join)
+@pytest.mark.parametrize("path", [*_commands(command_tree())], ids=" ".join)
 def test_every_command_has_an_example(cli: Any, path: tuple[str, ...]) -> None:
     status, out, _ = cli(*path, "--help")
     assert status == 0
@@ -56,11 +55,11 @@ def test_every_command_has_an_example(cli: Any, path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("group", ["studies", "sessions", "models", "stimuli", "concepts"])
 def test_a_group_names_all_its_commands(cli: Any, group: str) -> None:
-    commands = typer.main.get_command(app).commands[group].commands  # type: ignore[attr-defined]
-    assert commands
+    own = command_tree().commands[group].commands
+    assert own
     said = " ".join(cli(group, "--help")[1].split()).partition(" Example:")[0]
     listed = said.rpartition(": ")[2].rstrip(".").split(", ")
-    assert sorted(listed) == sorted(commands)
+    assert sorted(listed) == sorted(own)
 
 
 def test_help_and_version(cli: Any) -> None:

@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 import pytest
-import typer
 
 from labapp.analysis.writing import dictionary
-from labapp.cli.main import app
+from labapp.cli.main import command_tree
 from labapp.events import registered
 from labapp.plugins import texts
 from labapp.plugins.registry import task_files
@@ -87,7 +86,7 @@ def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def test_every_command_and_option_is_named() -> None:
-    for name, command in commands(typer.main.get_command(app), "labapp"):
+    for name, command in commands(command_tree(), "labapp"):
         if name == "labapp":
             continue
         rank = "##" if name.count(" ") == 1 else "###"

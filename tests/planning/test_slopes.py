@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.task_report import ComparedSlope
-from labapp.planning import slopes
+from labapp.planning import phrases, slopes
 from labapp.planning.people import People
 from labapp.planning.slopes import NO_SLOPE, SIMULATED, SMALLEST, SlopePower, slope_powers, studies
 from labapp.simulation.workers import Workers
@@ -36,7 +36,9 @@ def people() -> People:
     )
 
 
-def compared(slope: float, models: int = MODELS, odds: float = 0.0) -> ComparedSlope:
+def compared(
+    slope: float, models: int = MODELS, odds: float = 0.0, n_tests: int = 2
+) -> ComparedSlope:
     """What people did who met two models each, six pictures of two kinds with each."""
     rng = np.random.default_rng(4)
     values = np.linspace(0.1, 0.5, models)
@@ -50,7 +52,7 @@ def compared(slope: float, models: int = MODELS, odds: float = 0.0) -> ComparedS
     names = ("participant", "model", "picture", "kind", "value", "outcome")
     frame = pd.DataFrame(rows, columns=list(names))
     frame["outcome"] = (rng.random(len(frame)) < frame["outcome"]).astype(float)
-    return ComparedSlope("wrong by value", True, 0.5, 2, frame)
+    return ComparedSlope("wrong by value", True, 0.5, n_tests, frame)
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +80,21 @@ def test_a_planted_slope_is_found_and_none_is_not() -> None:
     assert shares[SMALLEST, 8, MODELS].power < shares[SIMULATED, 32, MODELS].power
     assert shares[NO_SLOPE, 32, MODELS].power < 0.3
     assert all(each.corrected <= each.power for each in power.shares)
+
+
+def test_power_is_told_at_the_level_of_one_test_and_where_holm_begins() -> None:
+    several = planned(compared(1.2, n_tests=3))
+    rows = phrases.slope_rows(several)
+    assert [row[1] for row in rows] == ["0.05", "0.017"] * 3
+    assert {len(row) for row in rows} == {2 + len(phrases.slope_columns(several))}
+    own = [each for each in several.shares if each.effect == SMALLEST]
+    shown = [row[2:] for row in rows if row[0].startswith(SMALLEST)]
+    assert shown == [
+        tuple(phrases.percent(each.power) for each in own),
+        tuple(phrases.percent(each.corrected) for each in own),
+    ]
+    alone = phrases.slope_rows(planned(compared(1.2, n_tests=1)))
+    assert [row[1] for row in alone] == ["0.05"] * 3
 
 
 def test_a_kind_of_picture_of_which_nothing_was_seen_hides_no_slope() -> None:
