@@ -45,10 +45,10 @@ def tree(root: int) -> list[int]:
             except OSError:
                 continue
             below.setdefault(int(after[1]), []).append(int(entry.name))
-    found = [root]
-    for pid in found:
-        found += below.get(pid, [])
-    return found
+    pids = [root]
+    for pid in pids:
+        pids += below.get(pid, [])
+    return pids
 
 
 def memory(pids: Sequence[int]) -> int:
@@ -110,11 +110,11 @@ def local_cluster(folder: Path) -> Iterator[tuple[str, list[int]]]:
         where = ["--scheduler-file", str(address), "--local-directory", str(folder)]
         started.append(subprocess.Popen([*worker, *each, *where], **quiet))
         time.sleep(5)
-        yield json.loads(address.read_text())["address"], [one.pid for one in started]
+        yield json.loads(address.read_text())["address"], [process.pid for process in started]
     finally:
-        for one in reversed(started):
-            one.terminate()
-            one.wait()
+        for process in reversed(started):
+            process.terminate()
+            process.wait()
 
 
 def run(bundles: Sequence[Path], way: str, out: Path) -> dict[str, float]:
@@ -122,8 +122,8 @@ def run(bundles: Sequence[Path], way: str, out: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder) / "bundles"
         there.mkdir()
-        for one in bundles:
-            (there / one.name).symlink_to(one.resolve(), target_is_directory=True)
+        for bundle in bundles:
+            (there / bundle.name).symlink_to(bundle.resolve(), target_is_directory=True)
         command = [sys.executable, "-m", "labapp", "analyze", str(there), "--out", str(out)]
         if way != "dask":
             return measured([*command, "--workers", "1" if way == "serial" else way], [])
@@ -149,10 +149,10 @@ def measured(command: Sequence[str], beside: Sequence[int]) -> dict[str, float]:
     }
 
 
-def same(one: Path, other: Path) -> list[str]:
+def same(first: Path, other: Path) -> list[str]:
     """The tables that differ."""
-    names = [path.name for path in one.iterdir() if path.suffix in (".csv", ".parquet")]
-    _, differ, missing = filecmp.cmpfiles(one, other, names, shallow=False)
+    names = [path.name for path in first.iterdir() if path.suffix in (".csv", ".parquet")]
+    _, differ, missing = filecmp.cmpfiles(first, other, names, shallow=False)
     return differ + missing
 
 

@@ -37,15 +37,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15, help="batches of each kind, to 40")
     parser.add_argument("--json", action="store_true", help="one JSON value and nothing else")
     asked = parser.parse_args()
-    found = {
+    rates = {
         f"pictures of {size} px": rate(birds(seed=0, size=size).test.instances, asked.repeats)
         for size in SIZES
     }
-    found["factors"] = rate(birds(seed=0).test.factors, asked.repeats)
+    rates["factors"] = rate(birds(seed=0).test.factors, asked.repeats)
     if asked.json:
-        print(json.dumps(found))
+        print(json.dumps(rates))
         return
-    for name, per_s in found.items():
+    for name, per_s in rates.items():
         print(f"{name}: {per_s:,} a second")
 
 

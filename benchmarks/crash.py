@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not options.json:
                 print(f"session {sessions}: killed {len(story.losses)} times, completed, verified")
     sounds = [loss.sound_s for loss in losses if loss.sound_s is not None]
-    found = {
+    summary = {
         "kills": len(losses),
         "sessions": sessions,
         "acknowledged_events": acknowledged,
@@ -88,9 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "killed_after": dict(Counter(loss.last_kind for loss in losses)),
         "took_s": round(time.perf_counter() - began),
     }
-    print(json.dumps(found, indent=2))
-    kept = max(loss.events_s for loss in losses) <= EVENTS_LIMIT_S
-    return 0 if kept and max(sounds) <= SOUND_LIMIT_S else 1
+    print(json.dumps(summary, indent=2))
+    within_limit = max(loss.events_s for loss in losses) <= EVENTS_LIMIT_S
+    return 0 if within_limit and max(sounds) <= SOUND_LIMIT_S else 1
 
 
 if __name__ == "__main__":

@@ -105,14 +105,14 @@ def report(subject: Subject, device: torch.device, threads: int, n: int) -> None
         if size == 1 and peer is not None:
             print(f"         {peer / median:.1f} times as fast as the browser peer's {peer} ms")
     z = random_states(subject.space, STATES + 1)
-    expected, found = plain(z), fast(z)
-    print(f"         pixels differ by at most {np.abs(found - expected).max():.1e}")
+    expected, decoded = plain(z), fast(z)
+    print(f"         pixels differ by at most {np.abs(decoded - expected).max():.1e}")
     if "float16" in how:
         pairs = range(STATES)
         change = np.array(
             [
                 abs(
-                    distance.mnist(found[i], found[i + 1])
+                    distance.mnist(decoded[i], decoded[i + 1])
                     - distance.mnist(expected[i], expected[i + 1])
                 )
                 for i in pairs

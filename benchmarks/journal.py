@@ -99,14 +99,14 @@ def measure(
                 commits.append(time.perf_counter_ns() - after)
         took = time.perf_counter() - began
     journal.close()
-    kept = [row.seq for row in read_rows(folder)]
+    numbers = [row.seq for row in read_rows(folder)]
     spent = np.asarray(appends) / 1e6
     waits = np.asarray(commits) / 1e6
     return {
         "events": count,
         "rate_reached": round(count / took, 1),
-        "kept": len(kept),
-        "nothing_lost": kept == list(range(1, count + 1)),
+        "kept": len(numbers),
+        "nothing_lost": numbers == list(range(1, count + 1)),
         "append_median_ms": round(float(np.median(spent)), 4),
         "append_p95_ms": round(float(np.percentile(spent, 95)), 4),
         "append_p99_ms": round(float(np.percentile(spent, 99)), 4),
@@ -129,9 +129,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sys.setswitchinterval(options.switch_ms / 1e3)
     with tempfile.TemporaryDirectory(dir=options.dir, prefix="labapp-journal-") as folder:
-        found = measure(Path(folder), options.rate, options.seconds, options.load, options.sound)
-    print(json.dumps(found, indent=2))
-    return 0 if found["nothing_lost"] and found["append_p99_ms"] <= TARGET_P99_MS else 1
+        result = measure(Path(folder), options.rate, options.seconds, options.load, options.sound)
+    print(json.dumps(result, indent=2))
+    return 0 if result["nothing_lost"] and result["append_p99_ms"] <= TARGET_P99_MS else 1
 
 
 if __name__ == "__main__":

@@ -69,11 +69,11 @@ def waits(study: str, folder: Path) -> Iterator[tuple[str, float]]:
 
 def measure(study: str, turns: int) -> dict[str, dict[str, float]]:
     """Median, p95 and p99 of each wait, and how many there were."""
-    found: dict[str, list[float]] = {"photo": [], "answer": []}
+    times_of: dict[str, list[float]] = {"photo": [], "answer": []}
     for _ in range(turns):
         with tempfile.TemporaryDirectory() as folder:
             for what, ms in waits(study, Path(folder)):
-                found[what].append(ms)
+                times_of[what].append(ms)
     return {
         what: {
             "n": len(times),
@@ -81,7 +81,7 @@ def measure(study: str, turns: int) -> dict[str, dict[str, float]]:
             "p95_ms": round(float(np.percentile(times, 95)), 1),
             "p99_ms": round(float(np.percentile(times, 99)), 1),
         }
-        for what, times in found.items()
+        for what, times in times_of.items()
     }
 
 
@@ -95,11 +95,11 @@ def main() -> None:
 
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")
-    found = {study: measure(study, asked.turns) for study in asked.studies.split(",")}
+    by_study = {study: measure(study, asked.turns) for study in asked.studies.split(",")}
     if asked.json:
-        print(json.dumps(found))
+        print(json.dumps(by_study))
         return
-    for study, by_wait in found.items():
+    for study, by_wait in by_study.items():
         for what, row in by_wait.items():
             print(f"{study:24} {what:7} " + "  ".join(f"{k} {v:g}" for k, v in row.items()))
 

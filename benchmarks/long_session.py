@@ -62,15 +62,15 @@ def main() -> int:
         _microphone(Path(name))
         speech = subprocess.Popen(["/bin/sh", "-c", _speaking(folder)], start_new_session=True)
         try:
-            found = session(folder, given.minutes)
+            result = session(folder, given.minutes)
         finally:
             os.killpg(speech.pid, 15)
     if given.json:
-        print(json.dumps(found))
+        print(json.dumps(result))
     else:
-        for key, value in found.items():
+        for key, value in result.items():
             print(f"{key:28} {value}")
-    return 0 if found["verified"] and found["lost_frames"] == 0 else 1
+    return 0 if result["verified"] and result["lost_frames"] == 0 else 1
 
 
 def _microphone(folder: Path) -> None:

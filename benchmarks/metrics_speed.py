@@ -88,14 +88,14 @@ def main() -> None:
     parser.add_argument("--one-by-one", type=int, default=20, help="helpers fitted after each run")
     parser.add_argument("--json", action="store_true", help="one JSON value and nothing else")
     asked = parser.parse_args()
-    found = []
+    measured = []
     for concepts, rows in SIZES:
         with multiprocessing.get_context("spawn").Pool(1) as own:
-            found.append(own.apply(measure, (concepts, rows, asked.repeats, asked.one_by_one)))
+            measured.append(own.apply(measure, (concepts, rows, asked.repeats, asked.one_by_one)))
     if asked.json:
-        print(json.dumps(found))
+        print(json.dumps(measured))
         return
-    for row in found:
+    for row in measured:
         print(
             f"{row['concepts']} concepts, {row['rows']:,} rows: "
             f"OIS {row['ois_s']} s ({row['ois_cpu_s']} s of CPU, {row['ois_peak_mb']} MB), "

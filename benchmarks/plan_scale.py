@@ -54,7 +54,7 @@ def memory_mb() -> tuple[float, float]:
 
 def cpu_s() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def folder_bytes(folder: Path) -> int:
@@ -71,8 +71,8 @@ def cluster(processes: int) -> Iterator[str]:
         threads_per_worker=1,
         dashboard_address=":0",
         silence_logs=logging.ERROR,
-    ) as found:
-        yield found.scheduler_address
+    ) as local:
+        yield local.scheduler_address
 
 
 def run(study: str, participants: int, how: str, processes: int, folder: Path) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[s
 
     with ExitStack() as stack:
         address = stack.enter_context(cluster(processes)) if dask else None
-        found = stack.enter_context(workers(processes, address))
-        people = simulate_people(loading.load(study), SHARES, each, 1, found, progress)
+        pool = stack.enter_context(workers(processes, address))
+        people = simulate_people(loading.load(study), SHARES, each, 1, pool, progress)
     took = time.perf_counter() - began
     own, worker = memory_mb()
     return {
@@ -164,9 +164,9 @@ def main() -> None:
             small = folder / "small.yaml"
             small.write_text(SMALL, encoding="utf-8")
             study = options.study or str(small)
-            found = [many(study, options.many, options.processes, dask=options.dask)]
+            rows = [many(study, options.many, options.processes, dask=options.dask)]
         else:
-            found = [
+            rows = [
                 run(
                     options.study or "quickstart",
                     options.participants,
@@ -179,9 +179,9 @@ def main() -> None:
     finally:
         shutil.rmtree(folder)
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(rows, indent=2))
         return
-    for row in found:
+    for row in rows:
         print(
             f"{row['how']:28} {row['participants']:6d} participants: "
             f"{row['sessions_per_s']:.2f} a second, CPU {row['cpu_s_per_session']:.2f} s and "

@@ -35,7 +35,9 @@ def random_decoder(
     ModelError : an architecture without weights, or an unknown one.
     """
     known = {
-        name: one for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)
+        name: network
+        for name, network in ARCHITECTURES.items()
+        if isinstance(network.source, TrainedNetwork)
     }
     if architecture not in known:
         raise ModelError(

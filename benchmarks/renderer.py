@@ -42,11 +42,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=200, help="batches of each size")
     parser.add_argument("--json", action="store_true", help="one JSON value and nothing else")
     asked = parser.parse_args()
-    found = [measure(batch, asked.repeats) for batch in BATCHES]
+    rows = [measure(batch, asked.repeats) for batch in BATCHES]
     if asked.json:
-        print(json.dumps(found))
+        print(json.dumps(rows))
         return
-    for row in found:
+    for row in rows:
         print(
             f"batch {row['batch']:>5}: {row['pictures_per_s']:>9,} pictures a second, "
             f"median {row['median_ms']} ms, p95 {row['p95_ms']} ms"

@@ -83,7 +83,7 @@ def opened(folder: Path) -> dict[str, float]:
 
 def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
     """Of `opened` in new processes, without and with a cache."""
-    found: dict[str, list[dict[str, float]]] = {"cold": [], "cached": []}
+    runs_of: dict[str, list[dict[str, float]]] = {"cold": [], "cached": []}
     command = [sys.executable, "-m", "benchmarks.replay_sound", "--open", str(folder)]
     for kind in ("cold", "cached"):
         for _ in range(n):
@@ -91,10 +91,10 @@ def openings(folder: Path, cache: Path, n: int) -> dict[str, Any]:
                 shutil.rmtree(cache, ignore_errors=True)
             env = {**os.environ, "LABAPP_CACHE": str(cache)}
             done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-            found[kind].append(json.loads(done.stdout))
+            runs_of[kind].append(json.loads(done.stdout))
     return {
         f"open_{kind}_{part}": _spread([each[part] for each in runs])
-        for kind, runs in found.items()
+        for kind, runs in runs_of.items()
         for part in ("journal_s", "sound_s", "waveform_s", "cpu_s", "mib")
     }
 
@@ -234,10 +234,10 @@ def main() -> None:
             return
         for name, value in figures.items():
             if isinstance(value, dict):
-                told = ", ".join(f"{key} {each:.4g}" for key, each in value.items())
+                text = ", ".join(f"{key} {each:.4g}" for key, each in value.items())
             else:
-                told = f"{value:.4g}"
-            print(f"{name}: {told}")
+                text = f"{value:.4g}"
+            print(f"{name}: {text}")
 
 
 if __name__ == "__main__":

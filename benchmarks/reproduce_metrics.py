@@ -53,9 +53,9 @@ def put(path: Path, title: str, body: str) -> None:
     """Into the file, in place of the section of that title, in the order of `TITLES`."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
-    found = dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
-    found[title] = body
-    ordered = [f"## {name}\n\n{found[name]}\n" for name in TITLES.values() if name in found]
+    sections = dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+    sections[title] = body
+    ordered = [f"## {name}\n\n{sections[name]}\n" for name in TITLES.values() if name in sections]
     path.write_text("\n".join([HEAD, *ordered]), encoding="utf-8")
 
 

@@ -109,14 +109,14 @@ def keep(part: str, folder: Path, sessions: Sequence[Path], how: str) -> None:
     stages = tables.stages.copy()
     stages["strategy"] = people["strategy"].reindex(stages["participant"]).to_numpy()
     stages.to_csv(folder / f"{part}.csv", index=False)
-    told = f"{len(sessions)} sessions, {int(people['included'].sum())} of them included, {how}\n"
-    (folder / f"{part}.txt").write_text(told)
+    text = f"{len(sessions)} sessions, {int(people['included'].sum())} of them included, {how}\n"
+    (folder / f"{part}.txt").write_text(text)
 
 
 def so_far(part: str, folder: Path) -> None:
     """Keep the finished sessions of a part that is not over."""
-    found = sorted((folder / part).glob("*/sub-*"))
-    finished = [path for path in found if read_rows(path, ("session.completed",))]
+    folders = sorted((folder / part).glob("*/sub-*"))
+    finished = [path for path in folders if read_rows(path, ("session.completed",))]
     if finished and not (folder / f"{part}.csv").exists():
         keep(part, folder, finished, "not over")
 
@@ -143,19 +143,19 @@ def printed(study: str, task: str, model: str, quantity: str) -> str:
 
 def ours(values: pd.Series[float], quantity: str) -> str:
     """Mean ± sd of the population, as the paper prints them."""
-    told = values.dropna() / (1000 if quantity == "error_auc_sum" else 1)
-    if not len(told):
+    known = values.dropna() / (1000 if quantity == "error_auc_sum" else 1)
+    if not len(known):
         return "–"
     digits = DECIMALS.get(quantity, 1)
-    return f"{told.mean():.{digits}f} ± {np.std(told):.{digits}f}"
+    return f"{known.mean():.{digits}f} ± {np.std(known):.{digits}f}"
 
 
 def error_of(model: str) -> str:
     """Reconstruction error of a shipped model: of the sampled code where that is known, as in
     Table 2."""
     card = yaml.safe_load((find(model) / "model.yaml").read_text())
-    found = card.get("held_out_error") or {}
-    value = found.get("sampled", found.get("mean"))
+    errors = card.get("held_out_error") or {}
+    value = errors.get("sampled", errors.get("mean"))
     return "–" if value is None else f"{value:.1f}"
 
 
@@ -185,8 +185,9 @@ def reconstruction(folder: Path) -> Iterator[str]:
         own = stages[stages["task"] == "reconstruction"]
         for model, of_model in own.groupby("model"):
             cells = [
-                f"{ours(of_model[one], one)} ({printed(study, 'reconstruction', str(model), one)})"
-                for one in METRICS
+                f"{ours(of_model[column], column)} "
+                f"({printed(study, 'reconstruction', str(model), column)})"
+                for column in METRICS
             ]
             rows.append([f"`{model}`", str(len(of_model)), *cells])
     yield from table(rows, header)
@@ -201,8 +202,14 @@ def single(folder: Path) -> Iterator[str]:
     rows = []
     for (task, model), own in stages[stages["task"] != "reconstruction"].groupby(["task", "model"]):
         cells = [
-            f"{ours(own[one], one)} ({printed(SYNTHETIC, str(task), str(model), one)})"
-            for one in ("correctness_rate", "response_time_s", "confidence", "understanding", "seq")
+            f"{ours(own[column], column)} ({printed(SYNTHETIC, str(task), str(model), column)})"
+            for column in (
+                "correctness_rate",
+                "response_time_s",
+                "confidence",
+                "understanding",
+                "seq",
+            )
         ]
         rows.append([str(task).removeprefix("single-dimension-"), f"`{model}`", *cells])
     header = ["shown as", "model", "correct", "response time, s", "confident", "makes sense", "SEQ"]
@@ -229,8 +236,8 @@ def competing(folder: Path) -> Iterator[str]:
             for strategy in ("ascent", "random"):
                 stages = stages_of(f"{dataset}-{strategy}", folder, everybody=True)
                 own = stages if stages.empty else stages[stages["model"] == model]
-                said = "–" if own.empty else ours(own["completion_rate"], "completion_rate")
-                alone.append(f"{said} ({len(own)})")
+                rate = "–" if own.empty else ours(own["completion_rate"], "completion_rate")
+                alone.append(f"{rate} ({len(own)})")
             mixed = []
             for strategy in SHARES:
                 own = crowd
@@ -258,8 +265,8 @@ def write(folder: Path) -> None:
     ran = sorted(folder.glob("*.txt"))
     lines += ["## Runs", ""]
     lines += [f"* {path.stem}: {path.read_text().strip()}" for path in ran]
-    found = WRITTEN.read_text().split(MARK, 1)[1] if WRITTEN.exists() else "\n"
-    WRITTEN.write_text("\n".join(lines) + f"\n\n{MARK}{found}")
+    other = WRITTEN.read_text().split(MARK, 1)[1] if WRITTEN.exists() else "\n"
+    WRITTEN.write_text("\n".join(lines) + f"\n\n{MARK}{other}")
 
 
 ABOUT = """\

@@ -208,7 +208,7 @@ def session(blank_ms: int, busy_ms: float, most: int, *, console: bool = False) 
                 "the response did not come: has the window the focus?",
             )
         holdup.stop()
-        return spans(room, [one + origin for one in maker.made()], noted)
+        return spans(room, [drawn_at + origin for drawn_at in maker.made()], noted)
 
 
 def wait(come: Any, what: str) -> None:
@@ -231,7 +231,7 @@ def wait(come: Any, what: str) -> None:
 def spans(room: Room, made: list[int], noted: list[int]) -> Spans:
     """What a session's events say; made: times of the responses, session ns."""
     of = {
-        kind: [payload for found, payload in room.events if found == kind]
+        kind: [payload for name, payload in room.events if name == kind]
         for kind in ("stimulus.shown", "response.given")
     }
     given = of["response.given"][-len(made) :]
@@ -242,20 +242,20 @@ def spans(room: Room, made: list[int], noted: list[int]) -> Spans:
             newest = payload
         elif kind == "stimulus.shown":
             drawn.append(newest)
-    found: Spans = {"due to painted": [], "response to painted": []}
+    intervals: Spans = {"due to painted": [], "response to painted": []}
     # The first stimulus is due when its screen is still being built.
-    for one, shown in list(zip(drawn, of["stimulus.shown"], strict=True))[1:]:
-        found["due to painted"].append((shown["painted_ns"] - one["due_ns"]) / MS)
+    for picture, shown in list(zip(drawn, of["stimulus.shown"], strict=True))[1:]:
+        intervals["due to painted"].append((shown["painted_ns"] - picture["due_ns"]) / MS)
     for answer, shown in zip(given, of["stimulus.shown"][1:], strict=False):
-        found["response to painted"].append((shown["painted_ns"] - answer["input_ns"]) / MS)
+        intervals["response to painted"].append((shown["painted_ns"] - answer["input_ns"]) / MS)
     for answer, at, journal_ns in zip(given, made, noted[-len(made) :], strict=True):
-        found.setdefault(f"response error, {answer['device']}", []).append(
+        intervals.setdefault(f"response error, {answer['device']}", []).append(
             (answer["input_ns"] - at) / MS
         )
-        found.setdefault("as the journal noted it", []).append((journal_ns - at) / MS)
+        intervals.setdefault("as the journal noted it", []).append((journal_ns - at) / MS)
     arrivals = sum(answer["timed_by"] == "arrival" for answer in given)
     print(f"  {len(given)} responses, {arrivals} timed by their arrival", file=sys.stderr)
-    return found
+    return intervals
 
 
 def main() -> None:
@@ -273,19 +273,19 @@ def main() -> None:
     from labapp.ui.qtapp import make_app
 
     app = make_app()
-    found: Spans = {}
+    every: Spans = {}
     done = 0
     while done < asked.n:
-        one = session(asked.blank, asked.busy, asked.n - done, console=asked.console)
-        for name, times in one.items():
-            found.setdefault(name, []).extend(times)
-        done += len(one["as the journal noted it"])
+        measured = session(asked.blank, asked.busy, asked.n - done, console=asked.console)
+        for name, times in measured.items():
+            every.setdefault(name, []).extend(times)
+        done += len(measured["as the journal noted it"])
     screen = app.primaryScreen()
     print(f"{app.platformName()}, {screen.refreshRate():.1f} Hz, blank {asked.blank} ms, ", end="")
     print(f"held up {asked.busy:g} ms, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"{'ms':28}" + "".join(f"{name:>9}" for name in ("n", "median", "p95", "p99", "max")))
     rows = {}
-    for name, times in found.items():
+    for name, times in every.items():
         median, p95, p99 = np.percentile(times, (50, 95, 99))
         rows[name] = {"n": len(times), "median": median, "p95": p95, "p99": p99, "max": max(times)}
         figures = "".join(f"{rows[name][key]:9.2f}" for key in ("median", "p95", "p99", "max"))

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 def timed(what: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
-    found = what()
-    return time.perf_counter() - began, found
+    result = what()
+    return time.perf_counter() - began, result
 
 
 def measured(participants: int, folder: Path) -> dict[str, float]:

@@ -109,8 +109,8 @@ def placing(work: Path, minutes: float, ppm: float) -> dict[str, Any]:
     placed = json.loads(done.stdout)
     alignment = placed["alignment"]
     times = np.linspace(0, seconds, 1000)
-    found = alignment["offset_s"] + times * (1 + alignment["drift_ppm"] * 1e-6)
-    error = found - (BEGINS_S + times * (1 + ppm * 1e-6))
+    aligned = alignment["offset_s"] + times * (1 + alignment["drift_ppm"] * 1e-6)
+    error = aligned - (BEGINS_S + times * (1 + ppm * 1e-6))
     return {
         "minutes": minutes,
         "worst_error_ms": round(float(np.abs(error).max()) * 1e3, 3),

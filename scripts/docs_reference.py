@@ -163,8 +163,8 @@ def keys(title: str, about: str, schema: Schema, known: Examples) -> str:
     for name in (first, *sorted(others, key=lambda name: titles[name])):
         definition = definitions[name]
         parts.append(f"## {titles[name]} {{ #{name.lower()} }}")
-        if told := paragraphs(definition.get("description", "")):
-            parts.append(told)
+        if text := paragraphs(definition.get("description", "")):
+            parts.append(text)
         rows = [
             key_row(name, key, field, definition, known, titles)
             for key, field in definition["properties"].items()
@@ -222,9 +222,9 @@ def key_row(
     example, file = known.get((name, key), ("", ""))
     if field.get("examples"):
         example, file = flow(field["examples"][0]), ""
-    told = code(shortened(example)) + (f" ({file})" if file else "") if example else ""
+    text = code(shortened(example)) + (f" ({file})" if file else "") if example else ""
     meaning = " ".join(str(field.get("description", "")).split())
-    return code(key), f"{meaning}<br>*{kind(field, titles)}; {default}*", told
+    return code(key), f"{meaning}<br>*{kind(field, titles)}; {default}*", text
 
 
 def kind(field: Schema, titles: Mapping[str, str]) -> str:
@@ -263,7 +263,7 @@ def kind(field: Schema, titles: Mapping[str, str]) -> str:
 
 
 def bounds(field: Schema, end: str, unit: str) -> str:
-    said = [
+    parts = [
         f"{word} {field[key]:,g}"
         for word, key in (
             ("from", f"min{end}"),
@@ -274,8 +274,8 @@ def bounds(field: Schema, end: str, unit: str) -> str:
         if key in field and abs(field[key]) < UNTOLD
     ]
     return (
-        f", {' '.join(said)}{unit}"
-        if said and (unit == "" or "from 1 " not in " ".join(said))
+        f", {' '.join(parts)}{unit}"
+        if parts and (unit == "" or "from 1 " not in " ".join(parts))
         else ""
     )
 
@@ -297,8 +297,8 @@ def placeholders() -> str:
         where = place_of(part, str(getattr(near, "task", "") or ""))
         known = PLACEHOLDERS | {
             name: meaning
-            for told in (*registry.task_types(), registry.task_type_of(near), task)
-            for name, meaning in told.placeholders.items()
+            for kind in (*registry.task_types(), registry.task_type_of(near), task)
+            for name, meaning in kind.placeholders.items()
         }
         values = getattr(part, "values", {})
         for name in (*part.filled(), *task.fills_in):
@@ -508,24 +508,24 @@ def options(command: Any) -> str:
             names = code(parameter.name.upper())
         default = parameter.default
         if parameter.required:
-            told = "required"
+            text = "required"
         elif (
             isinstance(default, str | int | float)
             and not isinstance(default, bool)
             and default != ""
         ):
-            told = code(str(default))
+            text = code(str(default))
         else:
-            told = ""
-        rows.append((names, prose(getattr(parameter, "help", "") or ""), told))
+            text = ""
+        rows.append((names, prose(getattr(parameter, "help", "") or ""), text))
     return table(("option", "what it does", "default"), rows) if rows else ""
 
 
 def prose_help(text: str) -> str:
     """A command's help: its example as code."""
     whole = " ".join(text.split())
-    said, found, example = whole.partition("Example: ")
-    return prose(said.strip()) + (f"\n\nExample: {code(example)}" if found else "")
+    before, mark, example = whole.partition("Example: ")
+    return prose(before.strip()) + (f"\n\nExample: {code(example)}" if mark else "")
 
 
 # --- Keys of windows ------------------------------------------------------------------------------

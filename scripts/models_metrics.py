@@ -33,17 +33,17 @@ def row(model: str, name: str) -> dict[str, Any]:
     """One metric's score and settings, as `labapp models evaluate` computes them."""
     rows = labelled_encodings(model)
     assert rows is not None
-    (found,) = compute_all(
+    (result,) = compute_all(
         rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=[name]
     )
-    assert found.score is not None, found.reason
+    assert result.score is not None, result.reason
     # Versions of libraries would only say where this was computed.
-    told = {
+    settings = {
         key: value
-        for key, value in found.score.settings.items()
+        for key, value in result.score.settings.items()
         if key not in ("scikit_learn", "torch")
     }
-    return {"score": round(found.score.score, 6), "settings": told}
+    return {"score": round(result.score.score, 6), "settings": settings}
 
 
 def hashes(model: str) -> dict[str, str | None]:
@@ -56,9 +56,11 @@ def kept() -> dict[str, dict[str, Any]]:
     """By model and metric; nothing of a model that is another now."""
     if not FILE.exists():
         return {}
-    found = json.loads(FILE.read_text(encoding="utf-8"))
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
     return {
-        model: one["scores"] for model, one in found.items() if hashes(model).items() <= one.items()
+        model: entry["scores"]
+        for model, entry in stored.items()
+        if hashes(model).items() <= entry.items()
     }
 
 
@@ -90,10 +92,12 @@ def main() -> None:
         if again or name not in scores.get(model, {})
     ]
     work = Parallel(n_jobs=asked.jobs, batch_size=1, return_as="generator")
-    for (model, name), one in zip(pairs, work(delayed(row)(*pair) for pair in pairs), strict=True):
-        scores.setdefault(model, {})[name] = one
+    for (model, name), entry in zip(
+        pairs, work(delayed(row)(*pair) for pair in pairs), strict=True
+    ):
+        scores.setdefault(model, {})[name] = entry
         keep(scores)
-        print(f"{model} {name} {one['score']}", flush=True)
+        print(f"{model} {name} {entry['score']}", flush=True)
 
 
 if __name__ == "__main__":

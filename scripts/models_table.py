@@ -57,8 +57,8 @@ def table() -> str:
 def metrics_table() -> str:
     """Markdown, a row a metric, a column a model whose data have true factors."""
     root = resources.models()
-    kept = json.loads((root / "metrics.json").read_text(encoding="utf-8"))
-    scores = {name: one["scores"] for name, one in kept.items()}
+    stored = json.loads((root / "metrics.json").read_text(encoding="utf-8"))
+    scores = {name: entry["scores"] for name, entry in stored.items()}
     cards_of = [cards.read(package.find(name, root)) for name in scores]
     rows = [
         f"| metric | {' | '.join(f'`{name}`' for name in scores)} |",
@@ -66,18 +66,22 @@ def metrics_table() -> str:
     ]
     # The models' data have no task.
     for metric in (metric for metric in METRICS.values() if not metric.labels):
-        found = [scores[name].get(metric.name, {}).get("score") for name in scores]
+        values = [scores[name].get(metric.name, {}).get("score") for name in scores]
         lower = ", lower is better" if metric.better == "lower" else ""
-        rows.append(_cells(f"{metric.label}{lower}", found))
+        rows.append(_cells(f"{metric.label}{lower}", values))
         measured = [card.disentanglement for card in cards_of]
         if metric.name == "mig":
-            rows.append(_cells("MIG in Table 2", [one and one.mig_published for one in measured]))
+            rows.append(
+                _cells("MIG in Table 2", [entry and entry.mig_published for entry in measured])
+            )
         elif metric.name == "dci":
-            exchanged = [one and one.dci_exchanged.disentanglement for one in measured]
+            exchanged = [entry and entry.dci_exchanged.disentanglement for entry in measured]
             rows.append(_cells("DCI as published", exchanged))
-            rows.append(_cells("DCI in Table 2", [one and one.dci_published for one in measured]))
+            rows.append(
+                _cells("DCI in Table 2", [entry and entry.dci_published for entry in measured])
+            )
             for part in ("completeness", "informativeness"):
-                parts = [one and float(getattr(one.dci, part)) for one in measured]
+                parts = [entry and float(getattr(entry.dci, part)) for entry in measured]
                 rows.append(_cells(f"DCI, {part}", parts))
     return "\n".join(rows)
 
@@ -97,15 +101,17 @@ def faces_table() -> str:
     rows = []
     for card in _cards():
         if isinstance(card.test, ClassTest):
-            for name, one in [*card.test.classes.items(), ("average", card.test.average)]:
-                shares = " | ".join(f"{share:.2f}" for share in (one.precision, one.recall, one.f1))
-                rows.append(f"| {name} | {shares} | {one.support} |")
+            for name, rates in [*card.test.classes.items(), ("average", card.test.average)]:
+                shares = " | ".join(
+                    f"{share:.2f}" for share in (rates.precision, rates.recall, rates.f1)
+                )
+                rows.append(f"| {name} | {shares} | {rates.support} |")
     return "\n".join([*FACES_HEAD, *rows])
 
 
 def faces_told() -> str:
     """What cues of the training faces alone do to the test faces, in a sentence."""
-    told = []
+    sentences = []
     for card in _cards():
         if isinstance(card.checks, CnnChecks):
             cues = "; ".join(
@@ -113,10 +119,10 @@ def faces_told() -> str:
                 "where it misleads"
                 for name, cue in (card.checks.cues or {}).items()
             )
-            told.append(
+            sentences.append(
                 f"`{card.recipe.id}` is right in {_percent(card.test.accuracy)}; by cue: {cues}."
             )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def concepts_table() -> str:
@@ -197,10 +203,11 @@ def _held(card: ClassifierCard) -> str:
                 f"by {checks.map_error:.5f} at most"
             )
         case "protopnet":
-            said = checks.accuracy
+            accuracy = checks.accuracy
             return (
-                f"{_percent(said['before'])} before the last push, {_percent(said['pushed'])} "
-                f"after; {checks.kept} of {checks.prototypes} prototypes kept"
+                f"{_percent(accuracy['before'])} before the last push, "
+                f"{_percent(accuracy['pushed'])} after; {checks.kept} of {checks.prototypes} "
+                "prototypes kept"
             )
         case "prototree":
             last = checks.accuracy["projected"]

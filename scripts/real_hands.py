@@ -85,9 +85,9 @@ class XServer:
 class Hands(QObject):
     """Looks at a session again and again, and does what is to be done."""
 
-    def __init__(self, shown: controller.SessionController, told: argparse.Namespace) -> None:
+    def __init__(self, shown: controller.SessionController, options: argparse.Namespace) -> None:
         super().__init__(shown)
-        self.shown, self.told = shown, told
+        self.shown, self.options = shown, options
         self.runner, self.window = shown.opened.runner, shown.participant
         self.server = XServer()
         self.answered = 0
@@ -95,8 +95,8 @@ class Hands(QObject):
         self.busy_until_ns = 0
         self.rested_on = self.runner.part
         planned = shown.opened.planned
-        stages = [one for one in self.runner.machine.parts if isinstance(one, UnmaskingPart)]
-        images = {one.image for stage in stages for one in stage.sequences}
+        stages = [part for part in self.runner.machine.parts if isinstance(part, UnmaskingPart)]
+        images = {part.image for stage in stages for part in stage.sequences}
         seed = (planned.seed, planned.participant, "real hands")
         self.annotator = Annotator(seed, "understanding", images)
         self.timer = QTimer(self)
@@ -160,7 +160,7 @@ class Hands(QObject):
         self._rest(PAGE_MS)
 
     def _there(self, kind: type[QWidget]) -> list[QWidget]:
-        return [one for one in self.window.findChildren(kind) if one.isVisible()]
+        return [widget for widget in self.window.findChildren(kind) if widget.isVisible()]
 
     def _respond(self, part: UnmaskingPart, now_ns: int) -> None:
         trial = self.runner.state.part_state.trial
@@ -177,14 +177,14 @@ class Hands(QObject):
             if self.answered % EVERY == 1:
                 self._keep(f"{part.id}-{trial.number:03d}", self.window)
         reply = self.reply[1]
-        if now_ns - trial.painted_ns < reply.reaction_ms / 1000 * NS / self.told.hurry:
+        if now_ns - trial.painted_ns < reply.reaction_ms / 1000 * NS / self.options.hurry:
             return
-        if self.answered == self.told.kill_after:
+        if self.answered == self.options.kill_after:
             print(f"killed at {part.id}, stimulus {trial.number}", flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         place = len(part.buttons) - 1 if reply.response == DONT_KNOW else reply.response - 1
-        turn = self.answered // TURNS % 2 if self.told.hands == "mixed" else None
-        if self.told.hands == "mouse" or turn == 1:
+        turn = self.answered // TURNS % 2 if self.options.hands == "mixed" else None
+        if self.options.hands == "mouse" or turn == 1:
             self.server.click(self._there(ResponseButton)[place])
         else:
             name = part.buttons[place].key
@@ -192,9 +192,9 @@ class Hands(QObject):
         self._rest(2 * HOLD_MS)
 
     def _keep(self, name: str, window: QWidget) -> None:
-        if self.told.pictures is not None:
-            self.told.pictures.mkdir(parents=True, exist_ok=True)
-            window.screen().grabWindow(0).save(str(self.told.pictures / f"{name}.png"))
+        if self.options.pictures is not None:
+            self.options.pictures.mkdir(parents=True, exist_ok=True)
+            window.screen().grabWindow(0).save(str(self.options.pictures / f"{name}.png"))
 
 
 def main() -> None:
@@ -204,12 +204,12 @@ def main() -> None:
     parser.add_argument("--hurry", type=float, default=1.0)
     parser.add_argument("--kill-after", type=int, default=0)
     parser.add_argument("--pictures", type=Path)
-    told = parser.parse_args(sys.argv[1:split])
+    options = parser.parse_args(sys.argv[1:split])
     start: Callable[[controller.SessionController], None] = controller.SessionController.start
 
     def started(shown: controller.SessionController) -> None:
         start(shown)
-        Hands(shown, told)
+        Hands(shown, options)
 
     controller.SessionController.start = started  # type: ignore[method-assign]
     sys.argv = ["labapp", *sys.argv[split + 1 :]]

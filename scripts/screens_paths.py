@@ -160,8 +160,8 @@ def questions_above(folder: Path, language: str) -> Iterator[Shot]:
             f"hive-trade-off-{setting}": f"trade-off-{text}",
         }
         after = [
-            {"questionnaire": one, "above": f"texts/{{language}}/{above}.md"}
-            for one, above in asked.items()
+            {"questionnaire": question, "above": f"texts/{{language}}/{above}.md"}
+            for question, above in asked.items()
         ]
         study = write_judging_study(folder / name, name, language=language, after=after)
         with opened(folder / name / "data", study=study) as (room, window):

@@ -57,7 +57,7 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
 
     broken = folder / "data" / "quickstart" / lines[0].id / "journal.sqlite"
     broken.write_bytes(broken.read_bytes()[:4000])
-    researcher.set_sessions([replace(one, events=one.events + 1) for one in lines])
+    researcher.set_sessions([replace(line, events=line.events + 1) for line in lines])
     researcher.set_shown(True)
     _wait(researcher)
     yield "r06-results-failed", _settled(window)

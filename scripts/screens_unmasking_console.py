@@ -32,10 +32,10 @@ def shots(folder: Path) -> Iterator[Shot]:
 
 def small(folder: Path) -> Path:
     """A study of a small set in two blocks with a break between them."""
-    found = unmasking.made(folder)
+    paths = unmasking.made(folder)
     return unmasking.write_unmasking_study(
         folder / "study",
-        found,
+        paths,
         masks={"smallest": 5, "largest": 60, "count": 10},
         breaks={"every": 4, "text": "rest.md"},
         blank_ms=BLANK_MS,

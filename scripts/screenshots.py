@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument(
         "--setting",
         default="",
-        choices=("", *(one.name for one in SETTINGS)),
+        choices=("", *(each.name for each in SETTINGS)),
         metavar="NAME",
         help="one setting, such as 1366x768@100",
     )

@@ -53,10 +53,11 @@ def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
     if not data_sets or not all(shown for _, shown in data_sets):
         raise ValueError("a data set with a representation at least is wanted")
     across = max(len(shown) for _, shown in data_sets)
-    every = [one for _, shown in data_sets for one in shown]
-    wide = CELL_IN[0] * max(len(one.factors) for one in every) + AROUND_IN[0]
+    every = [representation for _, shown in data_sets for representation in shown]
+    wide = CELL_IN[0] * max(len(representation.factors) for representation in every) + AROUND_IN[0]
     high = [
-        CELL_IN[1] * max(len(one.codes) for one in shown) + AROUND_IN[1] for _, shown in data_sets
+        CELL_IN[1] * max(len(representation.codes) for representation in shown) + AROUND_IN[1]
+        for _, shown in data_sets
     ]
     with mpl.rc_context(STYLE):
         count = across * len(data_sets)
@@ -65,9 +66,9 @@ def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
         )
         grid = [every_ax[at : at + across] for at in range(0, count, across)]
         for axes, (name, shown) in zip(grid, data_sets, strict=True):
-            top = max(float(one.information.max()) for one in shown)
-            for ax, one in zip(axes, shown, strict=False):
-                drawn = _heat_map(ax, one, top)
+            top = max(float(representation.information.max()) for representation in shown)
+            for ax, representation in zip(axes, shown, strict=False):
+                drawn = _heat_map(ax, representation, top)
             kit.hide_unused(axes, len(shown))
             axes[0].set_ylabel(name, fontsize=11, fontweight="bold", labelpad=10)
             bar = figure.colorbar(drawn, ax=axes, fraction=0.02, pad=0.01)
@@ -78,15 +79,17 @@ def draw(data_sets: Sequence[tuple[str, Sequence[Representation]]]) -> Figure:
     return figure
 
 
-def _heat_map(ax: Axes, one: Representation, top: float) -> mpl.cm.ScalarMappable:
-    matrix = one.information
-    if matrix.shape != (len(one.codes), len(one.factors)):
-        raise ValueError(f"{one.title}: the matrix has shape {matrix.shape}")
+def _heat_map(ax: Axes, representation: Representation, top: float) -> mpl.cm.ScalarMappable:
+    matrix = representation.information
+    if matrix.shape != (len(representation.codes), len(representation.factors)):
+        raise ValueError(f"{representation.title}: the matrix has shape {matrix.shape}")
     # The model's name is bold; its scores stand under it.
-    ax.set_title(f"{one.title}\n", fontsize=10, linespacing=1.3)
-    ax.text(0, 1.03, one.scores, transform=ax.transAxes, fontsize=8, color=SECONDARY)
-    ax.set_xticks(range(len(one.factors)), one.factors, rotation=90, fontsize=8)
-    ax.set_yticks(range(len(one.codes)), one.codes, fontsize=8)
+    ax.set_title(f"{representation.title}\n", fontsize=10, linespacing=1.3)
+    ax.text(0, 1.03, representation.scores, transform=ax.transAxes, fontsize=8, color=SECONDARY)
+    ax.set_xticks(
+        range(len(representation.factors)), representation.factors, rotation=90, fontsize=8
+    )
+    ax.set_yticks(range(len(representation.codes)), representation.codes, fontsize=8)
     for spine in ax.spines.values():
         spine.set_visible(True)
     return kit.heat_map(ax, matrix, SHADES, (0, max(top, 1e-12)), "{:.2f}".format)

@@ -84,12 +84,12 @@ def study(folder: Path) -> Path:
         (folder / name).symlink_to(assets() / name)
     path = folder / "studies" / "keyboard-trial.yaml"
     path.parent.mkdir()
-    said = {
+    reply = {
         "id": "keyboard-trial", "title": "One keyboard, two people", "version": 1,
         "language": "en", "presentation": "improved", "recording": {"audio": "off"},
         "flags": {1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}, "flow": flow,
     }  # fmt: skip
-    path.write_text(yaml.safe_dump(said, sort_keys=False), "utf-8")
+    path.write_text(yaml.safe_dump(reply, sort_keys=False), "utf-8")
     return path
 
 
@@ -225,9 +225,9 @@ class Trial:
         wait then. lie: a note is left lying, which takes 20 s."""
         console, hand = self.shown.console, self.moderator
         field, at = console.notes.input, self.a_moment
-        said = self.text()
-        hand.do(middle(field), *typed(said), key("Return"))
-        self.notes.append(said)
+        shown = self.text()
+        hand.do(middle(field), *typed(shown), key("Return"))
+        self.notes.append(shown)
         yield at()
         begun, ended = self.text(), self.text()
         hand.do(key("Control_L", "n", then_ms=250), *typed(begun), key("Escape"))
@@ -258,11 +258,11 @@ class Trial:
         hand.do(middle(console.header.pause))
         yield at()
         if lie:
-            said = self.text()
-            hand.do(middle(field), *typed(said))
+            shown = self.text()
+            hand.do(middle(field), *typed(shown))
             yield 23.0
             hand.do(key("Control_L", "n", then_ms=250), key("Return"))
-            self.notes.append(said)
+            self.notes.append(shown)
             yield at()
 
     def plot(self) -> Iterator[float]:
@@ -316,17 +316,17 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     record = open_record(folder)
     events = list(payloads(record.rows))
     away = spans_away(events)
-    mine = [one for one in trial.participant.presses if one[0] != "button"]
-    seen = [one for one in trial.witness.presses if one[0] in {k.lower() for k in PARTICIPANTS}]
+    mine = [key for key in trial.participant.presses if key[0] != "button"]
+    seen = [key for key in trial.witness.presses if key[0] in {k.lower() for k in PARTICIPANTS}]
     fate = {"taken by the participant's window": 0, "fell into a time marked as away": 0}
     held = {"with the moderator's Ctrl, which the keyboards share": 0}
     chords = [t for k, t, _ in trial.moderator.presses if k in ("n", "4")]
     for name, press, slack in mine:
         got = next(
             (
-                one
-                for one in seen
-                if one[0] == name.lower() and abs(one[1] - press) < slack + 25 * MS
+                key
+                for key in seen
+                if key[0] == name.lower() and abs(key[1] - press) < slack + 25 * MS
             ),
             None,
         )

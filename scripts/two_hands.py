@@ -59,10 +59,10 @@ def hands() -> None:
                 done = {"key": "button", "press": press}
             else:
                 codes = [code(name) for name in action["keys"]]
-                press = [fake(xtst.XTestFakeKeyEvent, one, 1) for one in codes][-1]
+                press = [fake(xtst.XTestFakeKeyEvent, keycode, 1) for keycode in codes][-1]
                 time.sleep(action.get("hold_ms", HOLD_MS) / 1000)
-                for one in reversed(codes):
-                    fake(xtst.XTestFakeKeyEvent, one, 0)
+                for keycode in reversed(codes):
+                    fake(xtst.XTestFakeKeyEvent, keycode, 0)
                 done = {"key": action["keys"][-1], "press": press}
             print(json.dumps(done), flush=True)
             time.sleep(action.get("then_ms", 0) / 1000)
@@ -86,11 +86,11 @@ class Hands:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            said = json.loads(line)
-            if "done" in said:
-                self.done = said["done"]
+            message = json.loads(line)
+            if "done" in message:
+                self.done = message["done"]
             else:
-                self.presses.append((said["key"], *said["press"]))
+                self.presses.append((message["key"], *message["press"]))
 
     @property
     def busy(self) -> bool:

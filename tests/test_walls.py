@@ -152,7 +152,8 @@ MOST_OF_THEM = 20
 
 def test_variables_are_named_for_what_they_hold() -> None:
     places = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    folders = (PACKAGE, *(ROOT / name for name in ("benchmarks", "examples", "scripts")))
+    for path in (path for folder in folders for path in sorted(folder.rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case (

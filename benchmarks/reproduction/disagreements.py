@@ -55,8 +55,8 @@ class Representation:
         for share in self.shares:
             source = random.choice(FACTORS + 1, size=ROWS, p=[*share, 1.0 - sum(share)])
             noise = random.integers(0, VALUES, ROWS)
-            told = factors[np.arange(ROWS), source % FACTORS]
-            columns.append(np.where(source < FACTORS, told, noise))
+            known = factors[np.arange(ROWS), source % FACTORS]
+            columns.append(np.where(source < FACTORS, known, noise))
         return np.stack(columns, axis=1).astype(np.float64), factors.astype(np.float64)
 
 
@@ -90,21 +90,21 @@ PAIRS = {
 
 def section() -> str:
     table = Table(["codes", "metric", "published", "ours", "DCIMIG published", "DCIMIG ours"])
-    told = []
+    parts = []
     for name, pair in PAIRS.items():
-        found = []
+        pairs = []
         for made in pair:
             codes, factors = made.rows()
             other = metric(name)(codes, factors, seed=SEED).score
             own = metric("dcimig")(codes, factors, seed=SEED).score
-            found.append((other, own))
+            pairs.append((other, own))
             table.add(
                 made.what, name.upper(), f"{made.published[0]:.3g}", f"{other:.3f}",
                 f"{made.published[1]:.3g}", f"{own:.3f}",
             )  # fmt: skip
-        (first, own_first), (second, own_second) = found
+        (first, own_first), (second, own_second) = pairs
         reversed_ = first < second and own_first > own_second
-        told.append(
+        parts.append(
             f"{name.upper()} prefers the second, DCIMIG the first"
             f"{'' if reversed_ else ': NOT SO HERE'}."
         )
@@ -114,4 +114,4 @@ def section() -> str:
         "reversal and repeat no measurement. Trained models on which these metrics disagree are in "
         "[reproduce_concepts.md](reproduce_concepts.md)."
     )
-    return "\n\n".join((intro, str(table), " ".join(told)))
+    return "\n\n".join((intro, str(table), " ".join(parts)))

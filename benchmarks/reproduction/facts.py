@@ -90,11 +90,11 @@ def sampled(name: str, made: Made, **settings: object) -> list[float]:
     return [metric(name)(sampler=made, batch=BATCH, seed=seed, **settings).score for seed in SEEDS]
 
 
-def _range(found: list[float]) -> str:
+def _range(scores: list[float]) -> str:
     """Least and greatest; of a single number, which is exact, a digit more."""
-    if len(found) == 1:
-        return f"{found[0]:.5f}"
-    low, high = f"{min(found):.4f}", f"{max(found):.4f}"
+    if len(scores) == 1:
+        return f"{scores[0]:.5f}"
+    low, high = f"{min(scores):.4f}", f"{max(scores):.4f}"
     return low if low == high else f"{low} to {high}"
 
 
@@ -250,20 +250,20 @@ HIGH, LOW = 0.9, 0.1
 def section() -> str:
     scores = {fact: fact.ours() for fact in FACTS}
     table = Table(["fact", "what", "published", "ours", "why they differ"])
-    for fact, found in scores.items():
-        table.add(fact.number, fact.what, fact.published, _range(found), fact.why)
-    told = (
+    for fact, of_seeds in scores.items():
+        table.add(fact.number, fact.what, fact.published, _range(of_seeds), fact.why)
+    text = (
         "10,000 rows or training points, batches of 128; five seeds, from the least score to the "
         "greatest. Facts 7 and 9 to 11 are claims without a number."
     )
-    return f"{told}\n\n{table}\n\n### Table 1\n\n{_table_1(scores)}"
+    return f"{text}\n\n{table}\n\n### Table 1\n\n{_table_1(scores)}"
 
 
 def _table_1(scores: Mapping[Fact, list[float]]) -> str:
     """The paper's summary, and what its own examples show here."""
     shown = {
-        fact.shows: (fact.number, _kept(fact.shows[1], found), _range(found))
-        for fact, found in scores.items()
+        fact.shows: (fact.number, _kept(fact.shows[1], of_seeds), _range(of_seeds))
+        for fact, of_seeds in scores.items()
         if fact.shows is not None
     }
     table = Table(
@@ -281,18 +281,18 @@ def _table_1(scores: Mapping[Fact, list[float]]) -> str:
     )
     for name, published in TABLE_1.items():
         cells = []
-        for number, said in enumerate(published, 1):
-            fact, kept, score = shown[name, number]
-            cells += [said, f"{'kept' if kept else 'broken'}: {score} (Fact {fact})"]
+        for number, printed in enumerate(published, 1):
+            fact, holds, score = shown[name, number]
+            cells += [printed, f"{'kept' if holds else 'broken'}: {score} (Fact {fact})"]
         table.add(name, *cells)
-    told = (
+    text = (
         "Property 1: what has the characteristic that a metric is about scores high; Property 2: "
         "what lacks it scores low. The paper's examples (Fact 7 in bins of equal frequency) count "
         f"as high from {HIGH:g} and as low up to {LOW:g}, by us. An example can break a property "
         "and prove none: where it is kept, that rests on the paper's argument."
     )
-    return f"{told}\n\n{table}"
+    return f"{text}\n\n{table}"
 
 
-def _kept(number: int, found: Sequence[float]) -> bool:
-    return min(found) >= HIGH if number == 1 else max(found) <= LOW
+def _kept(number: int, scores: Sequence[float]) -> bool:
+    return min(scores) >= HIGH if number == 1 else max(scores) <= LOW

@@ -193,10 +193,10 @@ def _provenance(figure: Reproduction, results: Results) -> str:
         least = "at least " if any(model.get("resumed") for model in models) else ""
         table.add(*key, str(len(models)), seeds, f"{least}{training:.0f}, {measuring:.0f}")
     lacking = missing(figure, results)
-    told = f"**Here.** {seconds(results, every) / 60:.0f} CPU minutes in all."
+    text = f"**Here.** {seconds(results, every) / 60:.0f} CPU minutes in all."
     if lacking:
         shown = "; ".join(lacking[:6]) + (
             f"; and {len(lacking) - 6} more learners" if len(lacking) > 6 else ""
         )
-        told += f" **Still missing:** {shown}."
-    return "\n\n".join([told, str(table)] if table.rows else [told])
+        text += f" **Still missing:** {shown}."
+    return "\n\n".join([text, str(table)] if table.rows else [text])

@@ -316,12 +316,12 @@ def _deviations(results: Results, rows: Sequence[Row]) -> list[str]:
         table = Table(["code", *(f"concept {i + 1}" for i in range(every.shape[2]))])
         for i, numbers in enumerate(every.mean(axis=0)):
             table.add(f"{i + 1}", *(f"{number:+.3f}" for number in numbers))
-        told = (
+        text = (
             f"Deviation of {row.name}, area under the ROC curve of a concept told from a code "
             f"less that of the true concepts, mean of {len(every)}. A code that is honestly unsure "
             "of a rotation tells that the shape is no heart, and that counts:"
         )
-        parts += [told, str(table)]
+        parts += [text, str(table)]
     return parts
 
 

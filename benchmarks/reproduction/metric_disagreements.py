@@ -60,7 +60,7 @@ def disagreements(of_data: Sequence[ZooModel], metric: str) -> list[Disagreement
         name: float(np.ptp([model.score(name) for model in of_data])) if of_data else 0.0
         for name in (metric, "dcimig")
     }
-    found = []
+    pairs = []
     for pair in combinations(of_data, 2):
         first, second = sorted(pair, key=lambda model: -model.score("dcimig"))
         prefers = {
@@ -69,8 +69,8 @@ def disagreements(of_data: Sequence[ZooModel], metric: str) -> list[Disagreement
         }
         if min(prefers.values()) > 0:
             strength = min(prefers[name] / spans[name] for name in prefers)
-            found.append(Disagreement(metric, first, second, strength))
-    return sorted(found, key=lambda pair: -pair.strength)
+            pairs.append(Disagreement(metric, first, second, strength))
+    return sorted(pairs, key=lambda pair: -pair.strength)
 
 
 def body(results: Results) -> Sequence[str]:
@@ -81,14 +81,14 @@ def body(results: Results) -> Sequence[str]:
     )  # fmt: skip
     for data, of_data in models().items():
         for metric in PARTS:
-            found = disagreements(of_data, metric)
+            of_metric = disagreements(of_data, metric)
             pairs = len(of_data) * (len(of_data) - 1) // 2
             if not pairs:
                 continue
             label = REGISTRY[metric].label
-            share = f"{len(found) / pairs:.0%}"
-            counts.add(TITLES[data], f"{label} and DCIMIG", str(pairs), str(len(found)), share)
-            for pair in found[:1]:
+            share = f"{len(of_metric) / pairs:.0%}"
+            counts.add(TITLES[data], f"{label} and DCIMIG", str(pairs), str(len(of_metric)), share)
+            for pair in of_metric[:1]:
                 for model, printed in zip(
                     (pair.first, pair.second), PUBLISHED[metric], strict=True
                 ):
@@ -107,8 +107,8 @@ def claims(results: Results) -> list[Claim]:
 def draw(results: Results) -> dict[str, Figure]:
     drawings = {}
     for data, of_data in models().items():
-        found = {metric: disagreements(of_data, metric)[:1] for metric in PARTS}
-        pairs = [pair for every in found.values() for pair in every]
+        pairs_of = {metric: disagreements(of_data, metric)[:1] for metric in PARTS}
+        pairs = [pair for every in pairs_of.values() for pair in every]
         if not pairs:
             continue
         with mpl.rc_context(STYLE):

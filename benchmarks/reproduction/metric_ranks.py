@@ -57,27 +57,27 @@ def values(of_data: Sequence[ZooModel], metric: str) -> Float64:
 def rho(of_data: Sequence[ZooModel], pair: tuple[str, str], *, by_objective: bool) -> Evidence:
     """Spearman's correlation with its bootstrap interval; nothing of too few models that both
     metrics score, or where either scores all alike."""
-    one, other = (values(of_data, name) for name in pair)
-    known = int((~(np.isnan(one) | np.isnan(other))).sum())
-    if known < LEAST or np.isnan(spearman(one, other)):
+    first, other = (values(of_data, name) for name in pair)
+    known = int((~(np.isnan(first) | np.isnan(other))).sum())
+    if known < LEAST or np.isnan(spearman(first, other)):
         return MISSING
     names = [model.objective if by_objective else model.name for model in of_data]
     groups = np.unique(names, return_inverse=True)[1]
-    drawn = resampled(one, other, groups)
+    drawn = resampled(first, other, groups)
     low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Evidence(spearman(one, other), float(low), float(high), known)
+    return Evidence(spearman(first, other), float(low), float(high), known)
 
 
-def resampled(one: Float64, other: Float64, groups: NDArray[np.int64]) -> Float64:
+def resampled(first: Float64, other: Float64, groups: NDArray[np.int64]) -> Float64:
     """Spearman's correlation of each bootstrap draw of whole groups, float64 (draws,); NaN of one
     in which all are equal. Columns (n,); `groups` int64 (n,), from 0."""
-    known = ~(np.isnan(one) | np.isnan(other))
+    known = ~(np.isnan(first) | np.isnan(other))
     count = int(groups.max()) + 1
     chosen = np.random.default_rng(SEED).integers(count, size=(DRAWS, count))
     # How often each model is in each draw.
     times = np.apply_along_axis(np.bincount, 1, chosen, minlength=count)[:, groups[known]]
     ranks = []
-    for column in (one[known], other[known]):
+    for column in (first[known], other[known]):
         below, equal = column[:, None] > column, column[:, None] == column
         ranks.append(times @ below.T + (times @ equal.T + 1) / 2)
     centred = [rank - np.average(rank, 1, times)[:, None] for rank in ranks]
@@ -88,13 +88,13 @@ def resampled(one: Float64, other: Float64, groups: NDArray[np.int64]) -> Float6
 
 def claims(results: Results) -> list[Claim]:
     every = models()
-    told = {
+    values_of = {
         "DCIMIG correlates strongly with MIG.": [("dcimig", "mig")],
         "DCIMIG correlates strongly with DCI.": [("dcimig", "dci")],
         "Overall, all metrics are strongly correlated.": list(combinations(IN_THE_PAPER, 2)),
     }
     made = []
-    for says, pairs in told.items():
+    for says, pairs in values_of.items():
         tests = []
         for data, of_data in every.items():
             # Of many, the least: where it holds, all do; first one of which nothing is known.
@@ -141,8 +141,8 @@ def _scores(of_data: Sequence[ZooModel]) -> Table:
         models_of = [model for model in of_data if model.objective == objective]
         cells = []
         for name in METRICS:
-            found = [model.score(name) for model in models_of]
-            low, high = f"{min(found):.2f}", f"{max(found):.2f}"
+            scores = [model.score(name) for model in models_of]
+            low, high = f"{min(scores):.2f}", f"{max(scores):.2f}"
             cells.append(low if low == high else f"{low} to {high}")
         error = np.mean([model.entry["error"] for model in models_of])
         table.add(objective, str(len(models_of)), f"{error:.2f}", *cells)
@@ -159,7 +159,7 @@ def draw(results: Results) -> dict[str, Figure]:
         figure.set_label("Rank correlations of metrics over trained models")
         for ax, (data, of_data) in zip(axes, shown.items(), strict=True):
             turned = [values(of_data, name) for name in METRICS]
-            matrix = np.array([[spearman(one, other) for other in turned] for one in turned])
+            matrix = np.array([[spearman(first, other) for other in turned] for first in turned])
             kit.heat_map(ax, matrix, SHADES, (0.0, 1.0), lambda value: f"{value:.2f}")
             ax.set_title(f"{TITLES[data]}: Spearman's rho, {len(of_data)} models")
             ax.set_xticks(range(len(names)), names, rotation=90)

@@ -48,22 +48,22 @@ def section() -> str:
     for case in CASES:
         purities, scores = [], []
         for seed in SEEDS:
-            found = ois(
+            score = ois(
                 *telling_both(case.rows, seed),
                 align=False,
                 epochs=case.epochs,
                 coordinates=case.coordinates,
                 seed=seed,
             )
-            purity = np.asarray(found.parts["purity"])
+            purity = np.asarray(score.parts["purity"])
             purities.append(float(purity[[0, 1], [1, 0]].mean()))
-            scores.append(found.score)
+            scores.append(score.score)
         table.add(
             f"{case.rows:,}", str(case.epochs), case.coordinates,
             f"{np.mean(purities):.3f}", f"{np.mean(scores):.3f}",
         )  # fmt: skip
     made = [hand_made(seed=seed, covariance=0.0) for seed in SEEDS]
-    impure = [ois(one.impure, one.concepts, seed=seed).score for seed, one in enumerate(made)]
+    impure = [ois(codes.impure, codes.concepts, seed=seed).score for seed, codes in enumerate(made)]
     # Off the diagonal all areas are 1 in place of 1/2: 2/k times the root of k (k - 1) / 4.
     k = made[0].concepts.shape[1]
     theory = float(np.sqrt((k - 1) / k))

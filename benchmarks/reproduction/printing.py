@@ -42,12 +42,12 @@ def percent(values: Sequence[float]) -> str:
 def percent_as_plotted(values: Sequence[float]) -> str:
     """In per cent: the mean, twice the standard deviation of the runs, which is how the released
     code draws error bars, and the 95 % t interval, which the paper says they are."""
-    told = f"{100 * np.mean(values):.2f} ± {200 * np.std(values):.2f}"
+    text = f"{100 * np.mean(values):.2f} ± {200 * np.std(values):.2f}"
     if len(values) < 2:
-        return told
+        return text
     half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     low, high = (100 * (np.mean(values) + side * half) for side in (-1, 1))
-    return f"{told} ({low:.1f} to {high:.1f})"
+    return f"{text} ({low:.1f} to {high:.1f})"
 
 
 def p_value(p: float) -> str:

@@ -48,11 +48,12 @@ def computed(model: str) -> dict[str, float]:
     rows = labelled_encodings(model)
     if rows is None:
         raise SystemExit(f"{model} has no encodings and true factors: it cannot be measured.")
-    found = compute_all(
+    results = compute_all(
         rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=METRICS
     )
     return {
-        one.metric.name: float("nan") if one.score is None else one.score.score for one in found
+        result.metric.name: float("nan") if result.score is None else result.score.score
+        for result in results
     }
 
 
@@ -66,12 +67,12 @@ def section(more: Sequence[str], jobs: int) -> str:
         **{model: _scored(model, scores, resources.models()) for model, scores in shipped.items()},
         **{model: _scored(model, scores) for model, scores in zip(more, supplied, strict=True)},
     }
-    told = (
+    text = (
         "The scores of the shipped models are those that models/metrics.json keeps, R4 among them: "
         "seed 0, on the rows that the models' cards were measured on. OIS, with codes aligned, and "
         "NIS on whether each factor is above its median."
     )
-    parts = [told, str(_scores(every)), "### Spearman rank correlation", ABOUT]
+    parts = [text, str(_scores(every)), "### Spearman rank correlation", ABOUT]
     for title, models in _groups(every):
         parts.append(f"#### {title}")
         if len(models) < LEAST:
@@ -136,12 +137,12 @@ def better(name: str, values: Float64) -> Float64:
     return -values if REGISTRY[name].better == "lower" else values
 
 
-def spearman(one: Float64, other: Float64) -> float:
+def spearman(first: Float64, other: Float64) -> float:
     """Over the models that both metrics score; NaN of fewer than three, or of equal scores."""
-    both = ~(np.isnan(one) | np.isnan(other))
-    if both.sum() < LEAST or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0:
+    both = ~(np.isnan(first) | np.isnan(other))
+    if both.sum() < LEAST or np.ptp(first[both]) == 0 or np.ptp(other[both]) == 0:
         return float("nan")
-    return float(stats.spearmanr(one[both], other[both]).statistic)
+    return float(stats.spearmanr(first[both], other[both]).statistic)
 
 
 def _told(rho: float) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scipy import stats
 
-from benchmarks.reproduction.kept import scored
 from benchmarks.reproduction.printing import Table, metric, p_value, percent
+from benchmarks.reproduction.scores import scored
 from labapp.datasets.concepts.hand_made import hand_made
 
 SEEDS = range(5)
@@ -74,8 +74,8 @@ def one(name: str, covariance: float, published: bool, kind: str, seed: int) -> 
     return metric(name)(codes, made.concepts, seed=seed, as_published=published).score
 
 
-def scores(names: Sequence[str], jobs: int, kept: Path | None) -> dict[Key, list[float]]:
-    """The scores of the seeds; see `kept.scored`."""
+def scores(names: Sequence[str], jobs: int, file: Path | None) -> dict[Key, list[float]]:
+    """The scores of the seeds; see `scored`."""
     keys = [
         (name, covariance, published, kind)
         for name in names
@@ -83,21 +83,21 @@ def scores(names: Sequence[str], jobs: int, kept: Path | None) -> dict[Key, list
         for published in (True, False)
         for kind in KINDS
     ]
-    found = scored([(*key, seed) for key in keys for seed in SEEDS], one, jobs, kept)
-    return {key: [found[(*key, seed)] for seed in SEEDS] for key in keys}
+    by_seed = scored([(*key, seed) for key in keys for seed in SEEDS], one, jobs, file)
+    return {key: [by_seed[(*key, seed)] for seed in SEEDS] for key in keys}
 
 
-def section(jobs: int, kept: Path | None) -> str:
-    found = scores(METRICS, jobs, kept)
-    told = (
+def section(jobs: int, file: Path | None) -> str:
+    scores_of = scores(METRICS, jobs, file)
+    text = (
         "3,000 rows, 5 concepts, seeds 0 to 4; mean ± SD in per cent, p of a two-sided Welch t "
         "test between the five scores of pure and of impure codes."
     )
-    parts = [told]
+    parts = [text]
     for covariance, published in ((0.0, True), (0.0, False), (0.25, True), (0.25, False)):
         beside = PRINTED if covariance == 0.0 else RELEASED
         parts.append(f"### {_title(covariance, published)}")
-        parts.append(str(_table(found, covariance, published, beside)))
+        parts.append(str(_table(scores_of, covariance, published, beside)))
     return "\n\n".join([*parts, "### Where they differ", WHY])
 
 
@@ -111,7 +111,7 @@ def _title(covariance: float, published: bool) -> str:
 
 
 def _table(
-    found: Mapping[Key, list[float]],
+    scores_of: Mapping[Key, list[float]],
     covariance: float,
     published: bool,
     beside: Mapping[str, tuple[str, str, str]],
@@ -124,7 +124,7 @@ def _table(
         ["metric", "pure", "impure", "p", f"{theirs}: pure", f"{theirs}: impure", f"{theirs}: p"]
     )
     for name in METRICS:
-        pure, impure = (found[name, covariance, published, kind] for kind in KINDS)
+        pure, impure = (scores_of[name, covariance, published, kind] for kind in KINDS)
         p = float(stats.ttest_ind(pure, impure, equal_var=False).pvalue)
         table.add(name, percent(pure), percent(impure), p_value(p), *beside.get(name, ("–",) * 3))
     return table

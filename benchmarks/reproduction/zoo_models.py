@@ -43,12 +43,12 @@ class ZooModel:
 
 def models() -> dict[str, list[ZooModel]]:
     """By data set, those whose recipe is still the one that they were trained from, in order."""
-    kept = model_zoo.kept()
+    results = model_zoo.kept()
     return {
         data: [
-            ZooModel(data, name, recipe.seed, kept[recipe.id])
+            ZooModel(data, name, recipe.seed, results[recipe.id])
             for name, recipe in model_zoo.recipes(data, model_zoo.SEEDS)
-            if kept.get(recipe.id, {}).get("recipe_sha256") == recipe.digest
+            if results.get(recipe.id, {}).get("recipe_sha256") == recipe.digest
         ]
         for data in model_zoo.DATA
     }
@@ -66,7 +66,7 @@ def provenance(every: Mapping[str, Sequence[ZooModel]]) -> str:
             TITLES[data], str(len(of_data)), str(of), seeds, " or ".join(rows) or "–",
             str(model_zoo.CODES), factors,
         )  # fmt: skip
-    told = (
+    text = (
         "Trained by `python -m benchmarks.model_zoo` and scored on held-out rows: autoencoders, "
         "variational autoencoders whose divergence weighs 1, 2, 4, 8 or 16, and beta-TCVAEs with "
         "beta 4 or 10; Sinelines for 19,712 iterations, dSprites (pictures drawn by labapp) for "
@@ -74,8 +74,8 @@ def provenance(every: Mapping[str, Sequence[ZooModel]]) -> str:
     )
     lacking = [TITLES[data] for data, of_data in every.items() if len(of_data) < of]
     if lacking:
-        told += (
+        text += (
             f" **Of {' and '.join(lacking)} not all are trained yet**: the run goes on from what "
             "is there."
         )
-    return f"{told}\n\n{table}"
+    return f"{text}\n\n{table}"

@@ -145,7 +145,7 @@ class CounterfactualScreen(QuestionScreen):
         if question is None or shown is None:
             return
         self.follow_question()
-        words, told = self.session.words, self.told
+        words, known = self.session.words, self.told
         self.title.setText(words("counterfactual_title", dial=question.dimension + 1))
         if shown is not self._shown:
             self._shown = shown
@@ -154,10 +154,10 @@ class CounterfactualScreen(QuestionScreen):
                 view.show_picture(picture)
             self._fit()
         self.answers.show_index(question.choice)
-        self.answers.show_right(question.correct if told else None)
+        self.answers.show_right(question.correct if known else None)
         rated = question.confidence
         self.confidence.show_index(None if rated is None else rated - 1)
-        self.confidence.set_locked(told)
+        self.confidence.set_locked(known)
         self.show_feedback(LETTERS[question.correct])
 
     def field(self, name: str) -> QWidget:

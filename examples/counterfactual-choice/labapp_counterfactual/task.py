@@ -43,8 +43,8 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     def plan(
         self, item: CounterfactualStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
-        make, told = partial(stage, planner, item), {"candidates": str(item.candidates)}
-        return stages_of_models(item, scope, place, planner, make, lambda part: told)
+        make, settings = partial(stage, planner, item), {"candidates": str(item.candidates)}
+        return stages_of_models(item, scope, place, planner, make, lambda part: settings)
 
     def machine(
         self, part: CounterfactualPart, index: int, context: MachineContext

@@ -13,25 +13,25 @@ Key = tuple[str | float, ...]
 
 
 def scored(
-    asked: Sequence[Key], compute: Callable[..., float], jobs: int, kept: Path | None
+    asked: Sequence[Key], compute: Callable[..., float], jobs: int, file: Path | None
 ) -> dict[Key, float]:
-    """`compute(*key)` of each key. Those in the file `kept` are not computed again; others are
+    """`compute(*key)` of each key. Those in `file` are not computed again; others are
     added to it as they come, one JSON list a line: the key, then the score."""
-    found = _read(kept)
-    missing = [key for key in asked if key not in found]
+    scores = _read(file)
+    missing = [key for key in asked if key not in scores]
     parallel = Parallel(n_jobs=jobs, batch_size=1, return_as="generator")
     for key, score in zip(
         missing, parallel(delayed(compute)(*key) for key in missing), strict=True
     ):
-        found[key] = score
-        if kept:
-            with kept.open("a", encoding="utf-8") as stream:
+        scores[key] = score
+        if file:
+            with file.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps([*key, score]) + "\n")
-    return {key: found[key] for key in asked}
+    return {key: scores[key] for key in asked}
 
 
-def _read(kept: Path | None) -> dict[Key, float]:
-    if kept is None or not kept.exists():
+def _read(file: Path | None) -> dict[Key, float]:
+    if file is None or not file.exists():
         return {}
-    lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return {tuple(key): score for *key, score in lines}
