@@ -101,13 +101,17 @@ class Reproduction:
     extra: frozenset[str] = frozenset()
 
 
+UNFOLDED = 16
+"""Rows of a table of all numbers that a reader sees without asking for them."""
+
+
 def spread_table(
     results: Results,
     rows: Sequence[Row],
     measures: Sequence[Measure],
     published: Published | None = None,
 ) -> str:
-    """A line for each row and measure that has a number, here or in the paper."""
+    """A line for each row and measure that has a number, here or in the paper; folded if many."""
     table = Table(
         ["model", "measure", "published", "mean", "SD", "± 2 SD", "95 % interval", "seeds"]
     )
@@ -117,7 +121,12 @@ def spread_table(
             printed = (published or {}).get((row.name, measure.name), "–")
             if values or printed != "–":
                 table.add(row.name, measure.name, printed, *spread(values, measure.unit))
-    return str(table) if table.rows else "No model of it is trained yet."
+    if not table.rows:
+        return "No model of it is trained yet."
+    if len(table.rows) <= UNFOLDED:
+        return str(table)
+    summary = f"<summary>All numbers, {len(table.rows)} rows</summary>"
+    return f"<details>{summary}\n\n{table}\n\n</details>"
 
 
 def spread(values: Sequence[float], unit: float = 1.0) -> tuple[str, str, str, str, str]:
