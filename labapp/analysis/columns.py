@@ -216,6 +216,11 @@ PARTICIPANTS = (
     yes("consent_quote", "agreed to be quoted without a name; empty likewise"),
     yes("consent_share_audio", "agreed that the sound is passed on; empty likewise"),
     yes("consent_video", "agreed to a video; empty likewise"),
+    text(
+        "codes_finished",
+        "ids of the codes of the codebooks by which somebody finished coding the session, with ; "
+        "between",
+    ),
     text("assignment", "the choices made for this participant (JSON)"),
     whole("seed", "seed of the study"),
     text("presentation", "as_published or improved"),

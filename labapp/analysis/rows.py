@@ -70,7 +70,8 @@ SEQ = "seq"
 @dataclass(frozen=True)
 class SessionRecords:
     """Everything the folds found in one session; source: the name of the file or folder; tasks:
-    what each task of the plan found; coding: by table, what was said and how it was coded."""
+    what each task of the plan found; coding: by table, what was said and how it was coded;
+    codes_finished: by which codes somebody finished coding it."""
 
     source: str
     deidentified: bool
@@ -87,6 +88,7 @@ class SessionRecords:
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
     study_title: str | None = None
     coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    codes_finished: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -140,6 +142,7 @@ class SessionRecords:
             instruments or {},
             study_title,
             coding,
+            () if speech is None else speech.finished_codes,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -355,6 +358,7 @@ class SessionRecords:
             "n_checks_failed": checks.count(FAILED),
             "consent_signed": totals.consent_signed,
             **{f"consent_{use}": totals.agreed.get(use) for use in USES},
+            "codes_finished": ";".join(self.codes_finished) or None,
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             **({DECLARED.name: self.factors.declared} if self.factors.declared else {}),
             "seed": planned.seed,

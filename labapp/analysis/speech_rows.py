@@ -19,7 +19,7 @@ from labapp.analysis.notes import Place, Trail
 from labapp.analysis.speech_columns import AROUND_S, NOT_AGREED, NOT_WRITTEN, REDACTED, TABLES
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Row
 from labapp.annotations.final import final_marks
-from labapp.annotations.model import Assignment, Mark, SessionAnnotations, Unit
+from labapp.annotations.model import Assignment, Mark, RaterMarks, SessionAnnotations, Unit
 from labapp.annotations.redaction import is_redacted
 from labapp.annotations.simulated import SIMULATED
 from labapp.clock import NS
@@ -56,6 +56,24 @@ class SessionSpeech:
     transcript: bool = True
     code_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
     codebook_ids: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def finished_codes(self) -> tuple[str, ...]:
+        """The ids of the codes by which somebody finished coding the session: all those of the
+        codebooks of people who did, or, where no person coded, of the one of a program."""
+        raters = self.annotations.raters.values()
+        people = [rater for rater in raters if not rater.machine]
+        finished = [rater for rater in people if _finished(rater)]
+        if not any(rater.marks for rater in people):
+            finished += [rater for rater in raters if rater.rater == SIMULATED]
+        books = {mark.codebook for rater in finished for mark in rater.marks}
+        books |= {rater.codebook for rater in finished}
+        return tuple(sorted({code for book, code in self.code_names if book in books}))
+
+
+def _finished(rater: RaterMarks) -> bool:
+    """Whether a rater finished a round that counts."""
+    return any(rater.status_of(round_) != "draft" for round_ in ("independent", "reconciled"))
 
 
 @dataclass(slots=True)

@@ -33,8 +33,10 @@ def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> Sessio
 
 
 def _codebooks(record: Record, annotations: SessionAnnotations) -> dict[str, Codebook]:
-    """The codebooks of the marks."""
-    used = {mark.codebook for rater in annotations.raters.values() for mark in rater.marks} - {""}
+    """The codebooks of the raters and their marks."""
+    raters = annotations.raters.values()
+    used = {mark.codebook for rater in raters for mark in rater.marks}
+    used = (used | {rater.codebook for rater in raters}) - {""}
     books = codebooks_in(record) if used else {}
     # Those of a program need no copy in the study.
     shipped = {book.sha256: book for book in shipped_codebooks()} if used - books.keys() else {}

@@ -82,10 +82,12 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
 def concepts_train(
     recipe: Annotated[str, typer.Argument(help="A file of recipes, or the id of a shipped one.")],
     size: Annotated[
-        str | None, typer.Option("--size", metavar="S|M|L", help="Another than the recipe's.")
+        str | None,
+        typer.Option("--size", metavar="S|M|L", help="Size to use instead of the recipe's."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Another than the recipe's.")
+        int | None,
+        typer.Option("--seed", min=0, help="Seed to use instead of the recipe's."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
@@ -160,14 +162,16 @@ def concepts_intervene(
         typer.Option(
             "--order",
             metavar="|".join(ORDERS),
-            help="Only this: the concepts in their order; the mean over all choices of so many; "
-            "only those that are wrong; one concept alone.",
+            help="Show only one curve. fixed: the first 0 to k concepts; subsets: the mean over "
+            "all choices of 0 to k concepts; wrong: only concepts that the model has wrong; alone: "
+            "each concept by itself.",
         ),
     ] = None,
     data: DataFolder = None,
     json_: Json = False,
 ) -> None:
-    """How often the class is right after concepts were set to what is true (paper 001, Figure 5).
+    """How often the class is right after concepts were set to what is true (Zarlenga et al.,
+    AAAI 2023, Figure 5).
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
     """
@@ -236,7 +240,7 @@ def concepts_stimuli(
     """Build a set of pictures whose concepts people set right, with the model's answer in every
     state.
 
-    Example: labapp concepts stimuli concepts/dsprites-four-cbm --out my-sprites
+    Example: labapp concepts stimuli concepts/dsprites-four-cbm --id my-sprites
     """
     from labapp.concepts import commands
 
@@ -272,7 +276,11 @@ def concepts_import(
     ] = None,
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Open files that are programs unconfined: they are yours."),
+        typer.Option(
+            "--trust",
+            help="Also open TorchScript and torch.export files where they cannot be shut in: only "
+            "files that you made yourself.",
+        ),
     ] = False,
     json_: Json = False,
 ) -> None:

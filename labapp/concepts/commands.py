@@ -42,8 +42,10 @@ class WrittenSet:
             chosen = self.built.chosen[kind]
             few = ""
             if chosen < wanted:
-                few = f"; {wanted} asked for, all test pictures have {self.built.there[kind]}"
-            share = "" if kind == NATURAL else f", {100 * self.built.shares[kind]:.1f} % of them"
+                few = f"; {wanted} asked for, {self.built.there[kind]} among all test pictures"
+            share = ""
+            if kind != NATURAL:
+                share = f" ({100 * self.built.shares[kind]:.1f} % of the pictures chosen from)"
             lines.append(f"{kind:{wide}}  {chosen}{share}{few}")
         return [f"chosen from {self.built.manifest.chosen_from}", *lines, f"stimuli: {self.folder}"]
 
@@ -66,7 +68,8 @@ def build_stimuli(
     Raises
     ------
     UsageError : the id is none, or `items` says nothing known.
-    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists.
+    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists, or a
+        shipped set has the id and `out` names no folder.
     """
     counts = dict(stimulus_sets.COUNTS) if items is None else stimulus_sets.counts_of(items)
     loaded = package.load(model)
@@ -77,6 +80,8 @@ def build_stimuli(
             safe="Nothing was written.",
             todo="Give another with --id.",
         )
+    if out is None:
+        library.refuse_shipped(name)
     folder = library.own_folder() / name if out is None else out
     data = package.task_of(loaded.card, data_folder)
     built = stimulus_sets.build(

@@ -153,8 +153,8 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
     scores = model.predict_from(computed)
     if scores is not None and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-3):
         raise ModelError(
-            f"The scores of {description.predictor} are probabilities: those of every picture make "
-            "1. labapp turns scores into probabilities by a softmax, and would do so twice.",
+            f"The scores of {description.predictor} are probabilities: for every picture they add "
+            "up to 1. labapp turns scores into probabilities by a softmax, and would do so twice.",
             safe="Nothing was written.",
             todo="Export the predictor without its last softmax.",
         )

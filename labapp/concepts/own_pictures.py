@@ -14,6 +14,7 @@ test pictures with what is true of them.
     std: [0.5]
     concepts: [{id: size, name: Size, off: large, on: small}, ...]
     classes: [{id: a, name: Bav, concepts: {size: true}}, ...]
+    invented: true                 the classes' names are made up, so that studies may draw them
     pictures: pictures.csv         columns picture, class, and one for each concept: 1 or 0
 
 Nothing here needs torch or ONNX Runtime.
@@ -51,6 +52,8 @@ to percentiles of theirs, and their purity is measured."""
 SHOWN = 512
 """Pixels a side in which people see pictures, where they have so many."""
 LARGEST_TABLE = 16 * files.MIB
+COLUMNS = "Give a CSV file with the columns picture, class, and one for each concept."
+MORE = "Add test pictures that the model did not learn from."
 TRUE, FALSE = {"1", "true", "yes"}, {"0", "false", "no"}
 
 Level = Annotated[float, Field(allow_inf_nan=False)]
@@ -85,14 +88,19 @@ class Description(Strict):
     std: tuple[Annotated[float, Field(gt=0, allow_inf_nan=False)], ...] = (1.0,)
     concepts: tuple[Concept, ...] = Field(min_length=1, max_length=MOST_CONCEPTS)
     classes: tuple[OwnClass, ...] = Field(min_length=2)
+    invented: bool = False
     pictures: str = Field(min_length=1)
 
     @model_validator(mode="after")
     def _fit(self) -> Description:
         ids = [concept.id for concept in self.concepts]
-        for what, names in (("concepts", ids), ("classes", [each.id for each in self.classes])):
-            if len(set(names)) < len(names):
-                raise ValueError(f"two {what} have one id")
+        for what, every in (("concepts", self.concepts), ("classes", self.classes)):
+            for key in ("id", "name"):
+                if len({getattr(each, key) for each in every}) < len(every):
+                    raise ValueError(f"two {what} have the same {key}")
+        for concept in self.concepts:
+            if concept.off == concept.on:
+                raise ValueError(f"concept {concept.id}: off and on are the same words")
         for class_ in self.classes:
             if unknown := class_.concepts.keys() - set(ids):
                 raise ValueError(f"class {class_.id}: {min(unknown)!r} is not among the concepts")
@@ -189,7 +197,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
             for class_ in description.classes
         ),
         draw=draw,
-        invented=False,
+        invented=description.invented,
         class_names=tuple((class_.id, class_.name) for class_ in description.classes),
     )
     shape = (description.channels, description.size, description.size)
@@ -223,33 +231,41 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
     if double := [column for column in needed if columns.count(column) > 1]:
         raise _refuse(f"{table} has the column {double[0]!r} twice.")
     if len(lines) < FEWEST:
-        raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.")
-    classes = {class_.id for class_ in description.classes}
+        raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.", MORE)
+    made_of = {class_.id: class_.concepts for class_ in description.classes}
     rows = []
     for number, line in enumerate(lines, start=2):
         if None in line or None in line.values():
-            raise _refuse(f"{table}, line {number} has not as many cells as columns.")
-        if line["class"] not in classes:
+            raise _refuse(f"{table}, line {number} has more or fewer cells than there are columns.")
+        if line["class"] not in made_of:
             raise _refuse(f"{table}, line {number}: {line['class']!r} is none of the classes.")
         truths = []
         for name in ids:
             cell = line[name].strip().lower()
             if cell not in TRUE | FALSE:
-                raise _refuse(f"{table}, line {number}, {name}: found {cell!r}; allowed: 1 and 0.")
+                raise _refuse(
+                    f"{table}, line {number}, {name}: found {cell!r}; allowed: 1 or 0 (or true or "
+                    "false, yes or no)."
+                )
             truths.append(int(cell in TRUE))
+            needed_on = made_of[line["class"]].get(name)
+            if needed_on is not None and needed_on != (cell in TRUE):
+                raise _refuse(
+                    f"{table}, line {number}: {name!r} is {cell}, but the description says that "
+                    f"class {line['class']!r} has it {'on' if needed_on else 'off'}.",
+                    "Correct the line or the class; leave the class's `concepts` out where nothing "
+                    "is certain.",
+                )
         rows.append((line["picture"], line["class"], tuple(truths)))
     for name, on in zip(ids, np.array([truths for _, _, truths in rows]).sum(axis=0), strict=True):
         if min(on, len(rows) - on) < FEWEST_OF_EACH:
             raise _refuse(
                 f"{table} has {on} pictures with {name!r} and {len(rows) - on} without it; "
-                f"{FEWEST_OF_EACH} of each are needed at least."
+                f"{FEWEST_OF_EACH} of each are needed at least.",
+                MORE,
             )
     return rows
 
 
-def _refuse(what: str) -> DatasetError:
-    return DatasetError(
-        what,
-        safe="Nothing was written.",
-        todo="Give a CSV file with the columns picture, class, and one for each concept.",
-    )
+def _refuse(what: str, todo: str = COLUMNS) -> DatasetError:
+    return DatasetError(what, safe="Nothing was written.", todo=todo)

@@ -28,7 +28,9 @@ from labapp.errors import StimuliError, UsageError
 from labapp.metrics.leakage import ctl, icl
 from labapp.metrics.ois import ois
 from labapp.stimuli import answer_files, pictures
+from labapp.stimuli.check import inner_faults
 from labapp.stimuli.interventions import Answers, item_type
+from labapp.stimuli.library import refusal
 from labapp.stimuli.manifest import Class_, ClassWords, Concept, ItemType, Manifest, Method, Photo
 from labapp.stimuli.manifest import ConceptModel as ModelRecord
 from labapp.stimuli.manifest import ConceptWords as ManifestWords
@@ -108,9 +110,9 @@ def counts_of(text: str) -> dict[str, int]:
         name, _, number = part.partition("=")
         if name.strip() not in COUNTS or not number.strip().isdecimal():
             raise UsageError(
-                f"{part!r} is no number of pictures of a type.",
+                f"{part!r} is not TYPE=NUMBER.",
                 safe="Nothing was written.",
-                todo=f"Give such as repair=20,control=20; types are {', '.join(COUNTS)}.",
+                todo=f"Write for example repair=20,control=20; types are {', '.join(COUNTS)}.",
             )
         counts[name.strip()] = int(number)
     return counts
@@ -154,6 +156,8 @@ def build(
         seed=seed,
         counts=counts,
         title=title or f"{card.title}, concepts to set",
+        options=(f" --size {pixels}" if pixels != PIXELS else "")
+        + (" --all-pictures" if every else ""),
     )
 
 
@@ -270,10 +274,9 @@ def record_of(card: Card, ready: Interventions) -> ModelRecord:
     """What a manifest says of the model, purity and all."""
     concepts = ready.concepts.astype(np.float64)
     score = ois(ready.codes, concepts)
-    leaks = {
-        "ctl": ctl(ready.codes, concepts, labels=ready.labels),
-        "icl": icl(ready.codes, concepts),
-    }
+    leaks = {"ctl": ctl(ready.codes, concepts, labels=ready.labels)}
+    if concepts.shape[1] > 1:  # of one there is no other that could leak into it
+        leaks["icl"] = icl(ready.codes, concepts)
     assert card.test.task is not None
     assert card.test.concepts is not None
     return ModelRecord(
@@ -305,13 +308,14 @@ def choose(
     seed: int,
     counts: Mapping[str, int],
     title: str,
+    options: str = "",
 ) -> BuiltSet:
-    """Choose the pictures and write down the set.
+    """Choose the pictures and write down the set. options: of the command, besides these.
 
     Natural pictures come first in the order of the seed; then those of each type, in the same
     order, without a picture twice.
 
-    Raises StimuliError: there is no picture.
+    Raises StimuliError: there is no picture, or no study could show the set.
     """
     items = [pool.item(row) for row in range(len(pool.labels))]
     everywhere = order(generator(seed, _STREAM), len(items)).tolist()
@@ -366,8 +370,10 @@ def choose(
         answers=ANSWERS,
         seed=seed,
         made_with=f"labapp {__version__}, labapp concepts stimuli {record.model} --seed {seed} "
-        f"--items {','.join(f'{kind}={count}' for kind, count in counts.items())}",
+        f"--items {','.join(f'{kind}={count}' for kind, count in counts.items())}{options}",
     )
+    if faults := inner_faults(manifest):
+        raise refusal("The set could not be shown", faults, safe="Nothing was written.")
     chosen_of_type = Counter(items[row] for row, natural in chosen if not natural)
     return BuiltSet(
         manifest,

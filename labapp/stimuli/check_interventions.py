@@ -18,7 +18,7 @@ def set_faults(manifest: Manifest) -> Iterator[Fault]:
     """Faults of what a set of interventions says of itself."""
     count = len(manifest.concepts)
     if not count:
-        yield ("concepts",), "missing; what the model believes in and can be corrected in is needed"
+        yield ("concepts",), "missing; list the concepts that can be set"
     if count > interventions.MOST_CONCEPTS:
         fault = f"found {count}; at most {interventions.MOST_CONCEPTS} can be shown and looked up"
         yield ("concepts",), fault
@@ -31,7 +31,7 @@ def set_faults(manifest: Manifest) -> Iterator[Fault]:
     if manifest.answers is None:
         yield ("answers",), "missing; name the .npy file of what the model answers"
     if (model := manifest.concept_model) is None:
-        yield ("concept_model",), "missing; which model answers is needed"
+        yield ("concept_model",), "missing; say which model gave the answers"
     else:
         for key in ("purity", "oracle"):
             rows = getattr(model, key)
@@ -96,7 +96,7 @@ def photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
     truth = next((class_ for class_ in manifest.classes if class_.id == photo.truth), None)
     for concept, there in zip(manifest.concepts, photo.concepts, strict=True):
         if truth is not None and truth.concepts.get(concept.id, there) != there:
-            fault = f"{concept.id!r} is {_word(there)}, but {truth.id!r} is made by its being "
+            fault = f"{concept.id!r} is {_word(there)}, but class {truth.id!r} needs it "
             yield ("concepts",), f"{fault}{_word(not there)}"
 
 

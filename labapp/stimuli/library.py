@@ -216,6 +216,17 @@ def refusal(what: str, faults: list[str], *, safe: str = "Nothing was changed.")
     )
 
 
+def refuse_shipped(set_id: str) -> None:
+    """Raises StimuliError where a shipped set has this id: studies that name it show that one, and
+    not one of the user's own folder."""
+    if (shipped_folder() / set_id).exists():
+        raise StimuliError(
+            f"{set_id} comes with the program; studies that name it show that one.",
+            todo="Give the new set another id where the command takes one (--id), or say with "
+            "--out where it goes and name its folder in your study.",
+        )
+
+
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """A draft of a new folder, see `leftovers.drafted`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from labapp.discovery import Catalogue
@@ -94,6 +95,8 @@ def realise(
         )
     used = study.seed if seed is None else seed
     representations = Representations(space_of, prior_of, tasks_of, str(loaded.path))
+    sessions = labels or [session]
+    at = {label: allocation.place_of(study, number, drawn, label, used) for label in sessions}
     planner = Planner(
         loaded,
         participant,
@@ -102,7 +105,8 @@ def realise(
         representations,
         stimuli_of,
         predict_masked,
-        allocation.place_of(study, number, drawn, session, used),
+        at,
+        session,
         errors,
     )
     parts = tuple(planner.parts())
@@ -146,7 +150,8 @@ class Planner:
         representations: Representations,
         stimuli_of: StimuliOf,
         predict_masked: PredictMasked,
-        place: allocation.Place,
+        places: Mapping[str, allocation.Place],
+        session: str,
         errors: list[LabappError] | None = None,
     ) -> None:
         self.errors = errors
@@ -158,8 +163,15 @@ class Planner:
         self.representations = representations
         self.stimuli_of = stimuli_of
         self.predict_masked = predict_masked
-        self.place = place
-        self.flow = tuple(unroll(study.flow, place.scope, place.turns))
+        self.place = place = places[session]
+        flows = {
+            label: tuple(unroll(study.flow, each.scope, each.turns))
+            for label, each in places.items()
+        }
+        self.flow = flows[session]
+        before = list(flows)[: list(flows).index(session)]
+        self._first = -sum(len(flows[label]) for label in before)
+        self._all_sessions = tuple(chain.from_iterable(flows.values()))
         self.choices: dict[str, Any] = dict(place.choices)
         self.groups = [group for item, _ in self.flow if (group := item.task_stages()) is not None]
         self.stages_in_all = sum(group.stages for group in self.groups)
@@ -281,6 +293,16 @@ class Planner:
         return [
             place
             for place, (item, _) in enumerate(self.flow)
+            if isinstance(item.task_stages(), classes)
+        ]
+
+    def in_all_sessions(self, *classes: type[TaskStages]) -> list[tuple[int, Item, Scope]]:
+        """Stages of these classes in all sessions of this participant, with the variables at each.
+        Their places are those in `flow`; in earlier sessions they are below 0, in later ones behind
+        its end."""
+        return [
+            (place, item, scope)
+            for place, (item, scope) in enumerate(self._all_sessions, self._first)
             if isinstance(item.task_stages(), classes)
         ]
 

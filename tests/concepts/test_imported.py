@@ -257,9 +257,9 @@ def test_a_predictor_that_ends_in_a_softmax_is_refused(
     ("old", "new", "said"),
     [
         ("pictures/0.png,", "pictures/none.png,", "cannot be read"),
-        (",0\r\n", ",2\r\n", "1 and 0"),
-        (",0\r\n", "\r\n", "as many cells"),
-        (",0\r\n", ",0,0\r\n", "as many cells"),
+        (",0\r\n", ",2\r\n", "1 or 0"),
+        (",0\r\n", "\r\n", "more or fewer cells"),
+        (",0\r\n", ",0,0\r\n", "more or fewer cells"),
         ("class,size,", "class,size,size,", "'size' twice"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
     )
     told = "\n".join(built.lines())
     assert "natural       6" in told
-    assert "% of them" in told
+    assert "% of the pictures chosen from" in told
 
 
 def test_answers_are_those_of_the_model(built: commands.WrittenSet, model_folder: Path) -> None:
@@ -119,7 +119,7 @@ def test_fewer_than_asked_for_are_told(model_folder: Path, tmp_path: Path) -> No
     clear, some = all_of("unrepairable", every=False)
     whole, every = all_of("unrepairable", every=True)
     assert 0 < some < every < 300
-    assert f"asked for, all test pictures have {every}" in "\n".join(clear.lines())
+    assert f"asked for, {every} among all test pictures" in "\n".join(clear.lines())
     assert every / 300 == pytest.approx(whole.built.shares["unrepairable"])
 
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_shown_is_refused(folders: dict[str, Path], tmp_path: Pat
     with pytest.raises(StimuliError, match="no pictures"):
         commands.build_stimuli(str(folders["cbm"]), tmp_path / "toy")
     for items in ("repair", "repair=x", "easy=3"):
-        with pytest.raises(UsageError, match="no number of pictures"):
+        with pytest.raises(UsageError, match="is not TYPE=NUMBER"):
             counts_of(items)
     assert not (tmp_path / "toy").exists()
 

@@ -226,11 +226,8 @@ def _done(
 ) -> BuildSummary:
     """Build a set with a progress bar and write it into a new folder."""
     folder = library.own_folder() / name if out is None else out
-    if out is None and (library.shipped_folder() / name).exists():
-        raise StimuliError(
-            f"{name} comes with the program; studies that name it show that one.",
-            todo="Say with --out where yours goes, and name its folder in your study.",
-        )
+    if out is None:
+        library.refuse_shipped(name)
     if folder.exists():
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."

@@ -1,4 +1,5 @@
-"""Which pictures a participant sees where: no picture twice, over all stages and their practice.
+"""Which pictures a participant sees where: no picture twice, over all stages and their practice,
+of all sessions of the study's design.
 
 Sets of several models share pictures, and one picture can be of another type for another model. So
 the pictures of all stages are drawn together: as an assignment of pictures to the places that want
@@ -15,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from labapp.errors import LabappError, StimuliError
+from labapp.plugins.item import Item
 from labapp.stimuli import pictures
 from labapp.stimuli.manifest import ItemType, Photo
 from labapp.study import assignment
+from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.stimulus_stages import IncompatibleStimuliError, check_kind, photos_of, set_of
 from labapp.tasks.concept_repair.examples import reserved_pictures
@@ -67,7 +70,7 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     every: list[Drawn] = planner.memory[key]
     own = [drawn for drawn in every if drawn.wanted.place == place]
     if not own:
-        list(_wanted_at(place, planner))  # raises what is wrong with it
+        list(_wanted_at(place, *planner.flow[place], planner))  # raises what is wrong with it
     for drawn in own:
         wanted = drawn.wanted
         if missing := wanted.count - len(drawn.photos):
@@ -76,7 +79,8 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
                 PRACTICE if wanted.kind == PRACTICE else "items",
                 f"{wanted.count} pictures of the kind {wanted.kind!r} are asked for, and the set "
                 f"has {fitting or 'none'}{' that are no examples' if examples else ''}; {missing} "
-                "are missing, for nobody sees a picture twice, in whatever stage or practice",
+                "are missing, for nobody sees a picture twice, and other stages and practice need "
+                "theirs",
                 "Ask for fewer here or in another stage, or name a larger stimulus set.",
             )
     return {drawn.wanted.kind: drawn.photos for drawn in own}
@@ -86,10 +90,10 @@ def _drawn(planner: Planner) -> Iterator[Drawn]:
     from scipy.optimize import linear_sum_assignment  # slow to load
 
     every: list[Wanted] = []
-    for place in planner.places(ConceptRepairStages):
+    for place, item, scope in planner.in_all_sessions(ConceptRepairStages):
         # What is wrong with another stage is said when that one is planned.
         with suppress(IncompatibleStimuliError, LabappError):
-            every += list(_wanted_at(place, planner))
+            every += list(_wanted_at(place, item, scope, planner))
     # Where pictures are missing, practice goes without first, and then later stages.
     every.sort(key=lambda wanted: (wanted.kind == PRACTICE, wanted.place))
     slots = [number for number, wanted in enumerate(every) for _ in range(wanted.count)]
@@ -114,10 +118,9 @@ def _drawn(planner: Planner) -> Iterator[Drawn]:
         yield Drawn(wanted, tuple(wanted.photos[shown[column]] for column in own))
 
 
-def _wanted_at(place: int, planner: Planner) -> Iterator[Wanted]:
+def _wanted_at(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:
     """What one place of the flow wants. Raises IncompatibleStimuliError, and what reading its set
     raises."""
-    item, scope = planner.flow[place]
     stages = item.task_stages()
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)

@@ -4,14 +4,18 @@ shown nowhere else."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from labapp.documents import Strict
+from labapp.errors import LabappError
+from labapp.plugins.item import Item
 from labapp.plugins.part import PlannedPart, StimuliRef
 from labapp.stimuli import pictures, references
 from labapp.stimuli.manifest import Concept
+from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.stimulus_stages import IncompatibleStimuliError, check_kind, fitting, set_of
 from labapp.tasks.concept_repair.plan import TASK
@@ -60,7 +64,7 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
     assert isinstance(stages, ConceptRepairStages)
     with fitting(stages, planner):
         stimuli, _ = set_of(stages, scope, planner)
-        pairs = _pairs_at(place, planner)
+        pairs = _pairs_at(item, scope, planner)
     language = planner.study.language
     return ConceptExamplesPart(
         id=planner.new_id("practice-examples"),
@@ -84,24 +88,23 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
 def reserved_pictures(planner: Planner) -> frozenset[str]:
     """What the pictures show that this participant sees as examples, before whatever stage
     (`labapp.stimuli.pictures.identity_of`): none of them is a picture of any stage or practice.
-    Raises IncompatibleStimuliError as `examples_of` does."""
+    What is wrong with the examples of a stage is said by `examples_of`, when it is planned."""
     key = (TASK, "reserved")
     if key not in planner.memory:
         shown: set[str] = set()
-        for place in planner.places(ConceptRepairStages):
-            item, scope = planner.flow[place]
+        for _, item, scope in planner.in_all_sessions(ConceptRepairStages):
             stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages) and stages.examples:
-                names = references.reserved(_pairs_at(place, planner))
-                folder = set_of(stages, scope, planner)[0].folder
-                shown |= {pictures.identity_of(folder, name) for name in names}
+                with suppress(IncompatibleStimuliError, LabappError):
+                    names = references.reserved(_pairs_at(item, scope, planner))
+                    folder = set_of(stages, scope, planner)[0].folder
+                    shown |= {pictures.identity_of(folder, name) for name in names}
         planner.memory[key] = frozenset(shown)
     reserved: frozenset[str] = planner.memory[key]
     return reserved
 
 
-def _pairs_at(place: int, planner: Planner) -> tuple[references.ReferencePair, ...]:
-    item, scope = planner.flow[place]
+def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[references.ReferencePair, ...]:
     stages = item.task_stages()
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)

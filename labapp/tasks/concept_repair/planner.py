@@ -238,7 +238,8 @@ class _Draws:
         keeps its name from one stage to the next."""
         study, participant = self.planner.study.id, self.planner.participant
         drawn = assignment.shuffled(names, self.planner.seed, study, participant, TASK, "names")
-        by = self.planner.places(ConceptRepairStages).index(self.place) % len(drawn)
+        every = [place for place, _, _ in self.planner.in_all_sessions(ConceptRepairStages)]
+        by = every.index(self.place) % len(drawn)
         return [*drawn[by:], *drawn[:by]]
 
     def _repaired(self, stimuli: StimulusSet, number: int) -> Repaired:

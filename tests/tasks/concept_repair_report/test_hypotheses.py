@@ -68,6 +68,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
                             "trial": picture + 1,
                             "attempt": 1,
                             "change": 1,
+                            "concept": f"c{picture % 4}",
                             "change_kind": kind,
                             "given": False,
                             "state_correct": True,

@@ -178,11 +178,24 @@ def test_what_is_said_after_a_prompt_is_left_out(tables: Tables) -> None:
 
 
 def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables) -> None:
+    """What counts is that somebody finished coding by a codebook with the code: a session in which
+    nobody was surprised has 0 of them, and one of which only other tiers are coded has none."""
     frames = tables.by_name()
-    frames["coded"] = frames["coded"].iloc[:0]
-    people = by_person(Rows.of(Tables.of(frames, frames["snapshots"]).included()))
-    assert people["surprises"].isna().all()
-    assert people["success"].notna().all()
+
+    def surprises(**changed: object) -> pd.Series[float]:
+        own = frames | {
+            "coded": frames["coded"].iloc[:0],
+            "participants": frames["participants"].assign(**changed),
+        }
+        people = by_person(Rows.of(Tables.of(own, own["snapshots"]).included()))
+        assert people["success"].notna().all()
+        return people["surprises"]
+
+    assert (surprises() == 0).all()
+    assert surprises(codes_finished=None).isna().all()
+    assert surprises(codes_finished="expectation;leak").isna().all()
+    marked = frames | {"participants": frames["participants"].assign(codes_finished=None)}
+    assert Rows.of(Tables.of(marked, marked["snapshots"]).included()).surprises.empty
 
 
 def test_traps_are_a_sample_of_their_own(tmp_path: Path) -> None:

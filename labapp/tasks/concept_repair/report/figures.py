@@ -16,7 +16,14 @@ from labapp.report import kit
 from labapp.report.drawing import ReportFigure, shortened
 from labapp.report.formats import count
 from labapp.tasks.concept_repair.report.findings import RepairResults
-from labapp.tasks.concept_repair.report.measures import MATCHED, MEASURES, MODEL, PERSON, SAMPLES
+from labapp.tasks.concept_repair.report.measures import (
+    BUILT_IN,
+    MATCHED,
+    MEASURES,
+    MODEL,
+    PERSON,
+    SAMPLES,
+)
 from labapp.tasks.concept_repair.report.models import OIS
 
 HEIGHT_IN = 3.2
@@ -150,6 +157,7 @@ def curves(results: RepairResults) -> ReportFigure | None:
     repairs = results.rows.repairs
     repairs = repairs[(repairs["instruction"] != "foresight") & (repairs["sample"] == MATCHED)]
     alone = results.curves[results.curves["sample"] == MATCHED]
+    alone = alone[~alone["item"].isin(BUILT_IN)]  # as for people
     if repairs.empty or alone.empty:
         return None
     known = results.models.known

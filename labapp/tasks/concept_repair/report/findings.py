@@ -102,6 +102,7 @@ def results_of(counted: Tables, study: str) -> RepairResults:
     models = models_of(counted, study, people)
     sessions = counted.participants
     programs = sessions[sessions["strategy"].notna()] if "strategy" in sessions else sessions[:0]
+    programs = programs.drop_duplicates("participant")  # of whatever sessions
     return RepairResults(
         study=study,
         rows=rows,

@@ -44,6 +44,7 @@ EQUIVALENT, DIFFERS = "no more than the bound", "more than nothing"
 FEW_MODELS = "all models have the same value"
 FLAT = "it happened always, or never"
 FEW = "there are too few participants or values"
+UNFITTED = "the mixed logistic model could not be fitted"
 FAILED = "the effects have no finite value: in a part of the values it happened always, or never"
 
 
@@ -163,6 +164,7 @@ def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
             "wrong",
             ["size"],
             models,
+            within=("concept",),
         )
     grids = rows.grids.assign(size=rows.grids["deviation"].abs(), picture=None)
     yield _slopes(
@@ -171,6 +173,7 @@ def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
         "ticked",
         ["size"],
         models,
+        within=("concept", "other"),
     )
 
 
@@ -220,9 +223,12 @@ def _slopes(
     models: Models,
     *,
     items: bool = False,
+    within: Sequence[str] = (),
 ) -> Prediction:
     """A mixed logistic model of a column of 0 and 1; the estimate is of the first of `on`: columns
-    of the rows, or measures of the models. items: the type of picture is taken in."""
+    of the rows, or measures of the models. items: the type of picture is taken in. within: what
+    within a model the first of `on` belongs to, which has an intercept of its own then: a model has
+    a deviation for each concept or pair, and not one for each row."""
     lacking = [name for name in on if name not in frame and name not in models.known]
     if lacking:
         return replace(test, why=f"the sets do not tell {PREDICTORS.get(lacking[0], lacking[0])}")
@@ -231,7 +237,7 @@ def _slopes(
         on=list(MODEL),
         how="left",
     ).dropna(subset=[column, *on])
-    people, there = own[PERSON[1]].nunique(), own["name"].nunique()
+    people, there = own[PERSON[1]].nunique(), own["model"].nunique()
     test = replace(test, n=len(own), n_people=people, n_models=there)
     if people < 2 or len(own) < 2 * (len(on) + 2):
         return replace(test, why=FEW)
@@ -242,15 +248,17 @@ def _slopes(
     if any(each is None for each in columns):
         return replace(test, why=FEW_MODELS)
     fixed = [np.ones(len(own)), *(each for each in columns if each is not None)]
-    if items and own["item"].nunique() > 1:
+    if items:
         kinds = own["item"].fillna("none").astype(str)
         fixed += [(kinds == kind).to_numpy(np.float64) for kind in sorted(kinds.unique())[1:]]
     design: Float64 = np.column_stack(fixed).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return replace(test, why="these models' measures cannot be told apart")
-    factors, remark = _factors(own)
+    factors, remark = _factors(own, within)
     fitted = mixed_logistic.fit(y, design, factors)
-    if fitted is None or not fitted.finite(1):
+    if fitted is None:
+        return replace(test, why=UNFITTED)
+    if not fitted.finite(1):
         return replace(test, why=FAILED)
     mean, sd = float(fitted.mean[1]), float(fitted.sd[1])
     ends = (mean - WITHIN * sd, mean + WITHIN * sd)
@@ -269,21 +277,25 @@ def _standard(rows: pd.DataFrame, name: str, of_rows: bool) -> Float64 | None:
     """A column in its standard deviations: over the rows, or over the models that were met; None
     where it is the same for all."""
     values = rows[name].to_numpy(np.float64)
-    among = values if of_rows else rows.drop_duplicates("name")[name].to_numpy(np.float64)
+    among = values if of_rows else rows.drop_duplicates("model")[name].to_numpy(np.float64)
     if not varies(among):
         return None
     return np.asarray((values - among.mean()) / among.std(), np.float64)
 
 
-def _factors(rows: pd.DataFrame) -> tuple[list[Int64], str]:
+def _factors(rows: pd.DataFrame, within: Sequence[str]) -> tuple[list[Int64], str]:
     """The levels of the random intercepts, and what was left out."""
     factors = [pd.factorize(rows[PERSON[1]])[0].astype(np.int64)]
     if rows["picture"].notna().all():
         pictures = rows["stimuli"].astype(str) + "\0" + rows["picture"].astype(str)
         if 1 < pictures.nunique() < len(rows):
             factors.append(pd.factorize(pictures)[0].astype(np.int64))
-    if rows["name"].nunique() >= LEAST_LEVELS:
-        factors.append(pd.factorize(rows["name"])[0].astype(np.int64))
+    if within:
+        parts = np.asarray(rows.groupby(["model", *within], sort=True).ngroup(), np.int64)
+        if 1 < np.unique(parts).size < len(rows):
+            factors.append(parts)
+    if rows["model"].nunique() >= LEAST_LEVELS:
+        factors.append(pd.factorize(rows["model"])[0].astype(np.int64))
         return factors, ""
     return factors, f"fewer than {LEAST_LEVELS} models: none has an intercept of its own"
 
@@ -294,12 +306,15 @@ def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
         return replace(test, why="the sets do not tell OIS")
     rows = models.of(MATCHED).merge(models.known[["name", OIS]], on="name")
     rows = rows.dropna(subset=[measure, OIS]).sort_values(OIS, kind="stable")
-    differences = []
-    for _, own in rows.groupby(list(PERSON), sort=True):
+    differences: dict[object, list[float]] = {}
+    for (*who, _), own in rows.groupby([*PERSON, "instruction"], sort=True):
         if len(own) > 1 and own[OIS].iloc[-1] > own[OIS].iloc[0]:
-            differences.append(float(own[measure].iloc[-1]) - float(own[measure].iloc[0]))
-    values = np.array(differences, np.float64)
-    test = replace(test, n=values.size, n_people=values.size, n_models=int(rows["name"].nunique()))
+            apart = float(own[measure].iloc[-1]) - float(own[measure].iloc[0])
+            differences.setdefault(tuple(who), []).append(apart)
+    values = np.array([np.mean(own) for own in differences.values()], np.float64)
+    test = replace(test, n=values.size, n_people=values.size, n_models=int(rows["model"].nunique()))
+    if rows["model"].nunique() > 1 and not varies(rows[OIS].to_numpy(np.float64)):
+        return replace(test, why=FEW_MODELS)
     if values.size < 3:
         return replace(test, why=FEW)
     mean, df = float(values.mean()), values.size - 1

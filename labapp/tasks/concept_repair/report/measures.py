@@ -21,8 +21,9 @@ from labapp.analysis.task_records import Row
 
 MODEL = ("study", "stimuli", "manifest_sha256", "model")
 """What tells models of a report apart."""
-PERSON = ("study", "participant", "session")
-TRIAL = (*PERSON, "stage", "trial", "attempt")
+PERSON = ("study", "participant")
+SESSION = (*PERSON, "session")
+TRIAL = (*SESSION, "stage", "trial", "attempt")
 MATCHED, NATURAL, TRAPS = "matched", "natural", "traps"
 SAMPLES = (MATCHED, NATURAL, TRAPS)
 """The first is primary, the second secondary, the third exploratory."""
@@ -120,8 +121,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "surprises": Measure(
             "Surprises", "a minute",
             f"utterances coded as surprise, begun within {WITHIN_S:g} s after an update and not "
-            f"within {PROMPTED_S:g} s after a prompt, a minute at pictures; empty where nothing of "
-            "the session is coded",
+            f"within {PROMPTED_S:g} s after a prompt, a minute at pictures; empty where nobody "
+            "finished coding the session by a codebook that has the code",
             share=False, rises=1,
         ),
         "grid": Measure(
@@ -165,11 +166,12 @@ class Rows:
     ----------
     repairs, changes, grids : DataFrame
         Of `repairs`, `concept_changes` (with `surprised`, whether an utterance in the seconds after
-        it is coded so; NA where the session is not coded) and `concept_grids`.
+        it is coded so; NA where nobody finished coding the session) and `concept_grids`.
     surprises : DataFrame
         Utterances coded as surprise that count, with their trial.
     coded : frozenset
-        The sessions of which anything is coded.
+        The sessions of which somebody finished coding surprises: without the code in one of them,
+        nobody was surprised.
     """
 
     repairs: pd.DataFrame
@@ -187,7 +189,9 @@ class Rows:
         grids = tables["concept_grids"]
         grids = grids[~grids["excluded"].fillna(value=True) & grids["ticked"].notna()]
         spoken = counted.coded[counted.coded["speaker"].fillna("participant") == "participant"]
-        coded = frozenset(_whose(spoken))
+        coded = frozenset(_finished(counted.participants))
+        whose = zip(*(spoken[name] for name in SESSION), strict=True)
+        spoken = spoken[np.array([who in coded for who in whose], dtype=bool)]
         surprises = _unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
         surprises = _soon_after(surprises, changes)
         hit = set(zip(*(surprises[name] for name in (*TRIAL, "change")), strict=True))
@@ -220,10 +224,11 @@ def _counting(frame: pd.DataFrame) -> pd.DataFrame:
     return own.assign(sample=own["sample"].mask(traps, TRAPS)).reset_index(drop=True)
 
 
-def _whose(frame: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
-    for study, participant, session in (
-        frame[list(PERSON)].drop_duplicates().itertuples(index=False)
-    ):
+def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """The sessions that somebody finished coding by a codebook with the code."""
+    codes = sessions["codes_finished"].fillna("").str.split(";")
+    finished = sessions[codes.map(lambda own: SURPRISE in own)]
+    for study, participant, session in finished[list(SESSION)].itertuples(index=False):
         yield str(study), str(participant), str(session)
 
 
@@ -232,10 +237,10 @@ def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
     prompts = notes[(notes["kind"] == "prompt") & ~notes["taken_back"].fillna(value=False)]
     times = {
         who: group["onset_s"].to_numpy(np.float64)
-        for who, group in prompts.groupby(list(PERSON), sort=False)
+        for who, group in prompts.groupby(list(SESSION), sort=False)
     }
     keep = []
-    for *who, onset in marks[[*PERSON, "onset_s"]].itertuples(index=False):
+    for *who, onset in marks[[*SESSION, "onset_s"]].itertuples(index=False):
         since = float(onset) - times.get(tuple(who), np.empty(0))
         keep.append(not bool(((since >= 0) & (since <= PROMPTED_S)).any()))
     return marks[np.array(keep, dtype=bool)]
@@ -260,9 +265,9 @@ def _soon_after(marks: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
 
 def by_person(rows: Rows) -> pd.DataFrame:
     """The table `concept_participants`."""
-    keys = [*PERSON, *MODEL[1:], "sample", "instruction"]
+    keys = [*SESSION, *MODEL[1:], "sample", "instruction"]
     settings, right, foretold = rows.settings(), rows.while_right(), rows.foretold()
-    grids = dict(iter(rows.grids.groupby([*PERSON, *MODEL[1:]], sort=False)))
+    grids = dict(iter(rows.grids.groupby([*SESSION, *MODEL[1:]], sort=False)))
     spoken = rows.surprises.groupby(list(TRIAL), sort=False).size()
     others = {name: dict(iter(frame.groupby(keys, sort=False))) for name, frame in (
         ("settings", settings), ("right", right), ("foretold", foretold), ("changes", rows.changes),
@@ -270,7 +275,7 @@ def by_person(rows: Rows) -> pd.DataFrame:
     made: list[Row] = []
     for key, repairs in rows.repairs.groupby(keys, sort=True):
         own = {name: frames.get(key, settings[:0]) for name, frames in others.items()}
-        grid = grids.get(tuple(key[: len(PERSON) + len(MODEL) - 1]))
+        grid = grids.get(tuple(key[: len(SESSION) + len(MODEL) - 1]))
         made.append(
             dict(zip(keys, key, strict=True))
             | {

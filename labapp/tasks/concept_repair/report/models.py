@@ -26,6 +26,8 @@ PREDICTORS = {
 """Measures that people are compared with; what else sets tell is in the table concept_models."""
 LEAST_MODELS = 12
 """Models of one family from which on something is said of models in general."""
+UNKNOWN = "imported"
+"""The learner of models of which nobody says how they were trained: that is no family."""
 DRAWS = 2000
 
 
@@ -38,8 +40,8 @@ class Models:
     study : str
         Its id.
     known : DataFrame
-        A row a model: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
-        `concept_accuracy`, and a column a measure of the model.
+        A row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
+        `concept_accuracy`, and a column a measure of `PREDICTORS`.
     people : DataFrame
         The rows of the table `concept_participants`.
     """
@@ -56,20 +58,26 @@ class Models:
     @property
     def general(self) -> bool:
         """Whether there are enough models of one family to say something of models in general."""
-        return len(self.known) >= LEAST_MODELS and self.known["learner"].nunique() == 1
+        met = self.known[self.known["name"].isin(set(self.of(MATCHED)["name"]))]
+        families = set(met["learner"])
+        return met["model"].nunique() >= LEAST_MODELS and len(families - {UNKNOWN}) == 1
 
     def of(self, sample: str) -> pd.DataFrame:
-        """The rows of people with one sample of pictures, with the name of the model."""
+        """What each participant did with each model on one sample of pictures: a row a participant,
+        name of a model and instruction, the mean over sessions of each measure."""
         own = self.people[self.people["sample"] == sample]
-        return own.merge(self.known[[*MODEL, "name"]], on=list(MODEL), how="left")
+        own = own.merge(self.known[[*MODEL, "name"]], on=list(MODEL), how="left")
+        measures = own[list(MEASURES)].astype(np.float64)
+        keys = [own[key] for key in (*PERSON, "model", "name", "instruction")]
+        return measures.groupby(keys, sort=True).mean().reset_index()
 
     def means(self, measure: str, sample: str = MATCHED) -> pd.DataFrame:
         """Of each model the mean over participants of a measure: `name`, `n`, `mean`, `low`,
         `high`, by a bootstrap over participants."""
-        rows = self.of(sample)
+        rows = self.of(sample).groupby([*PERSON, "name"])[measure].mean().dropna().reset_index()
         made = []
         for name in self.known["name"]:
-            values = rows[rows["name"] == name][measure].dropna().to_numpy(np.float64)
+            values = rows[rows["name"] == name][measure].to_numpy(np.float64)
             drawn = weights(values.size, DRAWS)
             means = drawn @ values / values.size if values.size > 1 else np.empty((0,))
             mean = float(values.mean()) if values.size else np.nan
@@ -80,10 +88,10 @@ class Models:
     def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Correlation:
         """Spearman's correlation over models of a human measure with a measure of the model."""
         rows = self.of(sample).dropna(subset=[measure])
-        scores = self.known.set_index("name")[predictor].dropna()
-        names = [name for name in scores.index if (rows["name"] == name).any()]
-        table = rows[rows["name"].isin(names)].pivot_table(
-            index=list(PERSON), columns="name", values=measure
+        scores = self.known.groupby("model", sort=False)[predictor].mean().dropna()
+        names = [name for name in scores.index if (rows["model"] == name).any()]
+        table = rows[rows["model"].isin(names)].pivot_table(
+            index=list(PERSON), columns="model", values=measure
         )
         table = table.reindex(columns=names)
         values = table.to_numpy(np.float64)
@@ -151,15 +159,16 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
     about = rows.drop_duplicates(list(MODEL))[
         [*MODEL, "learner", "task_accuracy", "concept_accuracy"]
     ]
-    scored = rows[rows["measure"].notna()]
+    scored = rows[rows["measure"].isin(list(PREDICTORS))]
     wide = scored.pivot_table(index=list(MODEL), columns="measure", values="value").reset_index()
     known = about.merge(wide, on=list(MODEL), how="left")
     known = known.sort_values(OIS if OIS in known else "model", kind="stable").reset_index(
         drop=True
     )
-    twice = known["model"].duplicated(keep=False)
-    names = known["model"].where(~twice, known["model"] + ", " + known["stimuli"])
-    known = known.assign(name=names.astype(str))
+    names = known["model"].astype(str)
+    for apart in (known["stimuli"].astype(str), known["manifest_sha256"].astype(str).str[:8]):
+        names = names.where(~names.duplicated(keep=False), names + ", " + apart)
+    known = known.assign(name=names)
     known.columns.name = None
     met = people[people["study"] == study]
     return Models(study, known, met)

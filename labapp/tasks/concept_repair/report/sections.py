@@ -17,6 +17,7 @@ from labapp.tasks.concept_repair.report.hypotheses import SHARE_BOUND, SLOPE_BOU
 from labapp.tasks.concept_repair.report.measures import (
     MEASURES,
     PROMPTED_S,
+    SESSION,
     SURPRISE,
     WITHIN_S,
     Measure,
@@ -35,10 +36,6 @@ SIMULATED = (
     "All participants are simulated: what they do follows from rules that were set beforehand, and "
     "says nothing of people."
 )
-NO_CODES = (
-    "Nothing that was said is coded: there are no surprises here. They are utterances with the "
-    f"code “{SURPRISE}”."
-)
 METHODS = (
     "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
     "settings while the answer was right. Chance of a foretold answer is one among the classes; "
@@ -47,10 +44,12 @@ METHODS = (
     "foretold rightly beyond that is told, too. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
-    "are percentile bootstraps over participants; of correlations models are drawn anew too. Mixed "
-    "logistic models have random intercepts of participants, pictures and (from three on) models; "
-    "measures of models are in standard deviations of the models. A prediction that there is "
-    "nothing needs a 90 % interval within its bound: "
+    "are percentile bootstraps over participants, whatever sessions and instructions they had; of "
+    "correlations models are drawn anew too. Mixed logistic models have random intercepts of "
+    "participants, pictures and (from three on) models, and those of H2 also of the concepts or "
+    "pairs of concepts of a model, which have one deviation each; measures of models are in "
+    "standard deviations of the models. A prediction that there is nothing needs a 90 % interval "
+    "within its bound: "
     f"{SLOPE_BOUND:g} log odds, or {SHARE_BOUND:.0%} of pictures."
 )
 
@@ -63,8 +62,14 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
         yield paragraph(SIMULATED, "note")
     if not results.models.general:
         yield paragraph(these_models_only(results), "note")
-    if not results.rows.coded:
-        yield paragraph(NO_CODES, "note")
+    sessions = len(results.models.people[[*SESSION]].drop_duplicates())
+    if len(results.rows.coded) < sessions:
+        yield paragraph(
+            f"Sessions of which surprises are told: {len(results.rows.coded)} of {sessions}. "
+            "Somebody must have finished coding them by a codebook that has the code "
+            f"“{SURPRISE}”.",
+            "note",
+        )
     yield models_table(results)
     for sample in results.samples:
         yield measures_table(results, sample)
@@ -94,8 +99,9 @@ def overview(results: RepairResults) -> str:
 def these_models_only(results: RepairResults) -> str:
     """Why nothing is said of models in general."""
     families = results.models.known["learner"].nunique()
+    models = results.models.known["model"].nunique()
     return (
-        f"These models only: there are {count(len(results.models.known), 'model')} of "
+        f"These models only: there are {count(models, 'model')} of "
         f"{count(families, 'method')}. From {LEAST_MODELS} models of one method on, "
         "a correlation with OIS says something of others like them."
     )
