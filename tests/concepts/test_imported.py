@@ -197,6 +197,31 @@ def test_other_pictures_than_those_of_the_card_are_refused(
         ({"size": 16}, ModelError, "cannot be used"),
         ({"concepts": [{"id": "a", "name": "A", "off": "x", "on": "y"}]}, DatasetError, "lacks"),
         ({"predictor": "encoder.bin"}, ModelError, "cannot be used"),
+        (
+            {"classes": [{"id": f"k{n}", "name": "Kind"} for n in range(8)]},
+            ModelError,
+            "two classes have the same name",
+        ),
+        (
+            {
+                "classes": [
+                    {"id": f"k{n}", "name": f"Kind {n}", "concepts": {CONCEPTS[0][0]: n > 3}}
+                    for n in range(8)
+                ]
+            },
+            DatasetError,
+            r"pictures\.csv, line \d+: .* but the description says that class 'k\d' has it",
+        ),
+        (
+            {
+                "concepts": [
+                    {"id": name, "name": name.title(), "off": "alike", "on": "alike"}
+                    for name, _, _ in CONCEPTS
+                ]
+            },
+            ModelError,
+            "off and on are the same words",
+        ),
         ({"encoder": "none.onnx"}, ModelError, "lacks|cannot be read"),
         ({"format": "torchscript"}, ModelError, "could not|cannot|not"),
         ({"channels": 2}, ModelError, "channels"),
@@ -273,3 +298,29 @@ def test_a_wrong_table_of_pictures_is_refused(
     table.write_bytes(text.replace(old, new, 1).encode())
     with pytest.raises(DatasetError, match=said):
         imported.import_model(path, out=tmp_path / "models")
+
+
+def test_a_model_of_one_concept_has_a_set_whose_invented_names_can_be_drawn(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Nothing can leak from another concept, so that no ICL is told."""
+    name, off, on = CONCEPTS[0]
+    path = described(
+        concepts=[{"id": name, "name": name.title(), "off": off, "on": on}],
+        classes=[{"id": f"k{n}", "name": f"Kind {n}"} for n in range(8)],
+        invented=True,
+    )
+    torch.manual_seed(0)
+    encoder = nn.Sequential(nn.Flatten(), nn.Linear(32 * 32, 1))
+    save(encoder, torch.zeros(2, 1, 32, 32), path.parent / "encoder.bin", "onnx")
+    save(nn.Linear(1, 8), torch.zeros(2, 1), path.parent / "predictor.bin", "onnx")
+    folder = imported.import_model(path, out=tmp_path / "models")
+    made = commands.build_stimuli(
+        str(folder), tmp_path / "set", items="natural=6", data_folder=path
+    )
+    manifest = importing.read_checked(made.folder).manifest
+    assert manifest is not None
+    assert manifest.invented
+    assert manifest.concept_model is not None
+    assert "ctl" in manifest.concept_model.scores
+    assert "icl" not in manifest.concept_model.scores

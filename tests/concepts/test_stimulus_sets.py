@@ -58,6 +58,7 @@ def test_a_set_is_in_order_and_has_what_was_asked_for(built: commands.WrittenSet
         manifest.concept_model.scores
     )
     told = "\n".join(built.lines())
+    assert built.built.manifest.made_with.endswith(" --size 96")
     assert "natural       6" in told
     assert "% of the pictures chosen from" in told
 
@@ -160,6 +161,9 @@ def test_a_set_needs_a_picture_and_an_id(model_folder: Path, tmp_path: Path) -> 
         commands.build_stimuli(str(model_folder), tmp_path / "none", items="natural=0")
     with pytest.raises(UsageError, match="no id of a set"):
         commands.build_stimuli(str(model_folder), tmp_path / "none", "My Set")
+    # Studies that name it would show the shipped one.
+    with pytest.raises(StimuliError, match="comes with the program"):
+        commands.build_stimuli(str(model_folder), None, "dsprites-four-cbm")
 
 
 def test_3dshapes_are_drawn_for_people() -> None:

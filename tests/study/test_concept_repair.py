@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -363,6 +364,59 @@ def test_nobody_sees_a_picture_twice(
         if isinstance(part, ConceptRepairPart) and part.role == "stage"
     ]
     assert by_kind == [Counter({k: n for k, n in each.items() if n}) for each in (asked, then)]
+
+
+def test_neither_a_picture_nor_a_name_comes_again_in_a_later_session(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    """Where people come twice: what is drawn is drawn over all their sessions."""
+    path = concepts.write_study(
+        tmp_path / "study", made, class_names="drawn", items=NOTHING | {"repair": 2, "control": 2}
+    )
+    document = yaml.safe_load(path.read_text("utf-8"))
+    document["design"] = {"sessions": [1, 2]}
+    path.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
+    loaded = loading.load(path)
+    stages = [
+        stage_of(list(planner.realise(loaded, "P01", session, space_of=lambda model: SPACE).parts))
+        for session in ("1", "2")
+    ]
+    shown = [item.picture for stage in stages for item in stage.items]
+    assert len(set(shown)) == len(shown) == 8
+    first, second = ([known.name for known in stage.repaired.classes] for stage in stages)
+    assert all(name != other for name, other in zip(first, second, strict=True))
+
+
+def test_what_is_wrong_with_a_later_stages_examples_is_said_there(
+    tmp_path: Path, made: StimulusSet
+) -> None:
+    """The first stage has no examples, and its author has no such key to take out."""
+    twin = tmp_path / "twin"
+    shutil.copytree(made.folder, twin)
+    rows = json.loads((twin / "manifest.json").read_text("utf-8"))
+    for photo in rows["photos"]:
+        photo["concepts"][0] = True
+        photo["truth"] = "c3"
+    for rule in rows["classes"]:
+        rule["concepts"] = {}
+    rows["id"] = "alike"
+    (twin / "manifest.json").write_text(json.dumps(rows), "utf-8")
+    later = {
+        "task": "concept-repair",
+        "stimuli": str(twin),
+        "intro": "intro.md",
+        "items": NOTHING | {"natural": 1},
+        "examples": True,
+    }
+    path = concepts.write_study(tmp_path / "study", made, after=[{"stages": later}])
+    loaded = loading.load(path)
+    errors: list[Any] = []
+    planner.realise(loaded, "P01", space_of=lambda model: SPACE, errors=errors)
+    (error,) = errors
+    assert "all pictures show 'size' in the same way" in str(error)
+    lines = path.read_text("utf-8").splitlines()
+    (written,) = [number for number, line in enumerate(lines, 1) if "examples: true" in line]
+    assert f"line {written}" in str(error)
 
 
 def test_a_set_with_enough_is_drawn_from_evenly(tmp_path: Path, made: StimulusSet) -> None:

@@ -14,6 +14,7 @@ from labapp.tasks.concept_repair.report import hypotheses
 from labapp.tasks.concept_repair.report.hypotheses import (
     AS_PREDICTED,
     EQUIVALENT,
+    OPEN,
     OPPOSITE,
     Prediction,
 )
@@ -22,6 +23,7 @@ from labapp.tasks.concept_repair.report.models import Models
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
 OIS = np.linspace(0.05, 0.55, MODELS)
+WRONG = "an answer foretold wrongly"
 
 
 def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
@@ -193,3 +195,70 @@ def test_correlations_over_models_and_people() -> None:
     few = replace(models, known=models.known.iloc[:2])
     assert few.correlated("foresee", "ois").why
     assert not models.general  # six of a method say nothing of others
+
+
+def test_a_participant_of_two_sessions_or_instructions_is_one() -> None:
+    """A pair of models is within a participant, whatever session each was met in, and within an
+    instruction: in an audit success is another thing."""
+    rows, models = world(1.2)
+    upper = [f"m{model}" for model in range(3, MODELS)]
+    later = models.people["session"].mask(models.people["model"].isin(upper), "2")
+    audited = models.people.assign(
+        instruction="audit", success=models.people["success"] - 0.5, foresee=np.nan
+    )
+    alone = {test.outcome: test for test in hypotheses.tested(rows, models) if test.unit == "0-1"}
+    for people in (
+        models.people.assign(session=later),
+        pd.concat([models.people, audited], ignore_index=True),
+    ):
+        changed = replace(models, people=people)
+        assert changed.means("foresee")["n"].sum() == 2 * PEOPLE
+        tests = [test for test in hypotheses.tested(rows, changed) if test.hypothesis == "H5"]
+        for test in tests:
+            assert (test.n, test.verdict) == (PEOPLE, alone[test.outcome].verdict)
+            assert test.estimate == pytest.approx(alone[test.outcome].estimate)
+
+
+def test_a_concept_that_is_hard_to_foretell_is_one_value_and_not_hundreds() -> None:
+    """Two models have eight deviations of concepts, however often these were set: that one concept
+    is hard in both says nothing of the deviation."""
+    rng = np.random.default_rng(0)
+    rows, models = world(0.0)
+    changes = rows.changes[rows.changes["model"].isin(["m0", "m3"])]
+    deviations = {"c0": 0.30, "c1": 0.10, "c2": 0.34, "c3": 0.12}
+    hard = changes["concept"] == "c0"
+    wrong = rng.random(len(changes)) < np.where(hard, 0.8, 0.25)
+    changes = changes.assign(
+        deviation_mean=changes["concept"].map(deviations)
+        + np.where(changes["model"] == "m0", 0.01, 0.0),
+        foretold_correct=~wrong,
+    )
+    test = named(hypotheses.tested(replace(rows, changes=changes), models), "H2", WRONG)
+    assert test.n > 300
+    assert test.verdict == OPEN
+    # By rows alone it would be sure.
+    sizes = changes["deviation_mean"].to_numpy()
+    assert abs(np.corrcoef(sizes, wrong)[0, 1]) * np.sqrt(len(wrong)) > 3
+
+
+def test_models_of_one_value_are_said_to_be_so() -> None:
+    rows, models = world(0.5)
+    alike = replace(models, known=models.known.assign(ois=0.2))
+    assert named(hypotheses.tested(rows, alike), "H5", "success").why == hypotheses.FEW_MODELS
+
+
+def test_models_of_which_nobody_says_how_they_were_trained_are_no_family() -> None:
+    _, models = world(0.5)
+    many = pd.concat(
+        [models.known.assign(model=models.known["model"] + part, name=models.known["name"] + part)
+         for part in ("", "b")],
+        ignore_index=True,
+    )  # fmt: skip
+    people = pd.concat(
+        [models.people, models.people.assign(model=models.people["model"] + "b")],
+        ignore_index=True,
+    )
+    twelve = replace(models, known=many, people=people)
+    assert twelve.general
+    assert not replace(twelve, known=many.assign(learner="imported")).general
+    assert not replace(twelve, people=models.people).general  # six of them nobody met

@@ -6,11 +6,13 @@ import re
 
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 
 from labapp.analysis import Tables, language
 from labapp.analysis.task_report import ReportedStudy
 from labapp.report.language import speaking
 from labapp.report.page import joined, text
+from labapp.tasks.concept_repair.report import figures
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
 from labapp.tasks.concept_repair.report.findings import RepairResults
 from tests.helpers import repairers
@@ -95,3 +97,61 @@ def test_a_study_without_the_task_has_nothing(tables: Tables) -> None:
     assert REPORT.findings(empty, ()) == ()
     assert REPORT.frames(())[TABLE].empty
     assert not REPORT.defined(empty, ())
+
+
+def test_two_manifests_of_one_set_are_two_models_of_the_report(tables: Tables) -> None:
+    """A set was corrected between two participants: both are told, apart."""
+    frames = tables.by_name()
+    stimuli = frames["repairs"]["stimuli"].iloc[0]
+
+    def corrected(frame: pd.DataFrame, *, copied: bool) -> pd.DataFrame:
+        if copied:
+            other = frame[frame["stimuli"] == stimuli].assign(manifest_sha256="f" * 64)
+            return pd.concat([frame, other], ignore_index=True)
+        later = (frame["participant"] == "P02") & (frame["stimuli"] == stimuli)
+        return frame.assign(manifest_sha256=frame["manifest_sha256"].mask(later, "f" * 64))
+
+    for name in ("repairs", "concept_changes", "concept_grids"):
+        frames[name] = corrected(frames[name], copied=False)
+    for name in ("concept_models", "concept_purities", "concept_curves"):
+        frames[name] = corrected(frames[name], copied=True)
+    changed = Tables.of(frames, frames["snapshots"])
+    found = REPORT.findings(changed.included(), ())
+    (results,) = found
+    names = results.models.known["name"].tolist()
+    assert len(set(names)) == len(names) == 3
+    html = page(changed, found)
+    assert all(name in html for name in names)
+    assert "ffffffff" in html
+    assert {row["n"] for row in REPORT.statistics(found) if row["item"] == "2"} == {2}
+
+
+def test_scores_of_any_name_are_no_columns_of_the_report(tables: Tables) -> None:
+    frames = tables.by_name()
+    own = frames["concept_models"]
+    frames["concept_models"] = pd.concat(
+        [own, *(own.head(1).assign(measure=name) for name in ("task_accuracy", "model", "name"))],
+        ignore_index=True,
+    )
+    changed = Tables.of(frames, frames["snapshots"])
+    assert page(changed, REPORT.findings(changed.included(), ()))
+
+
+def test_traps_are_in_no_curve(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[pd.DataFrame] = []
+    curve = figures._curve
+
+    def kept(ax: Axes, alone: pd.DataFrame, repairs: pd.DataFrame) -> None:
+        drawn.append(alone)
+        curve(ax, alone, repairs)
+
+    monkeypatch.setattr(figures, "_curve", kept)
+    frames = tables.by_name()
+    curves = frames["concept_curves"]
+    trap = curves["picture"] == curves["picture"].iloc[0]
+    frames["concept_curves"] = curves.assign(item=curves["item"].mask(trap, "trap"))
+    changed = Tables.of(frames, frames["snapshots"])
+    (results,) = REPORT.findings(changed.included(), ())
+    assert figures.curves(results) is not None
+    assert drawn
+    assert not any((alone["item"] == "trap").any() for alone in drawn)
