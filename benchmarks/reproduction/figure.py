@@ -180,7 +180,7 @@ def missing(figure: Reproduction, results: Results) -> list[str]:
 def _provenance(figure: Reproduction, results: Results) -> str:
     every = list(dict.fromkeys(figure.asked(results.size)))
     if not every:
-        return "No learner is trained for it."
+        return "It needs no concept learner."
     table = Table(
         ["data set", "origin", "rows: training, validation, test", "size", "epochs", "models",
          "seeds", "CPU seconds a model: training, measuring"]

@@ -318,8 +318,9 @@ def _deviations(results: Results, rows: Sequence[Row]) -> list[str]:
             table.add(f"{i + 1}", *(f"{number:+.3f}" for number in numbers))
         text = (
             f"Deviation of {row.name}, area under the ROC curve of a concept told from a code "
-            f"less that of the true concepts, mean of {len(every)}. A code that is honestly unsure "
-            "of a rotation tells that the shape is no heart, and that counts:"
+            f"less that of the true concepts, mean over {len(every)} models. A code that is unsure "
+            "of the rotation also tells that the shape is no heart; that counts as a deviation, "
+            "too:"
         )
         parts += [text, str(table)]
     return parts

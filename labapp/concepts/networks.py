@@ -90,8 +90,8 @@ def decoder(width: int, shape: tuple[int, ...]) -> nn.Sequential:
 
     Of pictures, layers of 256 and 512 units, and four 4 x 4 deconvolutions of stride 2 to 64, 32
     and 32 maps and the picture's channels (Locatello et al. 2020): they begin with 32 maps of 4 x 4
-    numbers, of smaller pictures with smaller ones. Of numbers, the encoder's layers turned round,
-    as released; the text has 64 units in both.
+    numbers, of smaller pictures with smaller ones. Of numbers, the encoder's layers turned round;
+    as released they stand in the encoder's order, and the text has 64 units in both.
     """
     if len(shape) == 1:
         return nn.Sequential(*dense(width, *reversed(TOY_HIDDEN), *shape))
