@@ -217,7 +217,7 @@ PARTICIPANTS = (
     yes("consent_share_audio", "agreed that the sound is passed on; empty likewise"),
     yes("consent_video", "agreed to a video; empty likewise"),
     text(
-        "codes_finished",
+        "codes_completed",
         "ids of the codes of the codebooks by which somebody finished coding the session, with ; "
         "between",
     ),

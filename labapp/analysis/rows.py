@@ -71,7 +71,7 @@ SEQ = "seq"
 class SessionRecords:
     """Everything the folds found in one session; source: the name of the file or folder; tasks:
     what each task of the plan found; coding: by table, what was said and how it was coded;
-    codes_finished: by which codes somebody finished coding it."""
+    codes_completed: by which codes somebody finished coding it."""
 
     source: str
     deidentified: bool
@@ -88,7 +88,7 @@ class SessionRecords:
     instruments: Mapping[str, Instrument] = field(default_factory=dict)
     study_title: str | None = None
     coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    codes_finished: tuple[str, ...] = ()
+    codes_completed: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -142,7 +142,7 @@ class SessionRecords:
             instruments or {},
             study_title,
             coding,
-            () if speech is None else speech.finished_codes,
+            () if speech is None else speech.completed_codes,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -358,7 +358,7 @@ class SessionRecords:
             "n_checks_failed": checks.count(FAILED),
             "consent_signed": totals.consent_signed,
             **{f"consent_{use}": totals.agreed.get(use) for use in USES},
-            "codes_finished": ";".join(self.codes_finished) or None,
+            "codes_completed": ";".join(self.codes_completed) or None,
             "assignment": json.dumps(planned.assignment, ensure_ascii=False),
             **({DECLARED.name: self.factors.declared} if self.factors.declared else {}),
             "seed": planned.seed,

@@ -58,7 +58,7 @@ class SessionSpeech:
     codebook_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def finished_codes(self) -> tuple[str, ...]:
+    def completed_codes(self) -> tuple[str, ...]:
         """The ids of the codes by which somebody finished coding the session: all those of the
         codebooks of people who did, or, where no person coded, of the one of a program."""
         raters = self.annotations.raters.values()

@@ -192,9 +192,9 @@ def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables) -> None:
         return people["surprises"]
 
     assert (surprises() == 0).all()
-    assert surprises(codes_finished=None).isna().all()
-    assert surprises(codes_finished="expectation;leak").isna().all()
-    marked = frames | {"participants": frames["participants"].assign(codes_finished=None)}
+    assert surprises(codes_completed=None).isna().all()
+    assert surprises(codes_completed="expectation;leak").isna().all()
+    marked = frames | {"participants": frames["participants"].assign(codes_completed=None)}
     assert Rows.of(Tables.of(marked, marked["snapshots"]).included()).surprises.empty
 
 

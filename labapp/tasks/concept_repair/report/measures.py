@@ -226,7 +226,7 @@ def _counting(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     """The sessions that somebody finished coding by a codebook with the code."""
-    codes = sessions["codes_finished"].fillna("").str.split(";")
+    codes = sessions["codes_completed"].fillna("").str.split(";")
     finished = sessions[codes.map(lambda own: SURPRISE in own)]
     for study, participant, session in finished[list(SESSION)].itertuples(index=False):
         yield str(study), str(participant), str(session)
