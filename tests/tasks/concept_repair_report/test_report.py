@@ -155,3 +155,14 @@ def test_traps_are_in_no_curve(tables: Tables, monkeypatch: pytest.MonkeyPatch) 
     assert figures.curves(results) is not None
     assert drawn
     assert not any((alone["item"] == "trap").any() for alone in drawn)
+
+
+def test_how_well_codes_tell_their_own_concepts_is_a_rival_of_purity(
+    tables: Tables, findings: tuple[RepairResults, ...]
+) -> None:
+    (results,) = findings
+    pairs = tables.by_name()["concept_purities"]
+    own = pairs[pairs["concept"] == pairs["other"]].groupby("model")["purity"].mean()
+    known = results.models.known.set_index("model")["concept_auc"]
+    assert known.to_dict() == pytest.approx(own.to_dict())
+    assert "Concept AUC" in page(tables, findings)

@@ -14,7 +14,7 @@ from labapp.analysis.inference import levelled
 from labapp.analysis.tables import Tables
 from labapp.tasks.concept_repair.report.measures import MATCHED, MEASURES, MODEL, PERSON
 
-OIS, COMMON, NIS = "ois", "ois_common", "nis"
+OIS, COMMON, NIS, AUC = "ois", "ois_common", "nis", "concept_auc"
 """Measures of impurity as sets of stimuli name them: OIS as given, in common coordinates, NIS."""
 PREDICTORS = {
     OIS: "OIS",
@@ -22,8 +22,10 @@ PREDICTORS = {
     NIS: "NIS",
     "ctl": "CTL",
     "icl": "ICL",
+    AUC: "Concept AUC",
 }
-"""Measures that people are compared with; what else sets tell is in the table concept_models."""
+"""Measures that people are compared with: those that sets tell, and how well codes tell their own
+concepts, the mean area under the ROC curve. What else sets tell is in the table concept_models."""
 LEAST_MODELS = 12
 """Models of one family from which on something is said of models in general."""
 UNKNOWN = "imported"
@@ -52,7 +54,7 @@ class Models:
 
     @property
     def predictors(self) -> list[str]:
-        """The measures of `PREDICTORS` that sets tell of the models."""
+        """The measures of `PREDICTORS` that are known of the models."""
         return [name for name in PREDICTORS if name in self.known]
 
     @property
@@ -161,7 +163,11 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
     ]
     scored = rows[rows["measure"].isin(list(PREDICTORS))]
     wide = scored.pivot_table(index=list(MODEL), columns="measure", values="value").reset_index()
-    known = about.merge(wide, on=list(MODEL), how="left")
+    pairs = counted.small()["concept_purities"]
+    own = pairs[(pairs["study"] == study) & (pairs["concept"] == pairs["other"])]
+    areas = own.groupby(list(MODEL))["purity"].mean().rename(AUC).reset_index()
+    known = about.merge(wide.drop(columns=AUC, errors="ignore"), on=list(MODEL), how="left")
+    known = known.merge(areas, on=list(MODEL), how="left")
     known = known.sort_values(OIS if OIS in known else "model", kind="stable").reset_index(
         drop=True
     )

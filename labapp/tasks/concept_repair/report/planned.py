@@ -9,10 +9,17 @@ import pandas as pd
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedSlope
 from labapp.tasks.concept_repair.report.hypotheses import SLOPE_BOUND, outcomes
-from labapp.tasks.concept_repair.report.measures import MODEL, PERSON, SAMPLES, Rows, by_person
+from labapp.tasks.concept_repair.report.measures import (
+    MATCHED,
+    MODEL,
+    PERSON,
+    SAMPLES,
+    Rows,
+    by_person,
+)
 from labapp.tasks.concept_repair.report.models import OIS, PREDICTORS, models_of
 
-TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models")
+TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
 """What it is worked out from."""
 NO_OIS = "the sets do not tell OIS of their models"
 NOTHING = "simulated participants show nothing of it; what they say is coded by nobody"
@@ -35,7 +42,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
                     name=f"{study}, {sample}: {outcome} by {PREDICTORS[OIS]} (H1)",
                     rises=True,
                     smallest=SLOPE_BOUND,
-                    n_tests=len(every),
+                    n_tests=len(every) if sample == MATCHED else 1,  # p of others is not corrected
                     rows=pd.DataFrame() if known is None else _rows(shown, column, known),
                     why=NO_OIS if known is None else NOTHING if shown.empty else "",
                 )
