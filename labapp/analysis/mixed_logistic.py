@@ -72,7 +72,7 @@ def fit(
     *,
     rough: bool = False,
 ) -> Fitted | None:
-    """The model; None where it does not converge.
+    """The model; None where its equations cannot be solved, or a spread grows without end.
 
     Parameters
     ----------
