@@ -260,5 +260,7 @@ def test_models_of_which_nobody_says_how_they_were_trained_are_no_family() -> No
     )
     twelve = replace(models, known=many, people=people)
     assert twelve.general
-    assert not replace(twelve, known=many.assign(learner="imported")).general
+    for learners in (["imported"], ["imported", "cbm-logits"]):
+        own = many.assign(learner=(learners * len(many))[: len(many)])
+        assert not replace(twelve, known=own).general
     assert not replace(twelve, people=models.people).general  # six of them nobody met

@@ -61,8 +61,8 @@ class Models:
     def general(self) -> bool:
         """Whether there are enough models of one family to say something of models in general."""
         met = self.known[self.known["name"].isin(set(self.of(MATCHED)["name"]))]
-        families = set(met["learner"])
-        return met["model"].nunique() >= LEAST_MODELS and len(families - {UNKNOWN}) == 1
+        one_family = met["learner"].nunique() == 1 and UNKNOWN not in set(met["learner"])
+        return one_family and met["model"].nunique() >= LEAST_MODELS
 
     def of(self, sample: str) -> pd.DataFrame:
         """What each participant did with each model on one sample of pictures: a row a participant,
