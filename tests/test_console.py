@@ -82,7 +82,7 @@ def test_what_nobody_expected_is_told_and_kept(
     def fails(**_: object) -> int:
         raise error
 
-    monkeypatch.setattr(cli, "app", fails)
+    monkeypatch.setattr(cli, "command_tree", lambda: fails)
     monkeypatch.setenv("LABAPP_LOG", str(tmp_path / "logs"))
     with pytest.raises(SystemExit) as end:
         cli.main()
