@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessibleActionInterface, QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
@@ -57,6 +57,9 @@ def choice(request: pytest.FixtureRequest, qtbot: QtBot) -> Iterator[Choice]:
     column.addWidget(field := QLineEdit())
     window.show()
     window.activateWindow()
+    QApplication.processEvents()
+    # Another test may have left the pointer where an option is now.
+    QTest.mouseMove(window, QPoint(1, 1))
     QApplication.processEvents()
     field.setFocus()
     yield made
