@@ -159,10 +159,12 @@ def draw(results: Results) -> dict[str, Figure]:
                             ax, at + shift + kit.jitter(len(values), 0.06), values, color=colour
                         )
                         if values:
-                            kit.diamond(ax, at + shift, float(np.mean(values)))
+                            kit.diamond(
+                                ax, at + shift, float(np.mean(values)), markeredgecolor=colour
+                            )
                     kit.points(ax, [], [], color=colour, label=PAIRS[pair][code][0])
                 kit.columns(ax, cells)
-                ax.set_ylim(0, None)
+                ax.set_ylim(0, 1.05 * ax.dataLim.y1)
                 ax.set_title(measure.name)
                 kit.grid(ax)
             axes[2 * place].legend(frameon=False)

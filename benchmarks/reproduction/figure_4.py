@@ -287,12 +287,12 @@ def _panel(ax: Axes, results: Results, measure: Measure, task: str) -> None:
             values = _values(results, measure, (kind,), data)
             kit.points(ax, values, place + shift + kit.jitter(len(values), 0.08), color=colour)
             if values:
-                kit.diamond(ax, float(np.mean(values)), place + shift)
+                kit.diamond(ax, float(np.mean(values)), place + shift, markeredgecolor=colour)
             printed = PUBLISHED.get((row(kind, data).name, measure.name))
             if printed is not None:
                 ax.plot(float(printed.split(" ")[0]), place + shift, "x", color=colour)
     kit.rows(ax, [KINDS[kind] for kind in kinds])
-    ax.set_xlim(0, None)
+    ax.set_xlim(0, 1.05 * ax.dataLim.x1)
     ax.set_title(task)
     ax.set_xlabel(measure.name)
 
