@@ -8,7 +8,7 @@ journal has. A mark belongs to the trial that is on the screen at its onset.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -63,17 +63,22 @@ class SessionSpeech:
         codebooks of people who did, or, where no person coded, of the one of a program."""
         raters = self.annotations.raters.values()
         people = [rater for rater in raters if not rater.machine]
-        finished = [rater for rater in people if _finished(rater)]
-        if not any(rater.marks for rater in people):
-            finished += [rater for rater in raters if rater.rater == SIMULATED]
-        books = {mark.codebook for rater in finished for mark in rater.marks}
-        books |= {rater.codebook for rater in finished}
+        books = {book for rater in people for book in _finished_books(rater)}
+        planted = self.annotations.raters.get(SIMULATED)
+        if planted is not None and not any(rater.marks for rater in people):
+            books |= {planted.codebook, *(mark.codebook for mark in planted.marks)}
         return tuple(sorted({code for book, code in self.code_names if book in books}))
 
 
-def _finished(rater: RaterMarks) -> bool:
-    """Whether a rater finished a round that counts."""
-    return any(rater.status_of(round_) != "draft" for round_ in ("independent", "reconciled"))
+def _finished_books(rater: RaterMarks) -> Iterator[str]:
+    """The codebooks of the rounds that a rater finished, but for training. Where there was nothing
+    to mark, it is the one by which the round was opened."""
+    finished = {
+        round_ for round_ in ("independent", "reconciled") if rater.status_of(round_) != "draft"
+    }
+    if rater.round in finished:
+        yield rater.codebook
+    yield from (mark.codebook for mark in rater.marks if mark.round in finished)
 
 
 @dataclass(slots=True)

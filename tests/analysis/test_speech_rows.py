@@ -236,6 +236,27 @@ def test_a_program_counts_where_no_person_coded() -> None:
     assert final_coding(SessionSpeech(learning)) == (), "a person began to code it"
 
 
+def test_who_finished_coding_by_what_is_known_also_without_a_mark() -> None:
+    names = {("book", "surprise"): "Surprise", ("book", "leak"): "Leak", ("old", "glad"): "Glad"}
+
+    def completed(*raters: RaterMarks) -> tuple[str, ...]:
+        annotations = SessionAnnotations("S", raters={each.rater: each for each in raters})
+        return SessionSpeech(annotations, code_names=names).completed_codes
+
+    done = RaterMarks("anna", status="done", codebook="book")
+    assert completed(done) == ("leak", "surprise")
+    assert completed(replace(done, status="locked")) == ("leak", "surprise")
+    assert completed(replace(done, status="draft")) == ()
+    assert completed(replace(done, round="training")) == ()
+    begun = replace(mark("m", 3.5, 7, "u1"), codebook="old")
+    assert completed(replace(done, marks=(begun,))) == ("glad", "leak", "surprise")
+    assert completed(replace(done, marks=(replace(begun, round="training"),))) == completed(done)
+    planted = RaterMarks("simulated", (replace(begun, rater="simulated"),), machine=True)
+    assert completed(planted) == ("glad",)
+    draft = RaterMarks("anna", (replace(begun, codebook="book"),))
+    assert completed(planted, draft) == (), "a person began to code it"
+
+
 STUDY = (
     "{{id: aloud, title: Aloud, version: 1, seed: {seed}, flow: ["
     "{{stages: {{task: reconstruction, models: [sinelines/gt], order: as_listed, trials: 2}}}}, "
