@@ -43,6 +43,7 @@ from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.recipe import ID_PATTERN
+from labapp.stimuli.check_photos import twice
 from labapp.stimuli.interventions import MOST_CONCEPTS
 from labapp.stimuli.manifest import Concept, Id
 
@@ -96,8 +97,8 @@ class Description(Strict):
         ids = [concept.id for concept in self.concepts]
         for what, every in (("concepts", self.concepts), ("classes", self.classes)):
             for key in ("id", "name"):
-                if len({getattr(each, key) for each in every}) < len(every):
-                    raise ValueError(f"two {what} have the same {key}")
+                for text in twice(getattr(each, key) for each in every):
+                    raise ValueError(f"two {what} have the {key} {text!r}")
         for concept in self.concepts:
             if concept.off == concept.on:
                 raise ValueError(f"concept {concept.id}: off and on are the same words")

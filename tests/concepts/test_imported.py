@@ -200,7 +200,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
         (
             {"classes": [{"id": f"k{n}", "name": "Kind"} for n in range(8)]},
             ModelError,
-            "two classes have the same name",
+            "two classes have the name 'Kind'",
         ),
         (
             {
