@@ -30,8 +30,8 @@ from labapp.metrics.evaluation.figures import SHADES
 from labapp.report import kit
 
 LAYERS = {"encoder": (64, 64), "predictor": (32, 16)}
-CBM = Row("CBM", Asked.of("toy0", "cbm", **LAYERS))
-LOGITS = Row("CBM-Logits", Asked.of("toy0", "cbm-logits", **LAYERS))
+CBM = Row("CBM", Asked.of("TabularToy(0)", "cbm", **LAYERS))
+LOGITS = Row("CBM-Logits", Asked.of("TabularToy(0)", "cbm-logits", **LAYERS))
 ROWS = (CBM, LOGITS)
 PAIRS = tuple(combinations(range(3), 2))
 CORRELATIONS = {

@@ -163,7 +163,7 @@ def draw(results: Results) -> dict[str, Figure]:
                                 ax, at + shift, float(np.mean(values)), markeredgecolor=colour
                             )
                     kit.points(ax, [], [], color=colour, label=PAIRS[pair][code][0])
-                kit.columns(ax, cells)
+                kit.columns(ax, [cell.replace("(", "\n(") for cell in cells])
                 ax.set_ylim(0, 1.05 * ax.dataLim.y1)
                 ax.set_title(measure.name)
                 kit.grid(ax)

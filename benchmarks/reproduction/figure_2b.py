@@ -54,7 +54,7 @@ REMARK = (
 
 def row(kind: str, side: str, capacity: int) -> Row:
     layers = dict.fromkeys(SIDES, OTHER) | {side: (capacity, capacity // 2)}
-    return Row(f"{KINDS[kind]}, {side} {capacity}", Asked.of("toy0", kind, **layers))
+    return Row(f"{KINDS[kind]}, {side} {capacity}", Asked.of("TabularToy(0)", kind, **layers))
 
 
 def by_seed(results: Results, kind: str, side: str, measure: Measure) -> dict[int, list[float]]:

@@ -31,8 +31,8 @@ from labapp.concepts.sizes import SizeName
 from labapp.figure_style import STYLE
 from labapp.report import kit
 
-CLEAN = Row("CBM", Asked.of("dsprites0", "cbm"))
-SPURIOUS = Row("CBM-S", Asked.of("dsprites0-spurious", "cbm"))
+CLEAN = Row("CBM", Asked.of("dSprites(0)", "cbm"))
+SPURIOUS = Row("CBM-S", Asked.of("dSprites(0), spurious background", "cbm"))
 ROWS = (SPURIOUS, CLEAN)
 VALIDATION_TASK = Measure("validation task accuracy, %", ("validation", "task_accuracy"), 100)
 VALIDATION_CONCEPTS = Measure(

@@ -38,9 +38,9 @@ from labapp.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.report import kit
 
 TASKS = {
-    "TabularToy": ("toy0", "toy0.9"),
-    "dSprites": ("dsprites0", "dsprites4"),
-    "3dshapes": ("3dshapes0", "3dshapes5"),
+    "TabularToy": ("TabularToy(0)", "TabularToy(0.9)"),
+    "dSprites": ("dSprites(0)", "dSprites(4)"),
+    "3dshapes": ("3dshapes(0)", "3dshapes(5)"),
 }
 """Each without correlations and with the most."""
 PICTURES = ("dSprites", "3dshapes")

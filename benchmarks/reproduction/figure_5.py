@@ -45,17 +45,17 @@ COUNT = 5
 """Concepts of dSprites(0)."""
 ROTATION = 2
 """The concept that a model often has wrong: half of the shapes look alike turned by half."""
-SIGMOID = Row("CBM {16, 8}", Asked.of("dsprites0", "cbm", predictor=(16, 8)))
-LOGITS = Row("CBM-Logits {16, 8}", Asked.of("dsprites0", "cbm-logits", predictor=(16, 8)))
-SMALL = Row("CBM-Logits {8, 4}", Asked.of("dsprites0", "cbm-logits", predictor=(8, 4)))
-LARGE = Row("CBM-Logits {32, 16}", Asked.of("dsprites0", "cbm-logits", predictor=(32, 16)))
+SIGMOID = Row("CBM {16, 8}", Asked.of("dSprites(0)", "cbm", predictor=(16, 8)))
+LOGITS = Row("CBM-Logits {16, 8}", Asked.of("dSprites(0)", "cbm-logits", predictor=(16, 8)))
+SMALL = Row("CBM-Logits {8, 4}", Asked.of("dSprites(0)", "cbm-logits", predictor=(8, 4)))
+LARGE = Row("CBM-Logits {32, 16}", Asked.of("dSprites(0)", "cbm-logits", predictor=(32, 16)))
 FIGURE_5, FIGURE_A5 = (LOGITS, SIGMOID), (SMALL, LARGE)
 
 
 def released(row: Row) -> Row:
     """With the weight of the concepts' loss that the released intervention figures have."""
     settings = dict(row.asked.settings) | {"alpha": 1.0}
-    return Row(f"{row.name}, alpha 1", Asked.of("dsprites0", row.asked.learner, **settings))
+    return Row(f"{row.name}, alpha 1", Asked.of("dSprites(0)", row.asked.learner, **settings))
 
 
 def fan_in(row: Row) -> Row:
@@ -63,7 +63,7 @@ def fan_in(row: Row) -> Row:
     settings = dict(row.asked.settings) | {"initial_weights": "fan-in"}
     return Row(
         f"{row.name}, PyTorch's initial weights",
-        Asked.of("dsprites0", row.asked.learner, **settings),
+        Asked.of("dSprites(0)", row.asked.learner, **settings),
     )
 
 

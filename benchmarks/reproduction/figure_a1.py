@@ -24,8 +24,8 @@ from labapp.figure_style import STYLE
 from labapp.report import kit
 
 ROWS = (
-    Row("Joint-CBM", Asked.of("dsprites0", "cbm")),
-    Row("Joint-CBM-Logits", Asked.of("dsprites0", "cbm-logits")),
+    Row("Joint-CBM", Asked.of("dSprites(0)", "cbm")),
+    Row("Joint-CBM-Logits", Asked.of("dSprites(0)", "cbm-logits")),
 )
 WIDTHS = (2, 4, 8, 16, 32, 64, 128)
 EPOCHS = (25, 100, 400)

@@ -23,16 +23,22 @@ from labapp.concepts.sizes import SizeName
 STORE = Path(__file__).parents[1] / "results" / "concepts.jsonl"
 Setting = str | float | tuple[int, ...]
 DATA: dict[str, dict[str, str | float]] = {
-    "toy0": {"dataset": "toy"},
-    "toy0.9": {"dataset": "toy", "correlation": 0.9},
-    "dsprites0": {"dataset": "dsprites"},
-    "dsprites4": {"dataset": "dsprites", "correlations": 4},
-    "dsprites0-spurious": {"dataset": "dsprites", "spurious": True},
-    "3dshapes0": {"dataset": "3dshapes"},
-    "3dshapes5": {"dataset": "3dshapes", "correlations": 5},
+    "TabularToy(0)": {"dataset": "toy"},
+    "TabularToy(0.9)": {"dataset": "toy", "correlation": 0.9},
+    "dSprites(0)": {"dataset": "dsprites"},
+    "dSprites(4)": {"dataset": "dsprites", "correlations": 4},
+    "dSprites(0), spurious background": {"dataset": "dsprites", "spurious": True},
+    "3dshapes(0)": {"dataset": "3dshapes"},
+    "3dshapes(5)": {"dataset": "3dshapes", "correlations": 5},
 }
 """The tasks of the paper, as recipes state them; pictures in the released reading."""
 BOTTLENECKS = ("cbm", "cbm-logits")
+OF_BOTTLENECKS: dict[str, dict[str, Setting]] = {
+    "toy": {"alpha": 0.1, "predictor": (128, 64)},
+    "dsprites": {"batch": 64},
+    "3dshapes": {},
+}
+"""What the paper, or its released code, has of bottlenecks alone, by data set."""
 OF_SENN: dict[str, dict[str, Setting]] = {
     "toy": {"units": 10},
     "dsprites": {"epochs": 30},
@@ -63,12 +69,11 @@ class Asked:
         """With what the paper, or its released code, has for this task, where nothing else is
         asked."""
         usual: dict[str, Setting] = {}
-        if learner in BOTTLENECKS and data.startswith("toy"):
-            usual = {"alpha": 0.1, "predictor": (128, 64)}
-        elif learner in BOTTLENECKS and data.startswith("dsprites"):
-            usual = {"batch": 64}
+        dataset = str(DATA[data]["dataset"])
+        if learner in BOTTLENECKS:
+            usual = OF_BOTTLENECKS[dataset]
         elif learner == "senn":
-            usual = OF_SENN[str(DATA[data]["dataset"])]
+            usual = OF_SENN[dataset]
         return cls(data, learner, tuple(sorted((usual | settings).items())))
 
     @property

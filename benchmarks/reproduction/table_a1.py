@@ -14,7 +14,7 @@ from benchmarks.reproduction.verdicts import Claim
 from labapp.concepts.sizes import SizeName
 from labapp.metrics.registry import METRICS
 
-DATA = "dsprites0"
+DATA = "dSprites(0)"
 LISTED = {
     "modularity": "single codes",
     "mig": "single codes",

@@ -363,7 +363,7 @@ def test_a_learner_is_trained_measured_and_reported(tmp_path: Path) -> None:
 
 
 def test_interventions_and_packages_are_measured(tmp_path: Path) -> None:
-    asked = Asked.of("toy0", "cbm-logits", encoder=(4,), predictor=(4,))
+    asked = Asked.of("TabularToy(0)", "cbm-logits", encoder=(4,), predictor=(4,))
     folder = training.train(asked.recipe("S", 1), out=tmp_path / "packages")
     measured = trained(
         asked, "S", 1, frozenset({"curves"}), tmp_path / "work", tmp_path / "packages"
