@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.reproduction.printing import Table
-from benchmarks.reproduction.results import Asked, Results, seconds
-from benchmarks.reproduction.verdicts import Claim, claims_table, over_seeds
+from benchmarks.reproduction.results import Asked, Results
+from benchmarks.reproduction.verdicts import Claim, Reading, claims_table, over_seeds
 from labapp.concepts.sizes import SizeName
 from labapp.figure_style import STYLE
 from labapp.report.drawing import DECLARATION, svg_text
@@ -46,8 +46,13 @@ class Measure:
     unit: float = 1.0
 
     def values(self, results: Results, row: Row) -> list[float]:
+        """Of each seed that has it."""
+        return [number for number in self.column(results, row) if number is not None]
+
+    def column(self, results: Results, row: Row) -> list[float | None]:
+        """Of every seed, None of one that lacks it."""
         path = (row.view if part == VIEW else part for part in self.path)
-        return results.values(row.asked, *path)
+        return results.column(row.asked, *path)
 
 
 TASK = Measure("task accuracy, %", ("task_accuracy",), 100)
@@ -70,6 +75,54 @@ PURITY = (OIS, OIS_PUBLISHED, OIS_RANKS, OIS_STANDARDISED, NIS, NIS_PUBLISHED, N
 BOTTLENECK_PURITY = (
     OIS, OIS_PUBLISHED, OIS_RANKS, OIS_SIGMOID, OIS_LOGITS, NIS, NIS_PUBLISHED, NIS_PUBLISHED_TRAIN,
 )  # fmt: skip
+
+ScoreName = Literal["ois", "nis"]
+SCORES: tuple[ScoreName, ...] = ("ois", "nis")
+ALIGNED = ("ccd", "vae", "beta-vae", "ada-gvae", "ada-mlvae")
+"""Kinds whose codes the released code aligns with the concepts; of SENN those of TabularToy."""
+
+
+def scores(results: Results, row: Row, name: ScoreName, reading: Reading) -> list[float]:
+    """OIS or NIS of each seed that has it, see `score_column`."""
+    return [score for score in score_column(results, row, name, reading) if score is not None]
+
+
+def score_column(
+    results: Results, row: Row, name: ScoreName, reading: Reading
+) -> list[float | None]:
+    """OIS or NIS of each seed: labapp's default of the row's code, or what stands for the released
+    code's score: its options, NIS fitted on training codes, of the codes that it takes. OIS of
+    aligned codes has the factor 2 / K, which that code leaves out and the published numbers have.
+    """
+    if reading == "ours":
+        return (OIS if name == "ois" else NIS).column(results, row)
+    column: list[float | None] = []
+    for result in results.of(row.asked):
+        views = result["scores"]
+        view = views.get("as released", views["code"]) if row.view == "code" else views[row.view]
+        score = view.get(name, {}).get("published" if name == "ois" else "published_train")
+        factor = 1.0
+        if name == "ois" and aligned_as_released(row.asked):
+            factor = 2 / len(view["alignment"])
+        column.append(None if score is None else factor * float(score))
+    return column
+
+
+def gaps(results: Results, measure: Measure, row: Row) -> list[float]:
+    """Of each seed, OIS as given less OIS in other coordinates."""
+    return steps(results, row, measure, OIS)
+
+
+def steps(results: Results, row: Row, first: Measure, second: Measure) -> list[float]:
+    """Of each seed that has both, the second number less the first."""
+    every = zip(first.column(results, row), second.column(results, row), strict=True)
+    return [after - before for before, after in every if before is not None and after is not None]
+
+
+def aligned_as_released(asked: Asked) -> bool:
+    """Whether the released code aligns the codes with the concepts."""
+    return asked.learner in ALIGNED or (asked.learner == "senn" and not asked.pictures)
+
 
 Published = dict[tuple[str, str], str]
 """By the names of a row and of a measure, as printed."""
@@ -130,7 +183,8 @@ def spread_table(
 
 
 def spread(values: Sequence[float], unit: float = 1.0) -> tuple[str, str, str, str, str]:
-    """Mean, SD of the seeds (ddof 0), twice that, the 95 % t interval, and how many there are."""
+    """Mean, SD of the seeds (ddof 0, as plotted by the paper), twice that, the 95 % interval (of
+    ddof 1), and how many there are."""
     if not values:
         return ("–", "–", "–", "–", "0")
     digits = 1 if unit == 100 else 3
@@ -153,7 +207,8 @@ def section(figure: Reproduction, results: Results, drawings: Path | None) -> st
             drawings.mkdir(parents=True, exist_ok=True)
             (drawings / f"{name}.svg").write_text(f"{DECLARATION}{text}", encoding="utf-8")
         parts.append(f"![{drawn.get_label() or figure.title}](figures/{name}.svg)")
-    claims = figure.claims(results)
+    # Findings have a section of their own.
+    claims = [claim for claim in figure.claims(results) if claim.source != "finding"]
     if claims:
         parts.append(claims_table(claims))
     parts += figure.body(results)
@@ -202,10 +257,18 @@ def _provenance(figure: Reproduction, results: Results) -> str:
         least = "at least " if any(model.get("resumed") for model in models) else ""
         table.add(*key, str(len(models)), seeds, f"{least}{training:.0f}, {measuring:.0f}")
     lacking = missing(figure, results)
-    text = f"**Here.** {seconds(results, every) / 60:.0f} CPU minutes in all."
+    text = f"**Here.** {cost(results, every)}, with all that any section measures of these models."
     if lacking:
         shown = "; ".join(lacking[:6]) + (
             f"; and {len(lacking) - 6} more learners" if len(lacking) > 6 else ""
         )
         text += f" **Still missing:** {shown}."
     return "\n\n".join([text, str(table)] if table.rows else [text])
+
+
+def cost(results: Results, every: Sequence[Asked]) -> str:
+    """What the models of these learners took, each once."""
+    models = [result for asked in dict.fromkeys(every) for result in results.of(asked)]
+    seconds = sum(sum(model["cpu_seconds"].values()) for model in models)
+    least = "at least " if any(model.get("resumed") for model in models) else ""
+    return f"{len(models)} models, {least}{seconds / 60:.0f} CPU minutes"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import matplotlib as mpl
 import numpy as np
@@ -16,19 +17,22 @@ from benchmarks.reproduction.figure import (
     OIS_PUBLISHED,
     OIS_RANKS,
     TASK,
-    Measure,
     Reproduction,
     Row,
+    score_column,
     spread_table,
 )
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import (
     Claim,
     Evidence,
+    Reading,
+    Test,
     above,
     below,
     over_seeds,
     rank_correlation,
+    scored,
 )
 from labapp.concepts.sizes import SizeName
 from labapp.figure_style import ACCENT, INK, STYLE
@@ -57,63 +61,76 @@ def row(kind: str, side: str, capacity: int) -> Row:
     return Row(f"{KINDS[kind]}, {side} {capacity}", Asked.of("TabularToy(0)", kind, **layers))
 
 
-def by_seed(results: Results, kind: str, side: str, measure: Measure) -> dict[int, list[float]]:
-    """Of the seeds that have every capacity, the number at each."""
+Column = Callable[[Row], Sequence[float | None]]
+"""A number of each seed of a row."""
+
+
+def by_seed(results: Results, kind: str, side: str, column: Column) -> dict[int, list[float]]:
+    """Of the seeds that have the number at every capacity, all of them."""
     every: dict[int, list[float]] = {}
     for capacity in CAPACITIES:
         of = row(kind, side, capacity)
-        values = measure.values(results, of)
-        for result, value in zip(results.of(of.asked), values, strict=True):
-            every.setdefault(int(result["seed"]), []).append(value)
-    return {seed: values for seed, values in every.items() if len(values) == len(CAPACITIES)}
-
-
-def rank_correlations(results: Results, kind: str, side: str, measure: Measure) -> Evidence:
-    """Spearman's, of capacity and the number, over seeds."""
-    every = by_seed(results, kind, side, measure).values()
-    return over_seeds([rank_correlation(CAPACITIES, of) for of in every])
+        for result, value in zip(results.of(of.asked), column(of), strict=True):
+            if value is not None:
+                every.setdefault(int(result["seed"]), []).append(value)
+    return {seed: numbers for seed, numbers in every.items() if len(numbers) == len(CAPACITIES)}
 
 
 def claims(results: Results) -> list[Claim]:
+    accuracies = partial(CONCEPTS.column, results)
+
+    def ranks(kind: str, side: str, column: Column) -> Evidence:
+        every = by_seed(results, kind, side, column).values()
+        return over_seeds([rank_correlation(CAPACITIES, numbers) for numbers in every])
+
+    def impurities(reading: Reading) -> Column:
+        return lambda of: score_column(results, of, "ois", reading)
+
+    def effects(kind: str, reading: Reading) -> list[Test]:
+        """Half of what the encoder's least capacity adds to OIS, less what the predictor's adds or
+        takes."""
+        by_side = [by_seed(results, kind, side, impurities(reading)) for side in SIDES]
+        of_seeds = [
+            [side[seed][0] - side[seed][-1] for side in by_side]
+            for seed in sorted(by_side[0].keys() & by_side[1].keys())
+        ]
+        return [
+            above(name, over_seeds([e / 2 - sign * p for e, p in of_seeds]), 0.0)
+            for name, sign in (("less the predictor's", 1), ("and the predictor's", -1))
+        ]
+
     made = []
     for kind, name in KINDS.items():
-        ranks = {
-            (side, measure): rank_correlations(results, kind, side, measure)
-            for side in SIDES
-            for measure in (OIS, CONCEPTS)
-        }
-        effects = {
-            side: {
-                seed: values[0] - values[-1]
-                for seed, values in by_seed(results, kind, side, OIS).items()
-            }
-            for side in SIDES
-        }
-        both = effects["encoder"].keys() & effects["predictor"].keys()
-        half = [
-            abs(effects["encoder"][seed]) / 2 - abs(effects["predictor"][seed])
-            for seed in sorted(both)
-        ]
         made += [
-            Claim(
+            scored(
                 f"{name}: the less capacity the encoder has, the more OIS.",
                 "Spearman's correlation of capacity and OIS below −0.8",
-                (below("", ranks["encoder", OIS], -0.8),),
+                lambda reading, kind=kind: [
+                    below("", ranks(kind, "encoder", impurities(reading)), -0.8)
+                ],
             ),
             Claim(
                 f"{name}: the less capacity the encoder has, the lower the concept accuracy.",
                 "Spearman's correlation of capacity and concept accuracy above 0",
-                (above("", ranks["encoder", CONCEPTS], 0.0),),
+                (above("", ranks(kind, "encoder", accuracies), 0.0),),
             ),
-            Claim(
+            scored(
                 f"{name}: the less capacity the predictor has, the more OIS.",
                 "Spearman's correlation of capacity and OIS below 0",
-                (below("", ranks["predictor", OIS], 0.0),),
+                lambda reading, kind=kind: [
+                    below("", ranks(kind, "predictor", impurities(reading)), 0.0)
+                ],
             ),
             Claim(
+                f"{name}: the less capacity the predictor has, the lower the concept accuracy.",
+                "Spearman's correlation of capacity and concept accuracy above 0",
+                (above("", ranks(kind, "predictor", accuracies), 0.0),),
+            ),
+            scored(
                 f"{name}: the encoder's capacity matters much more than the predictor's.",
-                "half of the encoder's effect on OIS (4 units less 256) is above the predictor's",
-                (above("", over_seeds(half), 0.0),),
+                "half of what 4 units in place of 256 do to OIS in the encoder is more than what "
+                "they do in the predictor, in either direction",
+                partial(effects, kind),
             ),
         ]
     return made

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -16,11 +17,10 @@ from benchmarks.reproduction.figure import Reproduction
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.ranks import better, correlations, spearman
 from benchmarks.reproduction.results import Asked, Results
-from benchmarks.reproduction.verdicts import LEVEL, MISSING, Claim, Evidence, above
+from benchmarks.reproduction.verdicts import MISSING, Claim, Evidence, above
 from benchmarks.reproduction.zoo_models import TITLES, ZooModel, models, provenance
 from labapp.concepts.sizes import SizeName
-from labapp.figure_style import STYLE
-from labapp.metrics.evaluation.figures import SHADES
+from labapp.figure_style import PALETTES, STYLE, USUAL_PALETTE
 from labapp.metrics.registry import METRICS as REGISTRY
 from labapp.report import kit
 
@@ -32,20 +32,29 @@ NAMED = (
     ("betavae", "factorvae"), ("betavae", "mig"),
 )  # fmt: skip
 """Pairs of which the paper says something: the claims, and what it repeats of Locatello et al."""
+IN_PAPER = ("dsprites",)
+"""Data sets of the zoo that the paper has, too."""
 STRONG = 0.5
 LEAST = 8
 """Models of a data set below which nothing is said of it."""
 DRAWS, SEED = 2_000, 0
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed", ["#6B3A00", "#D69A4A", "#FFFFFF", PALETTES[USUAL_PALETTE].accent, "#0B2A66"]
+)
+"""From −1 over 0, which is white, to 1."""
 SAYS = (
     "Spearman's correlations of metrics over the models of Locatello et al. (2018), for dSprites "
     "and Cars3D, with DCIMIG added: two pictures without numbers in the text. Overall all metrics "
-    "are strongly correlated, DCIMIG above all with MIG and DCI; BetaVAE goes with FactorVAE, and "
-    "SAP, MIG and DCI with each other."
+    "are strongly correlated, DCIMIG with MIG and DCI, and these two with each other; the paper "
+    "adds that these data are artificial. Cars3D is not to be had here, and Sinelines, which paper "
+    "000 has, is not in this one."
 )
 NOTES = (
     "OIS and NIS with their sign turned; OIS with codes aligned, both on whether each factor is "
     "above its median. Intervals: 95 % of bootstrap draws over models, and, because seeds of one "
-    "objective are alike, over objectives with all their seeds. Claims are judged by the latter."
+    "objective are alike, over objectives with all their seeds. Claims are judged by the latter; n "
+    "counts objectives. Of so few such intervals are rather too narrow. Of BetaVAE and FactorVAE, "
+    "and of SAP, Locatello et al. (2018) say that they go with each other and with MIG."
 )
 
 
@@ -58,14 +67,13 @@ def rho(of_data: Sequence[ZooModel], pair: tuple[str, str], *, by_objective: boo
     """Spearman's correlation with its bootstrap interval; nothing of too few models that both
     metrics score, or where either scores all alike."""
     first, other = (values(of_data, name) for name in pair)
-    known = int((~(np.isnan(first) | np.isnan(other))).sum())
-    if known < LEAST or np.isnan(spearman(first, other)):
+    known = ~(np.isnan(first) | np.isnan(other))
+    if known.sum() < LEAST or np.isnan(spearman(first, other)):
         return MISSING
     names = [model.objective if by_objective else model.name for model in of_data]
     groups = np.unique(names, return_inverse=True)[1]
     drawn = resampled(first, other, groups)
-    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Evidence(spearman(first, other), float(low), float(high), known)
+    return Evidence(spearman(first, other), len(np.unique(groups[known])), draws=drawn)
 
 
 def resampled(first: Float64, other: Float64, groups: NDArray[np.int64]) -> Float64:
@@ -87,23 +95,33 @@ def resampled(first: Float64, other: Float64, groups: NDArray[np.int64]) -> Floa
 
 
 def claims(results: Results) -> list[Claim]:
-    every = models()
     values_of = {
-        "DCIMIG correlates strongly with MIG.": [("dcimig", "mig")],
-        "DCIMIG correlates strongly with DCI.": [("dcimig", "dci")],
-        "Overall, all metrics are strongly correlated.": list(combinations(IN_THE_PAPER, 2)),
+        "DCIMIG correlates strongly with MIG": [("dcimig", "mig")],
+        "DCIMIG correlates strongly with DCI": [("dcimig", "dci")],
+        "MIG and DCI are strongly correlated": [("mig", "dci")],
+        "Overall, all metrics are strongly correlated": list(combinations(IN_THE_PAPER, 2)),
     }
     made = []
-    for says, pairs in values_of.items():
-        tests = []
-        for data, of_data in every.items():
+    for data, of_data in sorted(models().items(), key=lambda item: item[0] not in IN_PAPER):
+        for says, pairs in values_of.items():
             # Of many, the least: where it holds, all do; first one of which nothing is known.
             least = min(pairs, key=partial(_point, of_data))
-            names = f" ({' and '.join(_label(name) for name in least)})" if len(pairs) > 1 else ""
-            evidence = rho(of_data, least, by_objective=True)
-            tests.append(above(f"{TITLES[data]}{names}", evidence, STRONG))
-        lowest = "the lowest correlation of the paper's seven metrics" if len(pairs) > 1 else "it"
-        made.append(Claim(says, f"{lowest} is above {STRONG} (the number is ours)", tuple(tests)))
+            several = len(pairs) > 1
+            test = above(
+                " and ".join(map(_label, least)) if several else "",
+                rho(of_data, least, by_objective=True),
+                STRONG,
+            )
+            lowest = "the lowest correlation of the paper's seven metrics" if several else "it"
+            made.append(
+                Claim(
+                    f"{says}, on {TITLES[data]}.",
+                    f"{lowest} is above {STRONG} (the number is ours)",
+                    (test,),
+                    "paper" if data in IN_PAPER else "beyond",
+                    why_not=f"fewer than {LEAST} models are trained yet",
+                )
+            )
     return made
 
 
@@ -160,7 +178,7 @@ def draw(results: Results) -> dict[str, Figure]:
         for ax, (data, of_data) in zip(axes, shown.items(), strict=True):
             turned = [values(of_data, name) for name in METRICS]
             matrix = np.array([[spearman(first, other) for other in turned] for first in turned])
-            kit.heat_map(ax, matrix, SHADES, (0.0, 1.0), lambda value: f"{value:.2f}")
+            kit.heat_map(ax, matrix, SIGNED, (-1.0, 1.0), lambda value: f"{value:.2f}")
             ax.set_title(f"{TITLES[data]}: Spearman's rho, {len(of_data)} models")
             ax.set_xticks(range(len(names)), names, rotation=90)
             ax.set_yticks(range(len(names)), names)

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.reproduction.figure import Measure, Reproduction, Row, spread_table
-from benchmarks.reproduction.figure_4 import CELLS, KINDS, VARIATIONAL, asked, kinds_of, row
+from benchmarks.reproduction.figure import Measure, Reproduction, Row, spread_table, steps
+from benchmarks.reproduction.figure_4 import CELLS, KINDS, VARIATIONAL, kinds_of, row
 from benchmarks.reproduction.results import Results
-from benchmarks.reproduction.verdicts import Claim, above, difference, over_seeds, within
+from benchmarks.reproduction.verdicts import (
+    MARGIN,
+    Claim,
+    Test,
+    above,
+    contrast,
+    difference,
+    over_seeds,
+    within,
+)
 from labapp.figure_style import STYLE
 from labapp.report import kit
 
 MODEL = Measure("task AUC of the model, %", ("task_auc",), 100)
 PROBE = Measure("task AUC of a probe of the codes, %", ("probes", "task_auc"), 100)
 CONCEPT = Measure("mean concept AUC of probes of all codes, %", ("probes", "concept_auc"), 100)
-HIGH, SIMILAR = 0.85, 0.05
+HIGH = 0.85
+"""What counts as relatively high; the number is ours."""
 SAYS_A2 = (
     "The area under the ROC curve of the task, over classes, of each learner as trained, is "
     "relatively high and similar across methods (the axis of the picture runs from 70 to 103 %). "
     "Variational models have no task."
 )
 SAYS_A3 = (
-    "The same of a network {64, 64} (TabularToy: {128, 64}) trained to tell the class from a "
-    "learner's codes: it faithfully replicates that of the learners themselves."
+    "The same of a network {64, 64} that is trained to tell the class from a learner's codes: it "
+    "faithfully replicates that of the learners themselves, and all surveyed methods, variational "
+    "models among them, tell the task equally well. For TabularToy the released code has {128, "
+    "64}, but of SENN; here it has {128, 64} for all."
 )
 SAYS_A6 = (
     "Networks {64, 64} tell each concept from all codes of a variational model. Codes of Ada-GVAE "
@@ -36,8 +47,12 @@ SAYS_A6 = (
 )
 
 
+TOLD_CLASSES = tuple(kind for kind in KINDS if kind not in VARIATIONAL)
+"""Kinds that have a task."""
+
+
 def task_rows() -> list[Row]:
-    return [row(kind, data) for data in CELLS for kind in kinds_of(data) if kind not in VARIATIONAL]
+    return [row(kind, data) for data in CELLS for kind in kinds_of(data) if kind in TOLD_CLASSES]
 
 
 def every_row() -> list[Row]:
@@ -56,7 +71,12 @@ def claims_a2(results: Results) -> list[Claim]:
             tuple(
                 above(of.name, over_seeds(MODEL.values(results, of)), HIGH) for of in task_rows()
             ),
-        )
+        ),
+        Claim(
+            "Task AUC is similar across methods.",
+            f"each of the others and CBM are less than {MARGIN} apart, in every task",
+            _alike(results, MODEL, TOLD_CLASSES),
+        ),
     ]
 
 
@@ -64,37 +84,56 @@ def claims_a3(results: Results) -> list[Claim]:
     return [
         Claim(
             "Codes tell the task as well as the learner they are of.",
-            f"the probe's AUC and the learner's are less than {SIMILAR} apart (the number is ours)",
+            f"the probe's AUC and the learner's are less than {MARGIN} apart, seed by seed",
             tuple(
-                within(
-                    of.name,
-                    difference(PROBE.values(results, of), MODEL.values(results, of)),
-                    SIMILAR,
-                )
+                within(of.name, over_seeds(steps(results, of, MODEL, PROBE)), MARGIN)
                 for of in task_rows()
             ),
-        )
+        ),
+        Claim(
+            "The codes of all methods tell the task equally well.",
+            f"the probes of each of the others and of CBM are less than {MARGIN} apart, in every "
+            "task",
+            _alike(results, PROBE, tuple(KINDS)),
+        ),
     ]
+
+
+def _alike(results: Results, measure: Measure, kinds: Sequence[str]) -> tuple[Test, ...]:
+    """That each of these kinds is near CBM, in every task that has it."""
+    return tuple(
+        within(
+            f"{data}, {KINDS[kind]} less {KINDS['cbm']}",
+            difference(*(measure.values(results, row(of, data)) for of in (kind, "cbm"))),
+            MARGIN,
+        )
+        for data in CELLS
+        for kind in kinds_of(data)
+        if kind in kinds and kind != "cbm"
+    )
 
 
 def claims_a6(results: Results) -> list[Claim]:
     cells = [data for data in CELLS if "vae" in kinds_of(data)]
+    weights = {"vae": 0.5, "beta-vae": 0.5, "ada-gvae": -0.5, "ada-mlvae": -0.5}
     return [
         Claim(
-            "Codes of Ada-GVAE and Ada-MLVAE tell less of concepts than those of VAE and beta-VAE.",
-            "each plain model less each weakly supervised one is above 0, in every task",
+            "Codes of Ada-GVAE and Ada-MLVAE tell, on average, less of concepts than those of VAE "
+            "and beta-VAE.",
+            "the mean of VAE and beta-VAE less that of Ada-GVAE and Ada-MLVAE is above 0, in every "
+            "task",
             tuple(
                 above(
-                    f"{data}, {KINDS[plain]} less {KINDS[weak]}",
-                    difference(
-                        CONCEPT.values(results, row(plain, data)),
-                        CONCEPT.values(results, row(weak, data)),
+                    data,
+                    contrast(
+                        [
+                            (weight, CONCEPT.values(results, row(kind, data)))
+                            for kind, weight in weights.items()
+                        ]
                     ),
                     0.0,
                 )
-                for data, plain, weak in product(
-                    cells, ("vae", "beta-vae"), ("ada-gvae", "ada-mlvae")
-                )
+                for data in cells
             ),
         )
     ]
@@ -117,7 +156,8 @@ def _draw(results: Results, rows: Sequence[Row], measure: Measure, name: str) ->
             kit.diamond(ax, float(np.mean(values)), place)
         kit.rows(ax, [of.name for of in shown])
         ax.set_xlabel(measure.name.replace(", %", ""))
-        ax.set_xlim(None, 1.01)
+        # A ring at 1 whole, and no tick beyond.
+        ax.set_xlim(None, 1.005)
     return {name: figure}
 
 
@@ -134,7 +174,7 @@ A3 = Reproduction(
     "figure-a3",
     "Figure A.3: task AUC of probes of the codes",
     SAYS_A3,
-    asked,
+    lambda size: [of.asked for of in every_row()],
     lambda results: _body(results, every_row(), PROBE),
     claims_a3,
     lambda results: _draw(results, every_row(), PROBE, "figure-a3"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -178,8 +178,12 @@ class Results:
     def values(self, asked: Asked, *path: str | int) -> list[float]:
         """A number of each seed's result, for example `values(model, "code", "ois", "given")`;
         seeds whose result lacks it are left out."""
+        return [number for number in self.column(asked, *path) if number is not None]
+
+    def column(self, asked: Asked, *path: str | int) -> list[float | None]:
+        """The same of all seeds: None of one whose result lacks it."""
         numbers = (_at(result, path) for result in self.of(asked))
-        return [float(number) for number in numbers if number is not None]
+        return [None if number is None else float(number) for number in numbers]
 
     def arrays(self, asked: Asked, *path: str | int) -> NDArray[np.float64]:
         """The same of an array: shape (seeds, ...)."""
@@ -197,12 +201,3 @@ def _at(result: Mapping[str, Any], path: Sequence[str | int]) -> Any:
         else:
             return None
     return value
-
-
-def seconds(results: Results, every: Iterable[Asked]) -> float:
-    """CPU seconds that training and measuring took, of different models."""
-    return sum(
-        sum(result["cpu_seconds"].values())
-        for asked in dict.fromkeys(every)
-        for result in results.of(asked)
-    )

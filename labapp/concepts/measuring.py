@@ -101,7 +101,8 @@ def complete(
 ) -> dict[str, float]:
     """`completeness`: how far a model that discovered its codes does its task from them alone, from
     0, no better than naming the most frequent class, to 1, as well as its whole network (Yeh et al.
-    2020, Definition 3.1). Nothing of other models, and of networks that are no better either."""
+    2020, Definition 3.1; the released code has one over the number of classes for chance, and so
+    scores higher). Nothing of other models, and of networks that are no better either."""
     logits = model.predict_from(codes) if model.aligned else None
     if logits is None or task is None:
         return {}

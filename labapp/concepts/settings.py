@@ -51,7 +51,8 @@ class BottleneckSettings(Settings):
     alpha : weight of the concepts' loss.
     encoder : hidden layers of the encoder of TabularToy; that of pictures is fixed.
     predictor : hidden layers of the predictor.
-    dropout : share of the encoder's units that are left out as published, after its convolutions.
+    dropout : share of the encoder's units that are left out at size L, after its convolutions. The
+        released code has this layer and calls it as in evaluation, so that it never acted there.
     """
 
     learner: ClassVar[str] = "labapp.concepts.bottleneck:Bottleneck"
@@ -74,14 +75,25 @@ class CbmLogits(BottleneckSettings):
     name: Literal["cbm-logits"]
 
 
+Windows = Literal["each-channel"]
+
+
 class Cw(Settings):
     """Concept whitening (Chen et al. 2020): a classifier with a layer whose channels are
-    decorrelated, and turned so that the first ones follow the concepts."""
+    decorrelated, and turned so that the first ones follow the concepts.
+
+    Attributes
+    ----------
+    windows : where, in maps, the activations lie by which a channel is turned: None for those
+        where the channel itself wins max-pooling, which is the gradient of what it shall raise;
+        "each-channel" for those where each channel that it is turned to wins, as released.
+    """
 
     learner: ClassVar[str] = "labapp.concepts.whitening:Whitened"
 
     name: Literal["cw"]
     batch: int = Field(default=128, ge=2, le=4096)
+    windows: Windows | None = None
 
 
 class Ccd(Settings):

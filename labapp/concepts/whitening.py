@@ -29,7 +29,7 @@ from labapp.concepts.learner import (
     adam,
     detached,
 )
-from labapp.concepts.settings import Cw
+from labapp.concepts.settings import Cw, Windows
 from labapp.training.loop import Losses
 
 Float64 = NDArray[np.float64]
@@ -108,6 +108,7 @@ class ConceptWhitening(nn.Module):
     ----------
     channels : c.
     iterations : of Newton's method.
+    windows : see `Cw.windows`.
     """
 
     mean: Tensor
@@ -116,9 +117,11 @@ class ConceptWhitening(nn.Module):
     gradient: Tensor
     steps: Tensor
 
-    def __init__(self, channels: int, *, iterations: int = ITERATIONS) -> None:
+    def __init__(
+        self, channels: int, *, iterations: int = ITERATIONS, windows: Windows | None = None
+    ) -> None:
         super().__init__()
-        self._iterations = iterations
+        self._iterations, self._windows = iterations, windows
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("whitener", torch.eye(channels))
         self.register_buffer("rotation", torch.eye(channels))
@@ -150,12 +153,18 @@ class ConceptWhitening(nn.Module):
 
     def _row(self, x: Tensor, channel: int) -> Tensor:
         """The gradient of minus the mean activation of a channel by the channel's row of the
-        rotation, (c,): of maps, the activation where the channel wins a window of max-pooling."""
+        rotation, (c,): of maps, the activation where the channel wins a window of max-pooling.
+
+        As released, each entry is of the windows' places where that entry's own channel wins
+        instead. That is no gradient of the concept's activation, and the rows of different concepts
+        come out much alike.
+        """
         whitened = self._applied(x, turn=False)
         if whitened.ndim == 2:
             return -whitened.mean(dim=0)
-        activation = torch.einsum("c,nchw->nhw", self.rotation[channel], whitened)
-        _, places = functional.max_pool2d(activation[:, None], POOL, return_indices=True)
+        winners = self.rotation if self._windows else self.rotation[channel][None]
+        activations = torch.einsum("dc,nchw->ndhw", winners, whitened)
+        _, places = functional.max_pool2d(activations, POOL, return_indices=True)
         winning = whitened.flatten(2).gather(2, places.flatten(2).expand(-1, len(self.mean), -1))
         return -winning.mean(dim=(0, 2))
 
@@ -216,7 +225,7 @@ class Whitened(ConceptLearner):
                 Phase("classes", before),
                 Phase("classes and rotation", setup.epochs - before),
             )
-        self._layer = ConceptWhitening(channels)
+        self._layer = ConceptWhitening(channels, windows=settings.windows)
         self.networks = nn.ModuleDict(
             {"encoder": encode, "whitening": self._layer, "predictor": predict}
         )

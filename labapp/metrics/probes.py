@@ -53,13 +53,12 @@ def concept_probe(
     train : codes and factors of other rows to learn from; `codes` are then all test rows, as in the
         paper's figures. By default the rows of `codes` are divided.
     hidden, second : units of the two hidden layers; the paper has 64 and 64.
-    epochs : how often the rows are learnt from, in batches of 32; the paper does not say. Its
-        concept learners have 100, and 300 on tables of numbers.
+    epochs : how often the rows are learnt from, in batches of 32; the paper does not say. The
+        released code has 100, and 300 on TabularToy.
     coordinates : as in `ois.ois`; of the rows to learn from, where they are given.
     seed : of the division into 80 % training and 20 % test rows, of the networks' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
-    as_published : taken so that all metrics are called alike; the released code has no such
-        measure.
+    as_published : taken so that all metrics are called alike; it changes nothing here.
     progress : told what share of the work is done, above 0 to 1.
 
     Returns
@@ -129,7 +128,7 @@ def task_probe(
         the mean of those of each class against the others.
     train : codes, factors and labels of other rows to learn from.
     hidden, second, epochs, coordinates, seed, as_published, progress : as in `concept_probe`.
-        The paper has 128 and 64 units on tables of numbers.
+        The released code has 128 and 64 units for TabularToy, but of SENN's codes 64 and 64.
 
     Returns
     -------
@@ -178,6 +177,9 @@ def completeness(
     """How far codes suffice for what a network does: the accuracy of the task from the codes, less
     chance, over that of the network, less chance; 1 where nothing is missing, 0 at chance.
 
+    Chance is what naming the most frequent label gets right, and so what is right without any
+    code; it is above one over the number of labels where these are not as frequent.
+
     Yeh et al. (2020), Definition 3.1. They take the best map from concept scores back into the
     network, whose last layers stay as they are; here an MLP from codes to labels stands for both,
     which can be better than the network: then the score is above 1. For their concept discovery
@@ -188,13 +190,12 @@ def completeness(
     codes, factors, labels, train : as in `task_probe`.
     network_accuracy : of the network whose codes these are, on the rows that are scored, above
         chance to 1. By default of one that is always right, which makes the score a lower bound.
-    hidden, second, epochs, coordinates, seed, as_published, progress : as in `concept_probe`.
+    hidden, second, epochs, coordinates, seed, progress : as in `concept_probe`.
+    as_published : chance is one over the number of labels, as in the code released with paper 001.
 
     Returns
     -------
-    Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`,
-    the share of the most frequent label among the rows that are scored: what is right without any
-    concept.
+    Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`.
 
     Raises
     ------
@@ -204,7 +205,8 @@ def completeness(
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress
     )
-    scores = [completeness_of(own, network_accuracy, read.chance) for own in read.accuracies()]
+    chance = 1 / read.classes if as_published else read.chance
+    scores = [completeness_of(own, network_accuracy, chance) for own in read.accuracies()]
     note = "The network was taken to be always right, which makes this a lower bound: give its"
     return Score(
         metric="completeness",
@@ -212,7 +214,7 @@ def completeness(
         parts={
             "accuracy": read.accuracies()[0],
             "factors": scores[1],
-            "chance": read.chance,
+            "chance": chance,
         },
         settings={
             "network_accuracy": network_accuracy,
@@ -252,8 +254,8 @@ class _Reading:
     """What a network read of the labels from codes, and another from factors, of the test rows.
 
     `logits`: of both, float64 (tests, m); `labels`, int64 (tests,); `chance`, the share of the most
-    frequent of them; `rows`, how many there are, those to learn from apart; `learnt`, how many
-    these are, 0 where rows were divided.
+    frequent of them; `classes`, how many labels there are, in all rows; `rows`, how many there are,
+    those to learn from apart; `learnt`, how many these are, 0 where rows were divided.
     """
 
     def __init__(
@@ -262,6 +264,7 @@ class _Reading:
         self.logits = logits
         self.labels = targets.labels[division.test, 0]
         self.chance = float(np.bincount(self.labels).max() / len(self.labels))
+        self.classes = len(np.unique(targets.labels[:, 0]))
         self.rows, self.learnt = len(targets.labels) - learnt, learnt
 
     def accuracies(self) -> tuple[float, float]:

@@ -159,6 +159,29 @@ def test_the_gradient_is_of_the_activations_that_win_max_pooling() -> None:
     assert torch.equal(layer.gradient[1], torch.zeros(2))
 
 
+def test_as_released_each_entry_is_of_the_place_where_its_own_channel_wins() -> None:
+    layer = ConceptWhitening(2, windows="each-channel").eval()
+    maps = torch.zeros(1, 2, 2, 2)
+    maps[0, 0] = torch.tensor([[1.0, 4.0], [2.0, 3.0]])
+    maps[0, 1] = torch.tensor([[9.0, 5.0], [7.0, 8.0]])
+    layer.turn_towards([maps, maps])
+    assert torch.allclose(layer.gradient, -0.9 * torch.tensor([[4.0, 9.0], [4.0, 9.0]]))
+
+
+def test_the_gradient_is_that_of_the_mean_of_maxima() -> None:
+    """The released one is not."""
+    maps = torch.randn(8, 4, 4, 4, generator=torch.Generator().manual_seed(0))
+    own, released = (ConceptWhitening(4, windows=of).eval() for of in (None, "each-channel"))
+    rotation = torch.eye(4, requires_grad=True)
+    raised = torch.einsum("c,nchw->nhw", rotation[1], maps)
+    (-torch.nn.functional.max_pool2d(raised, 2).mean()).backward()
+    assert rotation.grad is not None
+    for layer in (own, released):
+        layer.turn_towards([maps[:0], maps])
+    assert torch.allclose(own.gradient[1], 0.9 * rotation.grad[1], atol=1e-6)
+    assert not torch.allclose(released.gradient[1], 0.9 * rotation.grad[1], atol=0.05)
+
+
 def test_a_concept_without_examples_leaves_its_row() -> None:
     layer = ConceptWhitening(2).eval()
     rows = torch.tensor([[1.0, 2.0]])

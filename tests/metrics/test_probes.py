@@ -110,6 +110,10 @@ def test_completeness_is_what_the_accuracies_make_of_it() -> None:
     weak = completeness(TRUTH, TRUTH, labels=PARITY, epochs=60, network_accuracy=0.8)
     assert weak.score == pytest.approx((1 - chance) / (0.8 - chance))
     assert weak.notes == ()
+    # The released code takes both labels to be as frequent.
+    published = completeness(TRUTH, TRUTH[:, :1], labels=PARITY, epochs=60, as_published=True)
+    assert part(published, "chance") == 0.5
+    assert float(part(published, "factors")) > float(part(whole, "factors"))
 
 
 @given(st.floats(0, 1), st.floats(0.51, 1), st.floats(0.01, 0.5))
