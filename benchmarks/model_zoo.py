@@ -1,6 +1,6 @@
 """A zoo of trained models for the rank correlations of paper 002, 5.1, and the scores of each.
 
-    python -m benchmarks.model_zoo --work FOLDER [--data sinelines] [--seeds 1]
+    python -m benchmarks.model_zoo --work FOLDER [--data sinelines] [--seeds 1] [--jobs 2]
 
 24 models of Sinelines and 24 of dSprites (drawn by labapp): autoencoders, variational autoencoders
 with five weights of the divergence and beta-TCVAEs with two, three seeds each, of 10 codes as in
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
@@ -163,6 +164,15 @@ def scored(recipe: Recipe, work: Path) -> dict[str, Any]:
     return entry
 
 
+def made(recipe: Recipe, work: Path) -> tuple[str, dict[str, Any]]:
+    """The recipe's id, and the entry of its model, which is trained where it is not yet."""
+    trained(recipe, work)
+    began = time.perf_counter()
+    entry = scored(recipe, work)
+    print(f"{recipe.id}: scored in {time.perf_counter() - began:.0f} s", flush=True)
+    return recipe.id, entry
+
+
 def matrix(part: float | NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(part, dtype=np.float64)
 
@@ -172,16 +182,21 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="the folder of the models")
     parser.add_argument("--data", action="append", choices=DATA, help="both by default")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of each objective")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
-    for data in asked.data or DATA:
-        for _, recipe in recipes(data, asked.seeds):
-            if kept().get(recipe.id, {}).get("recipe_sha256") == recipe.digest:
-                continue
-            trained(recipe, asked.work)
-            began = time.perf_counter()
-            keep(recipe.id, scored(recipe, asked.work))
-            print(f"{recipe.id}: scored in {time.perf_counter() - began:.0f} s", flush=True)
+    every = (recipe for data in asked.data or DATA for _, recipe in recipes(data, asked.seeds))
+    missing = (
+        recipe
+        for recipe in every
+        if kept().get(recipe.id, {}).get("recipe_sha256") != recipe.digest
+    )
+    # Entries are kept here, by one process.
+    parallel = Parallel(
+        n_jobs=asked.jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"
+    )
+    for recipe_id, entry in parallel(delayed(made)(recipe, asked.work) for recipe in missing):
+        keep(recipe_id, entry)
 
 
 if __name__ == "__main__":
