@@ -35,10 +35,13 @@ SAYS_A2 = (
     "Variational models have no task."
 )
 SAYS_A3 = (
-    "The same of a network {64, 64} that is trained to tell the class from a learner's codes: it "
+    "Task AUC of a network {64, 64} that is trained to tell the class from a learner's codes: it "
     "faithfully replicates that of the learners themselves, and all surveyed methods, variational "
-    "models among them, tell the task equally well. For TabularToy the released code has {128, "
-    "64}, but of SENN; here it has {128, 64} for all."
+    "models among them, tell the task equally well."
+)
+REMARK_A3 = (
+    "For TabularToy the network has {128, 64} units, as in the released code, which has {64, 64} "
+    "for SENN's codes."
 )
 SAYS_A6 = (
     "Networks {64, 64} tell each concept from all codes of a variational model. Codes of Ada-GVAE "
@@ -175,7 +178,7 @@ A3 = Reproduction(
     "Figure A.3: task AUC of probes of the codes",
     SAYS_A3,
     lambda size: [of.asked for of in every_row()],
-    lambda results: _body(results, every_row(), PROBE),
+    lambda results: [REMARK_A3, *_body(results, every_row(), PROBE)],
     claims_a3,
     lambda results: _draw(results, every_row(), PROBE, "figure-a3"),
     frozenset({"probes"}),
