@@ -165,9 +165,14 @@ class Located:
         allowed = _TYPES.get(kind, allowed)
         if kind == "string_pattern_mismatch":
             allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
+        if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
+            allowed = "a text that is not empty"
         if isinstance(value, bool) and kind == "string_type" and (word := self.switches.get(path)):
             quoted = f'{word} in quotes, "{word}": without them it is {str(value).lower()}'
             return Problem(line, key, f"found {word}; allowed: {quoted}")
+        if kind == "value_error" and isinstance(value, dict | list):
+            # Of several values together: what is said of them is no value that is allowed.
+            return Problem(line, key, allowed)
         return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 
@@ -190,6 +195,8 @@ _TYPES = {
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 """Ids of studies, questionnaires and stimulus sets."""
+ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+"""Ids of what stimulus sets have."""
 WORD = r"^[a-z][a-z0-9_]*$"
 """Ids of items and options, and names of variables."""
 LANGUAGE = r"^[a-z]{2,3}(-[A-Z]{2})?$"
@@ -201,6 +208,7 @@ MEASURE = r"^[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)?$"
 point where several have one of that name."""
 PATTERNS = {
     SLUG: "lower-case letters a to z and digits, with - between them, like my-study-2",
+    ID: "letters A to Z and a to z, digits, _ . and -, a letter or digit first, like size-2",
     WORD: "lower-case letters a to z, digits and _, a letter first, like my_item",
     LANGUAGE: "a language like 'en' or 'de'",
     CURRENCY: "a sign or letters, without digits, points and commas",
@@ -346,8 +354,6 @@ _YAML_ADVICE = {
 """What to do, by what PyYAML calls the problem."""
 
 
-_ON = "on"
-"""As a key it is a word, though YAML takes it for true: of a tier, what its codes are given to."""
 _MERGE = "tag:yaml.org,2002:merge"
 _PLAIN_KEYS = "Write each key out, as a plain name."
 
@@ -378,12 +384,13 @@ class _Values:
                     what = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
                     self.refused.append(_Refused(f"the {what} is not allowed", line, _PLAIN_KEYS))
                     continue
-                key = _ON if key_node.value == _ON else self._plain(key_node)
-                if isinstance(key, bool) or not isinstance(key, str | int):
-                    todo = "Correct it."
-                    if isinstance(key, bool):
-                        todo = f'Put it in quotes: "{key_node.value}".'
-                    self.refused.append(_Refused(f"{key_node.value!r} is not a key", line, todo))
+                key = self._plain(key_node)
+                if isinstance(key, bool):
+                    # No key is true or false: it is the word that stands there, on, off or yes.
+                    key = key_node.value
+                if not isinstance(key, str | int):
+                    what = f"{key_node.value!r} is not a key"
+                    self.refused.append(_Refused(what, line, "Correct it."))
                     continue
                 if key in out:
                     self.refused.append(

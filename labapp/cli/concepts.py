@@ -302,4 +302,6 @@ def concepts_import(
     say(f"classes right: {100 * card['test']['task']:.1f} %")
     for name, share in card["test"]["each"].items():
         say(f"{name} right: {100 * share:.1f} %")
+    for remark in card["imported"]["remarks"]:
+        say(remark)
     say(f"model: {folder}")

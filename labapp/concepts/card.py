@@ -133,12 +133,14 @@ class ConceptCard(Part):
 
 class ImportRecord(Part):
     """What a lab's own model was made of: the SHA-256 of both files and, over the test pictures and
-    what is true of them, of these; `pictures`: how many there are."""
+    what is true of them, of these; `pictures`: how many there are; `remarks`: what is to be known,
+    such as a class without pictures."""
 
     encoder_sha256: Sha256
     predictor_sha256: Sha256
     pictures: int = Field(ge=1)
     pictures_sha256: Sha256
+    remarks: tuple[str, ...] = ()
 
 
 class ImportedCard(Part):

@@ -12,6 +12,7 @@ from labapp.concepts import card as cards
 from labapp.concepts import package, recipe
 from labapp.concepts.card import Accuracy, ConceptCard
 from labapp.errors import ModelError
+from labapp.representations import card as decoders
 
 TOLERANCE = 0.005
 """By how much a number that is computed again may differ from the card's: another version of torch
@@ -62,7 +63,7 @@ def _package(name: str, root: Path | None) -> dict[str, Any]:
         return {**row, "problem": error.what}
     return {
         **row,
-        "title": card.title,
+        "title": decoders.title_of(folder) or card.title,
         "learner": card.learner,
         "data": card.dataset,
         "size": card.size,
@@ -88,7 +89,8 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     folder = package.find(model, root)
     card = cards.read(folder)
     values = card.model_dump(mode="json", exclude_none=True)
-    return {"id": card.id, "trained": True, **values, "folder": str(folder)}
+    title = decoders.title_of(folder) or card.title
+    return {"id": card.id, "title": title, "trained": True, **values, "folder": str(folder)}
 
 
 def score(

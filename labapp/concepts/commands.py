@@ -16,11 +16,13 @@ from labapp.stimuli.manifest import PATTERNS, SET_ID
 
 @dataclass(frozen=True, slots=True)
 class WrittenSet:
-    """A set that was built, and where it is. asked: pictures of each type that were asked for."""
+    """A set that was built, and where it is. asked: pictures of each type that were asked for;
+    warnings: what is probably a mistake, see `labapp.stimuli.check`."""
 
     folder: Path
     built: BuiltSet
     asked: dict[str, int]
+    warnings: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -32,6 +34,7 @@ class WrittenSet:
             "chosen_from": self.built.manifest.chosen_from,
             "there": self.built.there,
             "shares": self.built.shares,
+            "warnings": list(self.warnings),
         }
 
     def lines(self) -> list[str]:
@@ -47,7 +50,12 @@ class WrittenSet:
             if kind != NATURAL:
                 share = f" ({100 * self.built.shares[kind]:.1f} % of the pictures chosen from)"
             lines.append(f"{kind:{wide}}  {chosen}{share}{few}")
-        return [f"chosen from {self.built.manifest.chosen_from}", *lines, f"stimuli: {self.folder}"]
+        return [
+            f"chosen from {self.built.manifest.chosen_from}",
+            *lines,
+            *(f"warning: {warning}" for warning in self.warnings),
+            f"stimuli: {self.folder}",
+        ]
 
 
 def build_stimuli(
@@ -93,6 +101,9 @@ def build_stimuli(
         pixels=pixels,
         title=title,
         every=every,
+        options=(f" --id {set_id}" if set_id is not None else "")
+        + (f" --data {data_folder.name}" if data_folder is not None else ""),
     )
     importing.write(folder, built.manifest, built.files)
-    return WrittenSet(folder, built, counts)
+    checked = importing.read_checked(folder)
+    return WrittenSet(folder, built, counts, tuple(checked.warnings))

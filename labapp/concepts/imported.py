@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,15 +24,17 @@ from labapp.concepts.card import (
 from labapp.concepts.learner import PERCENTILES
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.own_pictures import Description
-from labapp.datasets.split import Float32, Float64
+from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
 from labapp.representations import document, onnx_backend
+from labapp.representations.importing.latents import content_of
 from labapp.representations.importing.running import graph_of
 from labapp.training import files
 
 _TODO = (
     "Check the description: size, channels, concepts and classes say what the encoder takes, how "
-    "many codes it gives, and how many scores the predictor gives of them."
+    "many codes it gives, and how many scores the predictor gives of them; and that encoder and "
+    "predictor are not swapped."
 )
 
 
@@ -168,10 +170,11 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         card=1,
         description=description,
         imported=ImportRecord(
-            encoder_sha256=files.digest(files.read_bytes(path.parent / description.encoder)),
-            predictor_sha256=files.digest(files.read_bytes(path.parent / description.predictor)),
+            encoder_sha256=files.digest(content_of(path.parent / description.encoder)),
+            predictor_sha256=files.digest(content_of(path.parent / description.predictor)),
             pictures=len(rows),
             pictures_sha256=own.sha256,
+            remarks=(*own.remarks, *_chance(measured.test.task, rows.labels_of)),
         ),
         test=measured.test,
         scores=measured.scores,
@@ -185,6 +188,17 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
             (draft / name).write_bytes(content)
         (draft / CARD).write_text(document.dump(card), encoding="utf-8")
     return folder
+
+
+def _chance(right: float | None, labels: Int64) -> Iterator[str]:
+    """A remark where the model is right less often than the class that most pictures have."""
+    most = float(np.bincount(labels).max()) / len(labels)
+    if right is not None and right < most:
+        yield (
+            f"Of the classes {100 * right:.0f} % are right; whoever always named the most frequent "
+            f"would be right of {100 * most:.0f} %. Check that `classes` stand in the order of the "
+            "predictor's scores."
+        )
 
 
 def _graph(

@@ -12,8 +12,8 @@ test pictures with what is true of them.
     channels: 3
     mean: [0.5]                    subtracted from levels 0 to 1; std: divided by then
     std: [0.5]
-    concepts: [{id: size, name: Size, off: large, on: small}, ...]
-    classes: [{id: a, name: Bav, concepts: {size: true}}, ...]
+    concepts: [{id: size, name: Size, off: large, on: small}, ...]        each is so or not
+    classes: [{id: a, name: Bav, concepts: {size: true}}, ...]            as the scores are ordered
     invented: true                 the classes' names are made up, so that studies may draw them
     pictures: pictures.csv         columns picture, class, and one for each concept: 1 or 0
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -37,15 +38,15 @@ from labapp.datasets import folder as folders
 from labapp.datasets.averaging import average_blocks
 from labapp.datasets.concepts.rows import ConceptRows, ConceptSplit, ConceptWords, UInt8, Words
 from labapp.datasets.split import Float32, Float64, Int64
-from labapp.documents import Strict
+from labapp.documents import Path_, Strict
 from labapp.errors import DatasetError
 from labapp.naming import NotReserved
 from labapp.reading import files
 from labapp.representations import document
 from labapp.representations.recipe import ID_PATTERN
-from labapp.stimuli.check_photos import twice
 from labapp.stimuli.interventions import MOST_CONCEPTS
 from labapp.stimuli.manifest import Concept, Id
+from labapp.validating import faults_at, refuse_again
 
 FEWEST, FEWEST_OF_EACH = 20, 5
 """Test pictures that are needed at least, and of those with a concept and without it: codes are set
@@ -94,20 +95,30 @@ class Description(Strict):
 
     @model_validator(mode="after")
     def _fit(self) -> Description:
-        ids = [concept.id for concept in self.concepts]
         for what, every in (("concepts", self.concepts), ("classes", self.classes)):
             for key in ("id", "name"):
-                for text in twice(getattr(each, key) for each in every):
-                    raise ValueError(f"two {what} have the {key} {text!r}")
-        for concept in self.concepts:
-            if concept.off == concept.on:
-                raise ValueError(f"concept {concept.id}: off and on are the same words")
-        for class_ in self.classes:
-            if unknown := class_.concepts.keys() - set(ids):
-                raise ValueError(f"class {class_.id}: {min(unknown)!r} is not among the concepts")
-        for key in ("mean", "std"):
-            if len(getattr(self, key)) not in (1, self.channels):
-                raise ValueError(f"{key} needs one number, or one for each channel")
+                refuse_again([getattr(each, key) for each in every], (what,), (key,))
+        ids = [concept.id for concept in self.concepts]
+        faults: dict[Path_, str] = {
+            ("concepts", number, "on"): f"found {concept.on!r}, as `off` has; allowed: another word"
+            for number, concept in enumerate(self.concepts)
+            if concept.off == concept.on
+        }
+        faults |= {
+            ("classes", number, "concepts", name): f"found {name!r}; allowed: {', '.join(ids)}"
+            for number, class_ in enumerate(self.classes)
+            for name in class_.concepts
+            if name not in ids
+        }
+        faults |= {
+            (
+                key,
+            ): f"found {count} numbers; allowed: one, or one for each of {self.channels} channels"
+            for key in ("mean", "std")
+            if (count := len(getattr(self, key))) not in (1, self.channels)
+        }
+        if faults:
+            raise faults_at(faults)
         return self
 
 
@@ -136,26 +147,40 @@ class OwnRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnPictures:
-    """The test pictures of a lab's own model. `sha256`: over the files and what is true of them."""
+    """The test pictures of a lab's own model.
+
+    Attributes
+    ----------
+    sha256 : over the files and what is true of them.
+    remarks : what is to be known of them, for people.
+    """
 
     data: ConceptData
     sha256: str
+    remarks: tuple[str, ...] = ()
 
 
 def pictures(description: Description, path: Path) -> OwnPictures:
     """Read the test pictures that a description names; path: of the description.
 
     Raises DatasetError: the table or a picture cannot be read, a row says something else than 1 or
-    0 of a concept or names no class, or there are too few pictures.
+    0 of a concept or names no class, two rows have the same picture, or there are too few.
     """
     table = path.parent / description.pictures
     rows = _rows(table, description)
     total = hashlib.sha256()
     seen, shown = [], []
-    for picture, class_, truths in rows:
-        file = table.parent / picture
-        content, large = _large(file, description)
-        total.update(f"{hashlib.sha256(content).hexdigest()} {class_} {truths}\n".encode())
+    line_of: dict[str, int] = {}
+    for line, (picture, class_, truths) in enumerate(rows, start=2):
+        content, large = _large(_file(table, line, picture), description, f"{table}, line {line}")
+        digest = hashlib.sha256(content).hexdigest()
+        if (first := line_of.setdefault(digest, line)) != line:
+            raise _refuse(
+                f"{table}, line {line}: {picture} is the picture of line {first}, under another "
+                "name or the same.",
+                "Leave one of the two out: nobody is to see a picture twice.",
+            )
+        total.update(f"{digest} {class_} {truths}\n".encode())
         seen.append(average_blocks(large[None], description.size)[0])
         shown.append(large)
     names = [each.id for each in description.classes]
@@ -202,31 +227,70 @@ def pictures(description: Description, path: Path) -> OwnPictures:
         class_names=tuple((class_.id, class_.name) for class_ in description.classes),
     )
     shape = (description.channels, description.size, description.size)
-    return OwnPictures(ConceptData(split, None, shape), total.hexdigest())
+    there = {class_ for _, class_, _ in rows}
+    remarks = [f"No picture is of the class {name}." for name in names if name not in there]
+    return OwnPictures(ConceptData(split, None, shape), total.hexdigest(), tuple(remarks))
 
 
-def _large(file: Path, description: Description) -> tuple[bytes, UInt8]:
-    """A file's content, and its picture as people see it: a whole multiple of the model's size."""
+def _file(table: Path, line: int, name: str) -> Path:
+    """The file that a line names, also where its name has accents that are written otherwise: of
+    one sign here and of two there, as macOS has them."""
+    file = table.parent / name
+    if not name.strip() or file.is_dir():
+        raise _refuse(f"{table}, line {line}: {name!r} is no picture.", "Name a picture's file.")
+    if file.exists() or not file.parent.is_dir():
+        return file
+    alike = unicodedata.normalize("NFC", file.name)
+    return next(
+        (
+            other
+            for other in file.parent.iterdir()
+            if unicodedata.normalize("NFC", other.name) == alike
+        ),
+        file,
+    )
+
+
+def _large(file: Path, description: Description, place: str) -> tuple[bytes, UInt8]:
+    """A file's content, and its picture as people see it: a whole multiple of the model's size.
+    place: the line that names it, for messages."""
     size, times = description.size, max(1, SHOWN // description.size)
     while times > 1:
         try:
             return folders.pixels(file, size=size * times, channels=description.channels)
         except DatasetError:  # smaller, or not readable at all: then it is said below
             times //= 2
-    return folders.pixels(file, size=size, channels=description.channels)
+    try:
+        return folders.pixels(file, size=size, channels=description.channels)
+    except DatasetError as error:
+        raise _refuse(f"{place}: {error.what}", error.todo) from error
 
 
 def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[int, ...]]]:
     """Of each line: picture, class, and 1 or 0 of each concept."""
     try:
         text = files.content(table, LARGEST_TABLE).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _refuse(
+            f"The table of pictures {table} is not UTF-8 text.",
+            "Save it as CSV in UTF-8 (of Excel: CSV UTF-8).",
+        ) from error
+    except OSError as error:
+        why = error.strerror or error
+        raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
+    try:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         lines, columns = list(reader), list(reader.fieldnames or [])
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise _refuse(f"The table of pictures {table} cannot be read: {why}.") from error
+    except csv.Error as error:
+        raise _refuse(f"The table of pictures {table} cannot be read: {error}.") from error
     ids = [concept.id for concept in description.concepts]
     needed = ["picture", "class", *ids]
+    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
+        raise _refuse(
+            f"The columns of {table} are not separated by commas: its first line is "
+            f"{columns[0]!r}.",
+            "Save it with commas between the columns.",
+        )
     if missing := [column for column in needed if column not in columns]:
         raise _refuse(f"{table} lacks the column {missing[0]!r}; found {', '.join(columns)}.")
     if double := [column for column in needed if columns.count(column) > 1]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from labapp import leftovers
 from labapp.concepts import card as cards
-from labapp.concepts import own_pictures
+from labapp.concepts import own_pictures, recipe
 from labapp.concepts.card import CARD, CODES, INTERVENTION, WEIGHTS, Card, ConceptCard, ImportedCard
 from labapp.concepts.data import ConceptData
 from labapp.datasets.split import Float32, Float64
@@ -33,7 +33,18 @@ if TYPE_CHECKING:
 
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
-    """The folder of a package, by id or path; see `representations.package.find`."""
+    """The folder of a package, by id or path; see `representations.package.find`.
+
+    Raises ModelError, also where labapp has the recipe alone.
+    """
+    name = str(reference)
+    there = (Path(reference) / CARD).is_file() or name in list_packages(root)
+    if not there and name in recipe.shipped():
+        raise ModelError(
+            f"The model {name!r} is not trained here: labapp has its recipe alone.",
+            safe="No model was loaded.",
+            todo=f"Train it: labapp concepts train {name}",
+        )
     return package.find(reference, root, card=CARD)
 
 
@@ -79,15 +90,15 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     from labapp.concepts.model import ConceptModel
 
     torch.set_num_threads(threads)
-    recipe = card.recipe
+    asked = card.recipe
     learner = build(
-        recipe.learner,
+        asked.learner,
         Setup(
-            recipe.data.shape(recipe.measures),
+            asked.data.shape(asked.measures),
             len(card.data.concepts),
             card.data.classes,
-            recipe.measures,
-            recipe.seed,
+            asked.measures,
+            asked.seed,
         ),
     )
     own = learner.networks.state_dict()
@@ -110,10 +121,11 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 def task_of(card: Card, data: Path | None = None) -> ConceptData:
     """The task of a model.
 
-    data : the folder of official files, where it learned from them; of a lab's own model, its
-        description, beside which its test pictures are.
+    data : the folder of official files, where it learned from them; of a lab's own model, a
+        description that names its test pictures.
 
-    Raises DatasetError: they are missing, damaged, or others than the card's.
+    Raises DatasetError: they are missing, damaged, or others than the card's. ModelError: `data` is
+    no description.
     """
     if isinstance(card, ConceptCard):
         return card.recipe.data.load(card.recipe.measures, data)
@@ -123,7 +135,10 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
             safe="Nothing was computed.",
             todo="Give the description that it was imported with, by --data.",
         )
-    own = own_pictures.pictures(card.description, data)
+    given = own_pictures.read(data)
+    # What the concepts are is the card's; where the pictures are now, the description says.
+    description = card.description.model_copy(update={"pictures": given.pictures})
+    own = own_pictures.pictures(description, data)
     if own.sha256 != card.imported.pictures_sha256:
         raise DatasetError(
             f"The pictures of {data} are not those that {card.id} was imported with.",

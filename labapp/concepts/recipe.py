@@ -154,6 +154,12 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     Raises ModelError: the file is refused, or there is neither.
     """
     if Path(reference).is_file():
+        if {"encoder", "predictor"} <= _keys(Path(reference)):
+            raise ModelError(
+                f"{reference} describes a model that is trained already, and is no recipe.",
+                safe="Nothing was trained.",
+                todo=f"Bring it in: labapp concepts import {reference}",
+            )
         return read(Path(reference))
     known = shipped()
     if str(reference) in known:
@@ -168,8 +174,13 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
 def is_concept_recipe(path: Path) -> bool:
     """Whether the recipe in `path` is a concept learner's, right or wrong, by the keys that only
     those have."""
+    return "learner" in _keys(path)
+
+
+def _keys(path: Path) -> set[str]:
+    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
     try:
         value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
     except (OSError, LabappError):
-        return False
-    return isinstance(value, dict) and "learner" in value
+        return set()
+    return set(value) if isinstance(value, dict) else set()

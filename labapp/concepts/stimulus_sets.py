@@ -128,6 +128,7 @@ def build(
     pixels: int = PIXELS,
     title: str | None = None,
     every: bool = False,
+    options: str = "",
 ) -> BuiltSet:
     """Build a set of test pictures of the task that a model learned.
 
@@ -138,6 +139,7 @@ def build(
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
         drawn whatever they are.
     every : choose from all test pictures, and not from the clear ones alone.
+    options : of the command besides these, for `made_with`.
 
     Raises
     ------
@@ -156,7 +158,8 @@ def build(
         seed=seed,
         counts=counts,
         title=title or f"{card.title}, concepts to set",
-        options=(f" --size {pixels}" if pixels != PIXELS else "")
+        options=options
+        + (f" --size {pixels}" if pixels != PIXELS else "")
         + (" --all-pictures" if every else ""),
     )
 

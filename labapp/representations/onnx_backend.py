@@ -1,14 +1,15 @@
 """Decoders whose whole graph lies in the package as ONNX, computed by ONNX Runtime.
 
 onnxruntime is an extra of labapp and imported with the first such decoder, not before. A graph is
-given to it as bytes: it can then name no other file, and operators of other domains than ONNX's own
-are not registered, so that nothing but the graph is run.
+given to it as bytes, weights in other files are not looked for, and operators of other domains than
+ONNX's own are not registered, so that nothing but the graph is run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import util
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,15 @@ from labapp.representations.architectures import Architecture
 from labapp.representations.decoders import Forward
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
 
 Float32 = NDArray[np.float32]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+NOWHERE = str(Path(__file__) / "weights")
+"""A folder that cannot be, for it would lie in a file."""
 _SAFE = "No model was loaded."
+_FINITE = "Mend the model (a division by 0, a logarithm of 0, an overflow) and export it anew."
 _FRESH = "Take a fresh copy of the model package, or import the model again (labapp models import)."
 
 
@@ -89,7 +93,7 @@ def build(
     try:
         trial = forward(np.zeros((1, width), dtype=np.float32))
     except Exception as error:  # of onnxruntime, whose errors have no base of their own
-        raise _refused(model, _first_line(error)) from error
+        raise _refused(model, _one_line(error)) from error
     if trial.shape != (1, *shape) or trial.dtype != np.float32 or not np.isfinite(trial).all():
         raise _refused(
             model,
@@ -105,49 +109,82 @@ def graph(
     """A graph of one input and one output as a function of many instances: float32 (n, *given) ->
     float32 (n, *made). name: of the model, and todo: what to look at, for messages.
 
-    Raises ModelError: ONNX Runtime is missing or refuses it, or zeros give another shape, or values
-    that are not finite.
+    Raises ModelError: ONNX Runtime is missing or refuses it, or it takes or makes another shape or
+    type; and whenever it makes values that are not finite.
     """
     require(name)
-    session = _session(content, "cpu", 1, name)
+    session = _session(content, "cpu", 1, name, todo)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
         raise _refused(name, "it has not one input and one output of float32", todo)
     key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
+    takes = tuple(size if isinstance(size, int) else None for size in inputs[0].shape[1:])
+    if inputs[0].shape and not _fits(takes, given):
+        raise _refused(name, f"it takes {_shown(takes)}, wanted: {_shown(given)}", todo)
 
     def run(values: Float32) -> Float32:
         parts = np.split(values, len(values)) if alone else [values]
-        return np.concatenate([session.run(wanted, {key: part})[0] for part in parts])
+        result: Float32 = np.concatenate([session.run(wanted, {key: part})[0] for part in parts])
+        if broken := int((~np.isfinite(result).reshape(len(result), -1).all(axis=1)).sum()):
+            why = f"for {broken} of {len(result)} inputs it makes NaN or infinite numbers"
+            raise _refused(name, why, _FINITE)
+        return result
 
     try:
         trial = run(np.zeros((2, *given), np.float32))
+    except ModelError:
+        raise
     except Exception as error:
-        raise _refused(name, _first_line(error), todo) from error
-    if trial.shape != (2, *made) or trial.dtype != np.float32 or not np.isfinite(trial).all():
-        raise _refused(
-            name, f"it makes {trial.dtype} of shape {trial.shape[1:]}, wanted: {made}", todo
-        )
+        raise _refused(name, _one_line(error), todo) from error
+    if trial.shape != (2, *made):
+        raise _refused(name, f"it makes {_shown(trial.shape[1:])}, wanted: {_shown(made)}", todo)
+    if trial.dtype != np.float32:
+        raise _refused(name, f"it makes {trial.dtype}, wanted: float32", todo)
     return run
 
 
-def _session(graph: bytes, device: str, threads: int, model: str) -> InferenceSession:
+def _fits(takes: tuple[int | None, ...], given: tuple[int, ...]) -> bool:
+    return len(takes) == len(given) and all(
+        size in (None, wanted) for size, wanted in zip(takes, given, strict=True)
+    )
+
+
+def _shown(shape: tuple[int | None, ...]) -> str:
+    """A shape with its rows, for messages: (n, 3, 32, 32)."""
+    return f"({', '.join(['n', *('any' if size is None else str(size) for size in shape)])})"
+
+
+def options(threads: int) -> SessionOptions:
+    """Of every session: what goes wrong is raised, and no other file is read."""
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what goes wrong is raised
+    chosen = onnxruntime.SessionOptions()
+    chosen.intra_op_num_threads = threads
+    chosen.inter_op_num_threads = 1
+    chosen.log_severity_level = 4
     # A thread that waits in a loop takes the time of the window that shows the picture.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    chosen.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Without it, weights that a graph keeps in another file are looked for where one stands.
+    chosen.add_session_config_entry("session.model_external_initializers_file_folder_path", NOWHERE)
+    return chosen
+
+
+def _session(
+    graph: bytes, device: str, threads: int, model: str, todo: str = _FRESH
+) -> InferenceSession:
+    import onnxruntime
+
     providers = dict.fromkeys((PROVIDERS[device], PROVIDERS["cpu"]))
     try:
-        return onnxruntime.InferenceSession(graph, options, providers=list(providers))
+        return onnxruntime.InferenceSession(graph, options(threads), providers=list(providers))
     except Exception as error:
-        raise _refused(model, _first_line(error)) from error
+        raise _refused(model, _one_line(error), todo) from error
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:300]
+def _one_line(error: Exception) -> str:
+    if "External data" in str(error):
+        return "its weights lie in another file, which is not read"
+    return " ".join(str(error).split())[:300]
 
 
 def _refused(model: str, why: str, todo: str = _FRESH) -> ModelError:

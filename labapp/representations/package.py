@@ -12,6 +12,7 @@ packages and loading a closed form do without it.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from collections.abc import Callable, Mapping
@@ -46,6 +47,15 @@ KINDS = {
     "concepts.yaml": "a concept model, without dials",
 }
 """Kinds of packages in words, by the name of the card's file."""
+MAKING = {
+    cards.CARD: "Import one (labapp models import, or import-tfjs a published one) or train one "
+    "(labapp models train)",
+    "classifier.yaml": "Train one (labapp models train)",
+    "concepts.yaml": "Import one (labapp concepts import) or train one (labapp concepts train)",
+}
+"""How one comes to be there, by the same."""
+MANY = 12
+"""Ids that a message lists at most."""
 
 _SAFE = "No model was loaded."
 
@@ -93,13 +103,16 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
                     todo="Name another model: labapp models list shows what each is.",
                 )
         where = " and ".join(map(str, _roots(root)))
-        known = ", ".join(list_packages(root, card=card))
+        known = list_packages(root, card=card)
+        near = difflib.get_close_matches(text, known, 1)
+        there = ", ".join(known[:MANY]) or "none"
+        more = f" and {len(known) - MANY} more" if len(known) > MANY else ""
         raise ModelError(
-            f"There is no model {text!r}: neither an id nor a folder with a {card}.",
+            f"There is no model {text!r}: neither an id nor a folder with a {card}."
+            + (f" Did you mean {near[0]!r}?" if near else ""),
             safe=_SAFE,
-            todo=f"Ids are looked up in {where}. Import a published model (labapp models "
-            "import-tfjs) or train one (labapp models train) to have it there. "
-            f"Models there now: {known or 'none'}.",
+            todo=f"Ids are looked up in {where}. {MAKING[card]} to have it there. "
+            f"Models there now: {there}{more}.",
         )
     return folder
 

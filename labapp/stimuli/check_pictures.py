@@ -18,6 +18,9 @@ from labapp.stimuli.sources import PLACES, Loc
 Fault = tuple[Loc, str]
 LARGE = 4_000_000
 """Pixels from which a picture takes a second or more to come on the screen."""
+COARSE = 200
+"""Pixels of the shorter side below which a picture looks coarse."""
+LISTED = 5
 COLOURED = 8
 """Difference of red, green and blue from which a picture is not grey: JPEG alone makes a few."""
 
@@ -132,12 +135,13 @@ def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator
                 f"the picture {ref!r} has {width} × {height} pixels and will come slowly; 512 to "
                 "1024 a side are enough"
             )
+    coarse: list[str] = []
     for _, photo in stimulus_set.every_photo():
         size = picture_files.size(photo.photo)
         if size is None:
             continue
-        if min(size) < 200 and stimulus_set.manifest.kind != "scores":
-            yield f"photo {photo.id}: it has {size[0]} × {size[1]} pixels and will look coarse"
+        if min(size) < COARSE and stimulus_set.manifest.kind != "scores":
+            coarse.append(f"{photo.id} ({size[0]} × {size[1]})")
         for ref in photo.heatmaps[:1]:
             heat = picture_files.size(ref)
             if heat is not None and abs(heat[0] / heat[1] - size[0] / size[1]) > 0.05:
@@ -145,6 +149,9 @@ def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator
                     f"photo {photo.id}: heatmaps of {heat[0]} × {heat[1]} are stretched over a "
                     f"photo of {size[0]} × {size[1]}"
                 )
+    if coarse:
+        listed = ", ".join(coarse[:LISTED]) + (", …" if len(coarse) > LISTED else "")
+        yield f"less than {COARSE} pixels a side, which will look coarse: photo {listed}"
 
 
 def _named(stimulus_set: ReadableSet) -> Iterator[tuple[Loc, str]]:

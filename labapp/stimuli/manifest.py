@@ -20,7 +20,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
-from labapp.documents import LANGUAGE, Strict
+from labapp.documents import ID, LANGUAGE, Strict
 from labapp.naming import NotReserved
 
 Kind = Literal["heatmaps", "prototypes", "path", "scores", "interventions"]
@@ -35,7 +35,6 @@ ColourMap = Literal["jet", "rdbu_r", "inferno", "cividis", "puor_r"]
 """What grey heatmaps are coloured with. jet and rdbu_r are the published ones; rdbu_r and puor_r
 are for signed heatmaps."""
 
-ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 FILE = r"[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.([pP][nN][gG]|[jJ][pP][eE]?[gG])"
 SCORES = r"^[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.npy$"

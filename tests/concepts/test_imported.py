@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
 import yaml
@@ -20,11 +23,12 @@ from torch import Tensor, nn
 
 from labapp import own_models
 from labapp.cli.main import main
-from labapp.concepts import catalogue, commands, imported, package, training
+from labapp.concepts import catalogue, commands, imported, own_pictures, package, training
 from labapp.concepts.intervention import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.errors import DatasetError, ModelError
 from labapp.stimuli import importing
+from labapp.training import files
 from tests.concepts.conftest import sprites
 
 PICTURES = 60
@@ -177,6 +181,16 @@ def test_its_table_of_answers_makes_a_stimulus_set(
     assert own_models.remove("own/sprites") == ["removed: own/sprites"]
 
 
+def test_the_description_of_the_guide_is_one(tmp_path: Path) -> None:
+    """Whoever copies it has `off:` and `on:` as keys, which YAML takes for false and true."""
+    guide = Path(__file__).resolve().parents[2] / "docs/guide/models.md"
+    (block,) = re.findall(r"```yaml\n(id: own/shapes\n.*?)```", guide.read_text("utf-8"), re.DOTALL)
+    assert "off: large, on: small" in block
+    path = tmp_path / "description.yaml"
+    path.write_text(block, encoding="utf-8")
+    assert own_pictures.read(path).concepts[0].off == "large"
+
+
 def test_other_pictures_than_those_of_the_card_are_refused(
     described: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -200,7 +214,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
         (
             {"classes": [{"id": f"k{n}", "name": "Kind"} for n in range(8)]},
             ModelError,
-            "two classes have the name 'Kind'",
+            r"classes\[1\]\.name: found 'Kind' again",
         ),
         (
             {
@@ -220,14 +234,14 @@ def test_other_pictures_than_those_of_the_card_are_refused(
                 ]
             },
             ModelError,
-            "off and on are the same words",
+            r"concepts\[0\]\.on: found 'alike', as `off` has",
         ),
         ({"encoder": "none.onnx"}, ModelError, "lacks|cannot be read"),
         ({"format": "torchscript"}, ModelError, "could not|cannot|not"),
         ({"channels": 2}, ModelError, "channels"),
         ({"classes": [{"id": "k0", "name": "Zero"}, {"id": "k1", "name": "One"}]}, DatasetError,
          "none of the classes"),
-        ({"mean": [0.1, 0.2]}, ModelError, "one for each channel"),
+        ({"mean": [0.1, 0.2]}, ModelError, "one for each of 1 channels"),
         ({"pictures": "none.csv"}, DatasetError, "cannot be read"),
     ],
 )  # fmt: skip
@@ -286,6 +300,10 @@ def test_a_predictor_that_ends_in_a_softmax_is_refused(
         (",0\r\n", "\r\n", "more or fewer cells"),
         (",0\r\n", ",0,0\r\n", "more or fewer cells"),
         ("class,size,", "class,size,size,", "'size' twice"),
+        ("pictures/0.png,", ",", "line 2: '' is no picture"),
+        ("pictures/0.png,", "pictures,", "line 2: 'pictures' is no picture"),
+        ("pictures/0.png,", "description.yaml,", "line 2: .* is not a readable PNG"),
+        ("class,size,", "class,größe,", "lacks the column 'size'"),
     ],
 )
 def test_a_wrong_table_of_pictures_is_refused(
@@ -298,6 +316,162 @@ def test_a_wrong_table_of_pictures_is_refused(
     table.write_bytes(text.replace(old, new, 1).encode())
     with pytest.raises(DatasetError, match=said):
         imported.import_model(path, out=tmp_path / "models")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace(",", ";"), "are not separated by commas"),
+        (lambda text: text.replace("class", "größe").encode("latin-1"), "is not UTF-8"),
+        (lambda text: f"{text}{text.splitlines()[1]}\r\n", "line 62: .* is the picture of line 2"),
+    ],
+)
+def test_a_table_as_other_programs_save_it_is_refused_with_what_to_do(
+    described: Callable[..., Path],
+    tmp_path: Path,
+    change: Callable[[str], str | bytes],
+    said: str,
+) -> None:
+    path = described()
+    table = path.parent / "pictures.csv"
+    changed = change(table.read_bytes().decode())
+    table.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+    with pytest.raises(DatasetError, match=said):
+        imported.import_model(path, out=tmp_path / "models")
+
+
+def test_accents_of_file_names_may_be_written_as_macos_writes_them(
+    described: Callable[..., Path],
+) -> None:
+    path = described()
+    table = path.parent / "pictures.csv"
+    composed, apart = (unicodedata.normalize(form, "größe 0.png") for form in ("NFC", "NFD"))
+    (path.parent / "pictures/0.png").rename(path.parent / f"pictures/{apart}")
+    text = table.read_bytes().decode().replace("pictures/0.png", f"pictures/{composed}")
+    table.write_bytes(text.encode())
+    own = own_pictures.pictures(own_pictures.read(path), path)
+    assert len(own.data.split.test) == PICTURES
+
+
+class Broken(nn.Module):
+    """Divides by 0 where the first code is above a bound."""
+
+    def __init__(self, bound: float) -> None:
+        super().__init__()
+        self.bound = bound
+
+    def forward(self, codes: Tensor) -> Tensor:
+        chosen = (codes[:, :1] > self.bound).to(codes.dtype)
+        return codes.sum(dim=1, keepdim=True).expand(-1, 8) + chosen / (1 - chosen)
+
+
+@pytest.mark.parametrize("format_", ["onnx", "torchscript"])
+@pytest.mark.parametrize("bound", [-1e9, 0.0])
+def test_a_model_that_makes_nan_is_refused(
+    described: Callable[..., Path], tmp_path: Path, format_: str, bound: float
+) -> None:
+    """Everywhere, and for some codes alone."""
+    path = described(format_)
+    save(Broken(bound), torch.zeros(2, 4), path.parent / "predictor.bin", format_)
+    with pytest.raises(
+        ModelError, match=r"for \d+ of \d+ inputs it makes NaN or infinite"
+    ) as caught:
+        imported.import_model(path, out=tmp_path / "models")
+    assert "Mend the model" in str(caught.value)
+    assert not (tmp_path / "models/own").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "network", "takes"),
+    [("encoder.bin", nn.Linear(7, 4), 7), ("predictor.bin", nn.Linear(7, 8), 7)],
+)
+@pytest.mark.parametrize("format_", ["onnx", "torchscript"])
+def test_a_file_that_takes_something_else_is_refused_with_both_shapes(
+    described: Callable[..., Path],
+    tmp_path: Path,
+    file: str,
+    network: nn.Module,
+    takes: int,
+    format_: str,
+) -> None:
+    path = described(format_)
+    save(network, torch.zeros(2, takes), path.parent / file, format_)
+    with pytest.raises(ModelError) as caught:
+        imported.import_model(path, out=tmp_path / "models")
+    said = str(caught.value)
+    wanted = "(n, 1, 32, 32)" if file == "encoder.bin" else "(n, 4)"
+    assert wanted in said
+    assert str(takes) in said
+    assert "not swapped" in said
+    assert "Traceback" not in said
+    assert "latents" not in said
+
+
+def test_weights_in_another_file_are_refused_and_never_looked_for(
+    described: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch writes them so by default; ONNX Runtime would look for them where one stands."""
+    path = described()
+    folder = imported.import_model(path, out=tmp_path / "models")
+    for name in ("encoder", "predictor"):
+        graph = onnx.load(str(path.parent / f"{name}.bin"))
+        onnx.save_model(
+            graph,
+            str(path.parent / f"{name}.bin"),
+            save_as_external_data=True,
+            location=f"{name}.data",
+            size_threshold=0,
+        )
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(ModelError, match=r"tensors lie in other files .* belong into the one file"):
+        imported.import_model(path, out=tmp_path / "others")
+    # And also of a package that came to hold such a graph.
+    content = (path.parent / "encoder.bin").read_bytes()
+    (folder / "encoder.onnx").write_bytes(content)
+    card = (folder / "concepts.yaml").read_text("utf-8")
+    digest = package.find(folder) and yaml.safe_load(card)["encoder_sha256"]
+    (folder / "concepts.yaml").write_text(card.replace(digest, files.digest(content)), "utf-8")
+    with pytest.raises(ModelError, match="its weights lie in another file, which is not read"):
+        package.load(folder)
+
+
+def test_what_is_odd_in_a_model_is_told(
+    described: Callable[..., Path], tmp_path: Path, trained: ConceptModel
+) -> None:
+    """A class without a picture, and scores in another order than the classes."""
+    path = described(
+        classes=[
+            *({"id": f"k{n}", "name": f"Kind {n}"} for n in (1, 2, 3, 4, 5, 6, 7, 0)),
+            {"id": "none", "name": "None"},
+        ]
+    )
+    predictor = trained._learner.networks["predictor"]  # type: ignore[attr-defined]
+    wider = nn.Sequential(predictor, nn.Linear(8, 9, bias=False))
+    with torch.no_grad():
+        wider[1].weight.copy_(torch.eye(9, 8))  # type: ignore[union-attr]
+    save(wider, torch.zeros(2, 4), path.parent / "predictor.bin", "onnx")
+    remarks = catalogue.show(imported.import_model(path, out=tmp_path / "models"))["imported"][
+        "remarks"
+    ]
+    assert remarks[0] == "No picture is of the class none."
+    assert "Check that `classes` stand in the order of the predictor's scores" in remarks[1]
+
+
+def test_the_description_says_where_the_pictures_are_and_is_one(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described()
+    model = package.load(imported.import_model(path, out=tmp_path / "models"))
+    elsewhere = tmp_path / "elsewhere"
+    path.parent.rename(elsewhere)
+    (elsewhere / "pictures.csv").rename(elsewhere / "test.csv")
+    path = elsewhere / path.name
+    with pytest.raises(DatasetError, match=r"pictures\.csv cannot be read"):
+        package.task_of(model.card, path)
+    path.write_text(path.read_text("utf-8").replace("pictures.csv", "test.csv"), "utf-8")
+    assert len(package.task_of(model.card, path).split.test) == PICTURES
+    with pytest.raises(ModelError, match=r"test\.csv"):
+        package.task_of(model.card, elsewhere / "test.csv")
 
 
 def test_a_model_of_one_concept_has_a_set_whose_invented_names_can_be_drawn(

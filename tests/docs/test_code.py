@@ -11,7 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
+
+from labapp.documents import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -22,7 +23,8 @@ PAGES = [
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READ = {
     "python": lambda code: compile(code, "page", "exec"),
-    "yaml": yaml.safe_load,
+    # As labapp reads what people write: what they copy from a page is read, too.
+    "yaml": lambda code: parse_yaml(Path("block"), code.encode()),
     "json": json.loads,
     "toml": tomllib.loads,
 }

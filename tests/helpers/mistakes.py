@@ -96,7 +96,7 @@ MISTAKES = [
     study("version: 1", "version: one", 3, "version", "a whole number"),
     study("version: 1", "version: 0", 3, "version", "greater than or equal to 1"),
     study("id: mine", "id: My Study", 1, "id", "lower-case letters"),
-    study("title: My study", 'title: ""', 2, "title", "at least 1 character"),
+    study("title: My study", 'title: ""', 2, "title", "a text that is not empty"),
     study("title: My study", "titel: My study", 2, "titel", "did you mean 'title'"),
     study("title: My study\n", "", 1, "title", "missing"),
     study("title: My study", "title: yes", 2, "title", 'yes in quotes, "yes"'),
@@ -119,7 +119,7 @@ MISTAKES = [
     # YAML
     study("title: My study", "title: a\ntitle: b", 3, "", "'title' is given twice"),
     study("trials: 3", "trials: 3\n      trials: 4", 21, "", "'trials' is given twice"),
-    study("version: 1", "version: 1\nyes: 1", 4, "", "'yes' is not a key"),
+    study("version: 1", "version: 1\nyes: 1", 4, "yes", "unknown key 'yes'"),
     study("title: My study", "title: !!python/name:os x", 2, "", "is not allowed"),
     # conditions
     study('odd: "with"', "odd: yes", 8, "assignment.hint.odd", "found yes, which is true"),

@@ -348,8 +348,8 @@ def test_what_is_hardly_meant_is_a_warning(tmp_path: Path) -> None:
         "set 2: the model is right in 2 of 3 photos",
         "set 3: the model is right in 0 of 1 photos",
         "there is no incorrect_example: the introduction shows no photo that the model has wrong",
-        "photo p00: it has 24 × 12 pixels and will look coarse",
         "photo p00: heatmaps of 12 × 12 are stretched over a photo of 24 × 12",
+        "less than 200 pixels a side, which will look coarse: photo p00 (24 × 12)",
     ]
 
 

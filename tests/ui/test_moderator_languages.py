@@ -472,7 +472,7 @@ def test_the_language_is_chosen_at_the_start(tmp_path: Path, environment, spoken
         ("Free: [1]\n", "'Free': [1] is no text"),
         ("Back: on\n", "'Back': True is no text; put it in quotes"),
         ("Back:\n", "'Back': None is no text"),
-        ("Yes: Ja\n", "line 1: 'Yes' is not a key"),
+        ("? [a, b]\n: Ja\n", "is not a key"),
         ('"{n} left": "{m} übrig"\n', "'{n} left': its translation must name these values: n"),
         ('"Read": "Lesen {x}"\n', "must name these values: none"),
         ('"Read": "Lesen {"\n', "write a brace as {{ or }}"),

@@ -240,7 +240,7 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     try:
         opened = FORMATS[asked["format"]](content)
     except Exception as error:  # noqa: BLE001 - of a file of any kind
-        answer(refused=memory.fault(error, "open"), why=_short(error))
+        answer(refused=memory.fault(error, "open"), why=_short(error, whole=True))
         return
     operators = opened.operators()
     if refused := not_allowed(operators):
@@ -250,7 +250,13 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
         with torch.no_grad():
             graph = opened.onnx(latents[:2])
     except Exception as error:  # noqa: BLE001 - of a file of any kind
-        answer(refused=memory.fault(error, "convert"), why=_short(error))
+        step, why = "convert", error
+        try:  # does it itself fail on what it is given?
+            with torch.no_grad():
+                opened(latents[:2])
+        except Exception as fault:  # noqa: BLE001 - of a file of any kind
+            step, why = "run", fault
+        answer(refused=memory.fault(why, step), why=_short(why))
         return
     answer(operators=sorted(operators), torch=torch.__version__)
     send(outgoing, graph)
@@ -268,8 +274,12 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
             send(outgoing, file.getvalue())
 
 
-def _short(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+def _short(error: BaseException, *, whole: bool = False) -> str:
+    """What is wrong, unless `whole` without TorchScript's own traceback before it."""
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    if not whole and any("Traceback of TorchScript" in line for line in lines):
+        lines = lines[-1:]
+    text = " ".join(" ".join(lines).split())
     return text if len(text) <= 400 else f"{text[:397]}…"
 
 

@@ -56,7 +56,13 @@ class Conversion:
 
 
 def convert(
-    path: Path | str, content: bytes, kind: Format, latents: Float32, *, trusted: bool = False
+    path: Path | str,
+    content: bytes,
+    kind: Format,
+    latents: Float32,
+    *,
+    trusted: bool = False,
+    todo: str = "Check the file and the latents, or export it as ONNX, and give that.",
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself.
 
@@ -65,9 +71,11 @@ def convert(
     path : Path
         For messages.
     latents : ndarray
-        Shape (n, dimensions).
+        Or what else it takes, shape (n, ...).
     trusted : bool
         Open it without shutting the process in.
+    todo : str
+        What to look at where it fails on them.
 
     Raises
     ------
@@ -79,16 +87,17 @@ def convert(
         try:
             asked = {"format": kind, "trusted": trusted, "memory": memory.most(MEMORY) or MEMORY}
             send(child.stdin, json.dumps(asked).encode())
-            _answer(path, kind, child.stdout, trusted)
+            about = (trusted, latents.shape[1:], todo)
+            _answer(path, kind, child.stdout, *about)
             send(child.stdin, content)
             file = io.BytesIO()
             np.save(file, latents, allow_pickle=False)
             send(child.stdin, file.getvalue())
-            facts = _answer(path, kind, child.stdout, trusted)
+            facts = _answer(path, kind, child.stdout, *about)
             graph = receive(child.stdout)
             batches: list[Float32] = []
             while sum(map(len, batches)) < len(latents):
-                _answer(path, kind, child.stdout, trusted)
+                _answer(path, kind, child.stdout, *about)
                 batches.append(np.load(io.BytesIO(receive(child.stdout)), allow_pickle=False))
                 if batches[-1].ndim == 0 or not len(batches[-1]):
                     raise EOFError
@@ -148,7 +157,14 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
     file.flush()
 
 
-def _answer(path: Path | str, kind: Format, stream: IO[bytes], trusted: bool) -> dict[str, Any]:
+def _answer(
+    path: Path | str,
+    kind: Format,
+    stream: IO[bytes],
+    trusted: bool,
+    given: tuple[int, ...],
+    todo: str,
+) -> dict[str, Any]:
     """What the child says. Raises ModelError where it refuses."""
     fields: dict[str, Any] = json.loads(receive(stream, 1 << 20))
     if (refused := fields.get("refused")) is None:
@@ -159,13 +175,13 @@ def _answer(path: Path | str, kind: Format, stream: IO[bytes], trusted: bool) ->
             f"{path} is not opened: a {title} file is a program, and it cannot be shut in on this "
             f"machine: {fields['why']}.",
             safe="Nothing of it was run.",
-            todo="Export it as ONNX (--onnx), import it on a Linux machine, or add --trust where "
-            "you made the file yourself.",
+            todo="Export it as ONNX, import it on a Linux machine, or add --trust where you made "
+            "the file yourself.",
         )
     if refused == "operators":
         operators = ", ".join(fields["operators"])
         why = (
-            " Some of these draw at random: the same dials would give another picture each time."
+            " Some of these draw at random: the same input would give something else each time."
             if fields["draws"]
             else ""
         )
@@ -173,7 +189,7 @@ def _answer(path: Path | str, kind: Format, stream: IO[bytes], trusted: bool) ->
             f"{path} is not converted: it uses operators that are not among those that only "
             f"compute: {operators}.{why}",
             safe=f"{_OPENED[trusted]} No model was made.",
-            todo="Leave them out of what is exported, or export the decoder as ONNX (--onnx).",
+            todo="Leave them out of what is exported, or export it as ONNX, and give that.",
         )
     if refused == "memory":
         raise ModelError(
@@ -184,10 +200,10 @@ def _answer(path: Path | str, kind: Format, stream: IO[bytes], trusted: bool) ->
     what = {
         "open": f"is no {title} file that torch can open",
         "convert": "cannot be converted to ONNX",
-        "run": "fails on latents of this number of dimensions",
+        "run": f"fails on input of the shape ({', '.join(map(str, ('n', *given)))})",
     }[refused]
     raise ModelError(
-        f"{path} {what}: {fields['why']}",
+        f"{path} {what}: {fields['why'].rstrip('.')}.",
         safe=f"{_OPENED[trusted]} No model was made.",
-        todo="Check the file and the latents, or export the decoder as ONNX (--onnx).",
+        todo=todo,
     )

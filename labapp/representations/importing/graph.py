@@ -1,4 +1,5 @@
-"""ONNX graphs of decoders: checked without running them, given the layout of pictures, and run."""
+"""ONNX graphs of somebody else: checked without running them; of decoders, given the layout of
+pictures, and run."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.errors import ModelError
+from labapp.representations import onnx_backend
 from labapp.representations.importing import memory
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def needed() -> Any:
         import onnxruntime  # noqa: F401
     except ImportError as error:
         raise ModelError(
-            f"Decoders are imported by packages that are not installed ({error.name}).",
+            f"Models are imported by packages that are not installed ({error.name}).",
             safe="Nothing was written.",
             todo=EXTRA,
         ) from error
@@ -49,14 +51,28 @@ def needed() -> Any:
 
 
 def read(path: Path | str, content: bytes) -> ModelProto:
-    """The graph in a file, if it is one that is imported. Raises ModelError with all faults."""
+    """The graph of a decoder in a file, if it is one that is imported. Raises ModelError with all
+    faults."""
+    return _checked(path, content, latents=True)
+
+
+def check(path: Path | str, content: bytes) -> None:
+    """Raises ModelError with all faults of a graph of any one input and output, whose shapes are
+    tried later."""
+    _checked(path, content, latents=False)
+
+
+def _checked(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
     onnx = needed()
-    todo = "Export the decoder as one file, with ONNX's own operators, for any number of latents."
+    todo = (
+        "Export it as one file (of torch: external_data=False), with ONNX's own operators, for any "
+        "number of rows."
+    )
     try:
         model: ModelProto = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf raises kinds of its own
         raise refused(path, ["it is no ONNX file, or is damaged."], todo) from error
-    problems = list(_problems(model))
+    problems = list(_problems(model, latents=latents))
     if not problems:
         try:
             onnx.checker.check_model(model, full_check=True)
@@ -67,7 +83,7 @@ def read(path: Path | str, content: bytes) -> ModelProto:
     return model
 
 
-def _problems(model: ModelProto) -> list[str]:
+def _problems(model: ModelProto, *, latents: bool) -> list[str]:
     from onnx import TensorProto
 
     problems = []
@@ -85,7 +101,7 @@ def _problems(model: ModelProto) -> list[str]:
         problems.append(f"it uses operators that are not ONNX's: {', '.join(foreign)}.")
     if drawing := sorted({node.op_type for node in nodes if node.op_type in DRAWS}):
         problems.append(
-            f"it draws at random ({', '.join(drawing)}): the same dials would give another picture "
+            f"it draws at random ({', '.join(drawing)}): the same input would give something else "
             "each time."
         )
     weights = {tensor.name for tensor in model.graph.initializer}
@@ -94,20 +110,20 @@ def _problems(model: ModelProto) -> list[str]:
     if len(inputs) != 1 or len(outputs) != 1:
         names = f"{_names(inputs)} and {_names(outputs)}"
         problems.append(
-            f"it has {len(inputs)} inputs and {len(outputs)} outputs ({names}); a decoder has one "
-            "of each."
+            f"it has {len(inputs)} inputs and {len(outputs)} outputs ({names}); one of each is "
+            "needed."
         )
         return problems
     kind, shape = _typed(inputs[0])
     if kind != TensorProto.FLOAT:
         problems.append("its input is not of 32-bit floating point numbers.")
-    if len(shape) != 2:
+    if latents and len(shape) != 2:
         problems.append(
             f"its input {inputs[0].name} has the shape {_shown(shape)}; a decoder takes latents of "
             "the shape (n, dimensions)."
         )
-    elif shape[0] is not None and shape[0] != 1:
-        problems.append(f"it takes {shape[0]} latents at once and no other number; n must be free.")
+    elif shape and shape[0] is not None and shape[0] != 1:
+        problems.append(f"it takes {shape[0]} rows at once and no other number; n must be free.")
     return problems
 
 
@@ -175,12 +191,9 @@ class Runner:
     def __init__(self, path: Path | str, content: bytes) -> None:
         import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
         try:
             self._session = onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"]
+                content, onnx_backend.options(1), providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime raises kinds of its own
             if memory.is_too_much(error):

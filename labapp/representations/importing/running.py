@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from labapp.errors import ModelError
 from labapp.representations import onnx_backend
-from labapp.training import files
+from labapp.representations.importing import graph as graphs
+from labapp.representations.importing.latents import content_of
 
 Float32 = NDArray[np.float32]
 Format = Literal["onnx", "torchscript", "torch-export"]
@@ -42,14 +43,15 @@ def graph_of(
     ModelError : it cannot be read or converted, does not take or give these shapes, or what it was
         converted to gives other numbers.
     """
-    content = files.read_bytes(path)
+    content = content_of(path)
     if kind == "onnx":
+        graphs.check(path, content)
         onnx_backend.graph(content, str(path), given, made, todo=todo)
         return content
     from labapp.representations.importing.convert import convert
 
     example = np.random.default_rng(0).random((EXAMPLES, *given)).astype(np.float32)
-    conversion = convert(path, content, kind, example, trusted=trusted)
+    conversion = convert(path, content, kind, example, trusted=trusted, todo=todo)
     run = onnx_backend.graph(conversion.graph, str(path), given, made, todo=todo)
     apart = float(np.abs(run(example) - conversion.decoded).max())
     if not apart <= CLOSE * max(1.0, float(np.abs(conversion.decoded).max())):

@@ -218,7 +218,7 @@ def test_modules_in_the_folder_one_works_in_are_not_loaded(
 def test_what_draws_is_refused(tmp_path: Path) -> None:
     text = refusal(save(tmp_path / "decoder.pt", Draws()), tmp_path)
     assert "aten::rand" in text
-    assert "another picture" in text
+    assert "something else each time" in text
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_faults_are_told_with_numbers(
 
 def test_a_fixed_number_and_other_widths_are_told(tmp_path: Path) -> None:
     fixed = save(tmp_path / "fixed.onnx", Linear(), n=False)
-    assert "it takes 2 latents at once" in refusal(fixed, tmp_path)
+    assert "it takes 2 rows at once" in refusal(fixed, tmp_path)
     wide = save(tmp_path / "wide.onnx", torch.nn.Sequential(torch.nn.Linear(4, 9)), inputs=4)
     assert "it takes 4 numbers a picture" in refusal(wide, tmp_path)
 
