@@ -96,11 +96,12 @@ def _tasks(tables: Tables) -> Iterator[str]:
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
         models = sorted({str(model) for model in some["model"]})
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
+        questions = "1 question" if shown == "1" else f"{shown} questions"
         report = known.get(str(task), TaskReport())
         activity = report.activities.get(str(task), f"did the task {task}")
         trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
         yield (
-            f"Participants {activity} ({shown} questions a stage; {', '.join(models)})"
+            f"Participants {activity} ({questions} a stage; {', '.join(models)})"
             f"{report.asked(trials)}."
         )
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
@@ -175,7 +176,7 @@ def _blinding(sessions: pd.DataFrame) -> Iterator[str]:
         lifted = int(blind["unblinded_s"].notna().sum())
         before = f", {lifted} of them until they were unblinded" if lifted else ""
         yield (
-            "Moderators were blind to the representations in "
+            "Moderators were blind to what the study compares in "
             f"{len(blind)} of {count(len(known), 'session')}{before}."
         )
     silent = int((sessions["blind"].isna() & ~sessions["simulated"]).sum())

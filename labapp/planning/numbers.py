@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from labapp.analysis.columns import table_columns
 from labapp.planning.needs import GOALS, SIZES
 from labapp.planning.people import BEST
 from labapp.planning.plan import Plan
@@ -243,9 +244,13 @@ def _questions(plan: Plan) -> list[Row]:
 def _stages(plan: Plan) -> list[Row]:
     own = plan.people.tables.stages
     own = own.assign(strategy=own["participant"].map(plan.people.strategies.get))
-    columns = ["participant", "strategy", "stage_number", "task", "model", "completion_rate"]
-    measured = ["response_time_s", "slide_distance", "error_auc_sum", "correctness_rate"]
-    return _plain(own[[*columns, *measured, "duration_s", "included"]])
+    columns = ["participant", "strategy", "stage_number", "task", "model"]
+    measured = [
+        column.name
+        for column in table_columns()["stages"]
+        if column.kind == "number" and own[column.name].notna().any()
+    ]
+    return _plain(own[[*columns, *measured, "included"]])
 
 
 def _plain(frame: Any) -> list[Row]:

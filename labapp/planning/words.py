@@ -121,7 +121,8 @@ def _slopes(power: SlopePower) -> Table:
 
 
 def _scenarios(plan: Plan) -> Table:
-    """Completion by model, and participants for 80 % at .05 by the first contrast of each."""
+    """Completion by model where questions are solved, and participants for 80 % at .05 by the first
+    contrast of each."""
     table = _table("mixture")
     models = list(plan.scenarios[0].completion)
     tests = [
@@ -141,10 +142,11 @@ def _scenarios(plan: Plan) -> Table:
             *(phrases.percent(scenario.completion.get(model)) for model in models),
             *(phrases.need_of(n) for n in needs),
         )
-    table.caption = "Completion rate by model" + "".join(
-        f"; {mark}: participants for {phrases.percent(GOALS[0])} power at .05, "
+    needs_of = (
+        f"{mark}: participants for {phrases.percent(GOALS[0])} power at .05, "
         f"{powers.group.name}, {test.title.lower()}, {test.test}"
         for mark, (powers, test) in zip(marks, tests, strict=True)
     )
+    table.caption = "; ".join([*(["Completion rate by model"] if models else []), *needs_of])
     table.caption_justify = "left"
     return table
