@@ -116,7 +116,7 @@ MISTAKES = [
     ("key: g", "key: 3", 19, "codes[2].key", "the digits give the values of the tier 'mood'"),
     ('"#d55e00"', "red", 21, "codes[2].colour", 'as "#0072B2"'),
     ('"#d55e00"', '"#d55e0"', 21, "codes[2].colour", 'as "#0072B2"'),
-    ("name: Exploring", "name: ''", 10, "codes[0].name", "at least 1 character"),
+    ("name: Exploring", "name: ''", 10, "codes[0].name", "a text that is not empty"),
     ("    when:", "    wen:", 11, "codes[0].wen", "did you mean 'when'?"),
     ("key: e", "key: e\n    kind: point", 10, "codes[0].kind", "a unit is a stretch"),
     ("parent: explore", "parent: nothing", 16, "codes[1].parent", "no code 'nothing'"),

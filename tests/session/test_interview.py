@@ -140,7 +140,7 @@ def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
     ("change", "told"),
     [
         (("      en:", "      fr:"), "they are there in fr, de"),
-        (("What did you look for?", " "), "at least 1 character"),
+        (("What did you look for?", " "), "a text that is not empty"),
     ],
 )
 def test_a_guide_that_cannot_be_asked_is_refused(
