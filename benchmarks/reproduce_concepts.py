@@ -96,9 +96,11 @@ nothing of other data.
 told at this size where the bound lies within it, or where fewer than two seeds are trained. It does
 not hold here where the whole interval lies on the other side. A claim about several tasks holds
 where it holds in each. It does not where it does not in one of them, whose interval is then widened
-for as many tasks (Bonferroni): of many, some fail by chance. These rules are code. Claims about
-scores of purity are judged twice: by labapp's defaults, which count in the first table below, and
-as the released code scores; the two differ in helpers, coordinates and codes, and sometimes in the
+for as many tasks (Bonferroni): of many, some fail by chance. A claim that something is so at least
+once holds where one interval, widened likewise, lies on its side; the surest is shown. These rules
+are code. Claims about scores of purity are judged twice: by labapp's defaults, which count in the
+first table below, and as the released code scores; the two differ in helpers, coordinates and
+codes, and sometimes in the
 verdict.
 
 OIS depends on the coordinates of codes: the same information as probabilities or as logits scores

@@ -190,6 +190,12 @@ class Test:
         low, high = self.evidence.interval(_widened(of))
         return self.above < low and high < self.below
 
+    def margin(self, of: int = 1) -> float:
+        """By how much the interval lies within the bounds; of: as for `holds`."""
+        low, high = self.evidence.interval(_widened(of))
+        margin = min(low - self.above, self.below - high)
+        return margin if math.isfinite(margin) else self.evidence.mean
+
     def verdict(self, among: int = 1) -> Verdict:
         if self.holds():
             return Verdict.HOLDS
@@ -233,9 +239,15 @@ class Some:
         known = [test for test in self.tests if test.known]
         if not known:
             return MISSING.told
+        of = len(self.tests)
         # Of those with an interval, the one that lies farthest on the claim's side.
-        likeliest = max(known, key=lambda test: (test.evidence.n > 1, test.evidence.mean))
-        return f"the greatest of {len(self.tests)}, {likeliest.told}"
+        surest = max(known, key=lambda test: (test.evidence.n > 1, test.margin(of)))
+        if surest.evidence.n < 2:
+            return f"of {of}, {surest.told}"
+        low, high = surest.evidence.interval(_widened(of))
+        evidence = surest.evidence
+        number = f"{evidence.mean:.3f}, {low:.3f} to {high:.3f} (n = {evidence.n})"
+        return f"the surest of {of}, its interval widened for them: {surest.label}: {number}"
 
     @property
     def told(self) -> str:

@@ -105,6 +105,19 @@ def test_one_of_several_has_to_hold_for_as_many() -> None:
     assert Some("", ()).told == "missing"
 
 
+def test_of_several_the_one_is_shown_that_the_verdict_rests_on() -> None:
+    """A greater mean that is less certain is not."""
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        values = random.normal(0.3, 0.2, size=(4, 4))
+        some = Some("", tuple(above("cell", verdicts.over_seeds(each), 0.0) for each in values))
+        low = float(some.told.split(", ")[2].split(" to ")[0])
+        assert (low > 0) == (some.verdict() == Verdict.HOLDS)
+    sure = above("sure", verdicts.over_seeds([0.10, 0.11, 0.12]), 0.0)
+    greater = above("greater", verdicts.over_seeds([0.0, 0.5, 1.0]), 0.0)
+    assert "sure: 0.110" in Some("", (greater, sure)).told
+
+
 def test_what_was_counted_is_there_or_not() -> None:
     assert [Count("", n, 3).verdict() for n in (0, 1)] == [Verdict.FAILS, Verdict.HOLDS]
     assert Count("", 0, 0).verdict() == Verdict.OPEN
