@@ -100,8 +100,7 @@ for as many tasks (Bonferroni): of many, some fail by chance. A claim that somet
 once holds where one interval, widened likewise, lies on its side; the surest is shown. These rules
 are code. Claims about scores of purity are judged twice: by labapp's defaults, which count in the
 first table below, and as the released code scores; the two differ in helpers, coordinates and
-codes, and sometimes in the
-verdict.
+codes, and sometimes in the verdict.
 
 OIS depends on the coordinates of codes: the same information as probabilities or as logits scores
 differently. So it stands here also in common coordinates: of ranks, which any rising function
