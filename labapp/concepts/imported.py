@@ -191,13 +191,13 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
 
 
 def _chance(right: float | None, labels: Int64) -> Iterator[str]:
-    """A remark where the model is right less often than the class that most pictures have."""
+    """A remark where a model is right less often than the class that most pictures have."""
     most = float(np.bincount(labels).max()) / len(labels)
     if right is not None and right < most:
         yield (
-            f"Of the classes {100 * right:.0f} % are right; whoever always named the most frequent "
-            f"would be right of {100 * most:.0f} %. Check that `classes` stand in the order of the "
-            "predictor's scores."
+            f"The class is right for {100 * right:.0f} % of the pictures; always the most frequent "
+            f"one would be right for {100 * most:.0f} %. Check that `classes` stand in the order "
+            "of the predictor's scores."
         )
 
 

@@ -99,24 +99,19 @@ class Description(Strict):
             for key in ("id", "name"):
                 refuse_again([getattr(each, key) for each in every], (what,), (key,))
         ids = [concept.id for concept in self.concepts]
-        faults: dict[Path_, str] = {
-            ("concepts", number, "on"): f"found {concept.on!r}, as `off` has; allowed: another word"
-            for number, concept in enumerate(self.concepts)
-            if concept.off == concept.on
-        }
-        faults |= {
-            ("classes", number, "concepts", name): f"found {name!r}; allowed: {', '.join(ids)}"
-            for number, class_ in enumerate(self.classes)
-            for name in class_.concepts
-            if name not in ids
-        }
-        faults |= {
-            (
-                key,
-            ): f"found {count} numbers; allowed: one, or one for each of {self.channels} channels"
-            for key in ("mean", "std")
-            if (count := len(getattr(self, key))) not in (1, self.channels)
-        }
+        faults: dict[Path_, str] = {}
+        for number, concept in enumerate(self.concepts):
+            if concept.off == concept.on:
+                what = f"found {concept.on!r}, as `off` has; allowed: another word"
+                faults["concepts", number, "on"] = what
+        for number, class_ in enumerate(self.classes):
+            for name in class_.concepts.keys() - set(ids):
+                what = f"found {name!r}; allowed: {', '.join(ids)}"
+                faults["classes", number, "concepts", name] = what
+        for key in ("mean", "std"):
+            if (count := len(getattr(self, key))) not in (1, self.channels):
+                what = f"found {count} numbers; allowed: one, or one for each of {self.channels}"
+                faults[key,] = f"{what} channels"
         if faults:
             raise faults_at(faults)
         return self
