@@ -56,6 +56,7 @@ class Measure:
 
 
 TASK = Measure("task accuracy, %", ("task_accuracy",), 100)
+TASK_AUC = Measure("task AUC, %", ("task_auc",), 100)
 CONCEPTS = Measure("concept accuracy, %", ("concept_accuracy",), 100)
 OIS = Measure("OIS", ("scores", VIEW, "ois", "given"))
 OIS_PUBLISHED = Measure("OIS, as published", ("scores", VIEW, "ois", "published"))
@@ -82,17 +83,33 @@ ALIGNED = ("ccd", "vae", "beta-vae", "ada-gvae", "ada-mlvae")
 """Kinds whose codes the released code aligns with the concepts; of SENN those of TabularToy."""
 
 
-def scores(results: Results, row: Row, name: ScoreName, reading: Reading) -> list[float]:
+NisFit = Literal["training codes", "test codes"]
+"""What the released code fits the helper of NIS on: training codes, scored on test codes, in
+Figures 4 and 5; four fifths of the test codes, scored on the rest, in Figure 3."""
+
+
+def scores(
+    results: Results,
+    row: Row,
+    name: ScoreName,
+    reading: Reading,
+    fitted: NisFit = "training codes",
+) -> list[float]:
     """OIS or NIS of each seed that has it, see `score_column`."""
-    return [score for score in score_column(results, row, name, reading) if score is not None]
+    column = score_column(results, row, name, reading, fitted)
+    return [score for score in column if score is not None]
 
 
 def score_column(
-    results: Results, row: Row, name: ScoreName, reading: Reading
+    results: Results,
+    row: Row,
+    name: ScoreName,
+    reading: Reading,
+    fitted: NisFit = "training codes",
 ) -> list[float | None]:
     """OIS or NIS of each seed: labapp's default of the row's code, or what stands for the released
-    code's score: its options, NIS fitted on training codes, of the codes that it takes. OIS of
-    aligned codes has the factor 2 / K, which that code leaves out and the published numbers have.
+    code's score: its options, of the codes that it takes. OIS of aligned codes has the factor
+    2 / K, which that code leaves out and the published numbers have.
     """
     if reading == "ours":
         return (OIS if name == "ois" else NIS).column(results, row)
@@ -100,7 +117,8 @@ def score_column(
     for result in results.of(row.asked):
         views = result["scores"]
         view = views.get("as released", views["code"]) if row.view == "code" else views[row.view]
-        score = view.get(name, {}).get("published" if name == "ois" else "published_train")
+        trained = name == "nis" and fitted == "training codes"
+        score = view.get(name, {}).get("published_train" if trained else "published")
         factor = 1.0
         if name == "ois" and aligned_as_released(row.asked):
             factor = 2 / len(view["alignment"])
@@ -267,8 +285,12 @@ def _provenance(figure: Reproduction, results: Results) -> str:
 
 
 def cost(results: Results, every: Sequence[Asked]) -> str:
-    """What the models of these learners took, each once."""
-    models = [result for asked in dict.fromkeys(every) for result in results.of(asked)]
+    """What the models of these learners took, each once: several may be of the same recipe."""
+    models = {
+        (result["digest"], result["seed"]): result
+        for asked in every
+        for result in results.of(asked)
+    }.values()
     seconds = sum(sum(model["cpu_seconds"].values()) for model in models)
     least = "at least " if any(model.get("resumed") for model in models) else ""
     return f"{len(models)} models, {least}{seconds / 60:.0f} CPU minutes"

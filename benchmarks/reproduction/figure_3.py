@@ -85,7 +85,8 @@ REMARK = (
     "Validation rows are a tenth of a model's own training rows, corrupted for CBM-S; test rows "
     "are clean, but for the corrupted test. Accuracies are of all rows: by reading, published "
     "concept accuracies are those of the last batch, and the bar of CBM-S's validation task "
-    "accuracy shows its concept accuracy."
+    "accuracy shows its concept accuracy. The released code fits the helper of NIS on four fifths "
+    "of the test codes here (in Figures 4 and 5 on training codes), and so do claims as released."
 )
 
 
@@ -94,7 +95,7 @@ def _less(results: Results, measure: Measure) -> tuple[list[float], list[float]]
 
 
 def _more(results: Results, name: ScoreName, reading: Reading) -> list[Test]:
-    pair = (scores(results, row, name, reading) for row in ROWS)
+    pair = (scores(results, row, name, reading, "test codes") for row in ROWS)
     return [above("", difference(*pair), 0.0)]
 
 

@@ -21,6 +21,7 @@ from benchmarks.reproduction.figure import (
     OIS_SIGMOID,
     SCORES,
     TASK,
+    TASK_AUC,
     Measure,
     Published,
     Reproduction,
@@ -146,7 +147,8 @@ REMARK = (
     "are right already, so that setting them shows what the value that is set does. “Any” is the "
     "mean over all subsets of so many, which is what setting at random gives in the mean. “Only "
     "wrong” is what a person would do who sets right what is wrong and nothing else: what it gives "
-    "is what it mends less what it spoils."
+    "is what it mends less what it spoils. The area under the task's ROC curve is that of the "
+    "model with nothing set; after concepts are set, accuracies alone are measured."
 )
 RULE = (
     "The text sets concepts at random, the drawing in their order, and neither says for how many "
@@ -354,7 +356,7 @@ def _body(results: Results, rows: Sequence[Row]) -> list[str]:
                 p_value(welch_p(*values)),
             )  # fmt: skip
     numbers = spread_table(
-        results, [*rows, *more], (TASK, CONCEPTS, *CURVES, *BOTTLENECK_PURITY), PUBLISHED
+        results, [*rows, *more], (TASK, TASK_AUC, CONCEPTS, *CURVES, *BOTTLENECK_PURITY), PUBLISHED
     )
     return [
         REMARK,

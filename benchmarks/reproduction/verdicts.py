@@ -3,7 +3,8 @@
 A claim holds where the whole 95 % interval lies on the claim's side of its bound, and cannot be
 told where the bound lies within, or where there are fewer than two seeds. It does not hold where
 the whole interval lies on the other side, widened for as many numbers as the claim is about: of
-many, some lie beyond their bound by chance. No verdict is written by hand.
+many, some lie beyond their bound by chance; how many do is told beside the verdict. No verdict is
+written by hand.
 """
 
 from __future__ import annotations
@@ -156,6 +157,11 @@ class Judged(Protocol):
         """Whether there is anything to tell."""
         ...
 
+    @property
+    def contrary(self) -> bool:
+        """Whether it does not hold, were it all that is claimed."""
+        ...
+
     def verdict(self, among: int = 1) -> Verdict:
         """among: of how many parts of the claim it is one."""
         ...
@@ -204,6 +210,10 @@ class Test:
         low, high = self.evidence.interval(_widened(among))
         beyond = low >= self.below or high <= self.above
         return Verdict.FAILS if beyond else Verdict.OPEN
+
+    @property
+    def contrary(self) -> bool:
+        return self.verdict() == Verdict.FAILS
 
 
 def _widened(number: int) -> float:
@@ -263,6 +273,10 @@ class Some:
         failed = all(test.verdict(among) == Verdict.FAILS for test in self.tests)
         return Verdict.FAILS if failed else Verdict.OPEN
 
+    @property
+    def contrary(self) -> bool:
+        return self.verdict() == Verdict.FAILS
+
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -288,6 +302,10 @@ class Count:
         if self.count:
             return Verdict.HOLDS
         return Verdict.FAILS if self.known else Verdict.OPEN
+
+    @property
+    def contrary(self) -> bool:
+        return self.verdict() == Verdict.FAILS
 
 
 def _labelled(test: Judged) -> str:
@@ -340,6 +358,13 @@ class Claim:
         return self.verdict if self.released is None else judged(self.released)
 
     @property
+    def contrary(self) -> int:
+        """How many of its tests would each not hold alone, though the claim cannot be told."""
+        if self.verdict != Verdict.OPEN:
+            return 0
+        return sum(test.contrary for test in self.tests)
+
+    @property
     def differs(self) -> bool:
         return self.verdict != self.verdict_as_released
 
@@ -383,7 +408,12 @@ def _told(tests: Sequence[Judged], why_not: str) -> str:
         return "; ".join(test.told for test in tests)
     verdicts = [test.verdict(len(tests)) for test in tests]
     counts = (f"{verdicts.count(of)} {words}" for of, words in COUNTED.items())
-    return f"of {len(tests)} (listed below), {', '.join(counts)}"
+    contrary = sum(
+        test.contrary and verdict == Verdict.OPEN
+        for test, verdict in zip(tests, verdicts, strict=True)
+    )
+    alone = f", of which {contrary} would not hold alone" if contrary else ""
+    return f"of {len(tests)} (listed below), {', '.join(counts)}{alone}"
 
 
 COUNTED = {
@@ -393,14 +423,21 @@ COUNTED = {
 }
 
 
+def _verdict(test: Judged, among: int) -> str:
+    verdict = test.verdict(among)
+    alone = ", alone it would not hold" if verdict == Verdict.OPEN and test.contrary else ""
+    return f"*{verdict}*{alone}"
+
+
 def _listed(claim: Claim) -> str:
     """Each test of a claim, folded."""
     table = Table(
         ["", "here", "verdict", *(["as released", "verdict"] if claim.released is not None else [])]
     )
     for test, released in zip(claim.tests, claim.released or claim.tests, strict=True):
-        cells = [test.label, test.number, f"*{test.verdict(len(claim.tests))}*"]
+        among = len(claim.tests)
+        cells = [test.label, test.number, _verdict(test, among)]
         if claim.released is not None:
-            cells += [released.number, f"*{released.verdict(len(claim.tests))}*"]
+            cells += [released.number, _verdict(released, among)]
         table.add(*cells)
     return f"<details><summary>{claim.says}</summary>\n\n{table}\n\n</details>"

@@ -14,9 +14,17 @@ import pytest
 
 from benchmarks import reproduce_concepts
 from benchmarks.reproduction import concept_measures as measures
-from benchmarks.reproduction import figure_1a, figure_1b, figure_2b, figure_4, figure_5, verdicts
+from benchmarks.reproduction import (
+    figure_1a,
+    figure_1b,
+    figure_2b,
+    figure_3,
+    figure_4,
+    figure_5,
+    verdicts,
+)
 from benchmarks.reproduction.concept_models import on_background, told_level, trained
-from benchmarks.reproduction.figure import Measure, missing, scores, section, spread, steps
+from benchmarks.reproduction.figure import Measure, cost, missing, scores, section, spread, steps
 from benchmarks.reproduction.results import Asked, Results, Store
 from benchmarks.reproduction.verdicts import Claim, Verdict
 from labapp.concepts import card as cards
@@ -204,9 +212,56 @@ def test_figure_4_judges_ranks_by_means_over_seeds() -> None:
     claims = figure_4.claims(results)
     assert verdict_of(claims, "ranking by OIS as it is, on dSprites") == Verdict.HOLDS
     assert verdict_of(claims, "ranking by OIS as it is, on 3dshapes") == Verdict.OPEN
-    # The ends of an interval that bootstrap drew, and not of a handful of seeds.
     (claim,) = [claim for claim in claims if "by OIS as it is, on dSprites" in claim.says]
     assert "(n = 3)" in claim.tests[0].told
+
+
+def test_a_ranking_is_no_surer_than_its_means() -> None:
+    """Three seeds that happen to lie close together tell little of where the mean is: a bootstrap
+    of them would draw none but what lies between the least and the greatest."""
+    random = np.random.default_rng(5)
+    covered = 0
+    for _ in range(40):
+        models: dict[Asked, list[dict[str, Any]]] = {}
+        for data in figure_4.TASKS["dSprites"]:
+            for place, kind in enumerate(figure_4.KINDS):
+                drawn = random.normal(place / 10, 0.15, 3)
+                models[figure_4.learner(kind, data)] = [scored_as(each, each) for each in drawn]
+        (claim,) = [
+            claim
+            for claim in figure_4.claims(results_of(models))
+            if "by OIS as it is, on dSprites" in claim.says
+        ]
+        (test,) = claim.tests
+        assert isinstance(test, verdicts.Test)
+        # The true means are ordered alike in both tasks: their correlation is 1.
+        covered += test.evidence.high >= 0.9
+    assert covered >= 36
+
+
+def test_figure_3_is_judged_by_the_division_that_the_paper_has_of_it() -> None:
+    def model(divided: float, learnt: float) -> dict[str, Any]:
+        nis = {"default": 0.5, "published": divided, "published_train": learnt}
+        return {"scores": {"code": {"nis": nis, "ois": {"given": 0.1, "published": 0.1}}}}
+
+    models = {
+        figure_3.SPURIOUS.asked: [model(0.6 + n / 100, 0.1) for n in range(3)],
+        figure_3.CLEAN.asked: [model(0.3 + n / 100, 0.9) for n in range(3)],
+    }
+    (claim,) = [
+        claim for claim in figure_3.claims(results_of(models)) if claim.says.endswith("more NIS.")
+    ]
+    assert claim.verdict_as_released == Verdict.HOLDS
+
+
+def test_models_that_two_figures_ask_for_are_counted_once() -> None:
+    """Also where they ask for them by other names: the recipe is the same."""
+    first = Asked.of("TabularToy(0)", "cbm")
+    second = Asked.of("TabularToy(0)", "cbm", encoder=(128, 64))
+    assert (first.name, first.key("M", 0)) != (second.name, second.key("M", 0))
+    assert first.recipe("M", 0).digest == second.recipe("M", 0).digest
+    results = results_of({first: [{"cpu_seconds": {"training": 60.0}}]})
+    assert cost(results, (first, second)).startswith("1 models, 1 CPU")
 
 
 def test_numbers_of_one_model_are_paired_by_its_seed() -> None:

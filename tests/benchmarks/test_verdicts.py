@@ -70,6 +70,8 @@ TESTS = {
     Verdict.OPEN: above("", PERHAPS, 0.5),
 }
 
+SOME_HOLDS = TESTS[Verdict.HOLDS]
+
 
 @given(st.lists(st.sampled_from(Verdict), min_size=1, max_size=40))
 def test_a_claim_of_many_cells_needs_them_all(every: list[Verdict]) -> None:
@@ -81,7 +83,24 @@ def test_a_claim_of_many_cells_needs_them_all(every: list[Verdict]) -> None:
 def test_of_many_cells_one_that_just_fails_leaves_the_claim_open() -> None:
     fails = above("", verdicts.over_seeds([-0.1, -0.2, -0.3]), 0.05)
     assert Claim("", "", (fails,)).verdict == Verdict.FAILS
-    assert Claim("", "", (fails, *(TESTS[Verdict.HOLDS],) * 15)).verdict == Verdict.OPEN
+    among = Claim("It is so.", "", (fails, *(TESTS[Verdict.HOLDS],) * 15))
+    assert among.verdict == Verdict.OPEN
+    # It is told all the same.
+    assert among.contrary == 1
+    table, folded = verdicts.claims_table([among]).split("<details>")
+    assert "15 hold, 0 do not, 1 cannot be told, of which 1 would not hold alone" in table
+    assert folded.count("alone it would not hold") == 1
+
+
+def test_what_is_contrary_alone_is_so_whatever_kind_of_part_it_is() -> None:
+    fails = above("", verdicts.over_seeds([-0.1, -0.2, -0.3]), 0.05)
+    assert fails.contrary
+    assert Some("", (fails, fails)).contrary
+    assert Count("", 0, 3).contrary
+    assert not any(part.contrary for part in (TESTS[Verdict.OPEN], TESTS[Verdict.HOLDS]))
+    assert not any(part.contrary for part in (Some("", (fails, SOME_HOLDS)), Count("", 1, 3)))
+    # Of a claim that has a verdict, nothing is left to tell.
+    assert Claim("", "", (fails,)).contrary == 0
 
 
 def test_claims_of_sixteen_cells_without_any_difference_seldom_fail() -> None:
