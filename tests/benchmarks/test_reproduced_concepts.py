@@ -217,26 +217,24 @@ def test_figure_4_judges_ranks_by_means_over_seeds() -> None:
 
 
 def test_a_ranking_is_no_surer_than_its_means() -> None:
-    """Three seeds that happen to lie close together tell little of where the mean is: a bootstrap
-    of them would draw none but what lies between the least and the greatest."""
-    random = np.random.default_rng(5)
-    covered = 0
-    for _ in range(40):
-        models: dict[Asked, list[dict[str, Any]]] = {}
-        for data in figure_4.TASKS["dSprites"]:
-            for place, kind in enumerate(figure_4.KINDS):
-                drawn = random.normal(place / 10, 0.15, 3)
-                models[figure_4.learner(kind, data)] = [scored_as(each, each) for each in drawn]
-        (claim,) = [
-            claim
-            for claim in figure_4.claims(results_of(models))
-            if "by OIS as it is, on dSprites" in claim.says
+    """Seeds of neighbours do not overlap: a bootstrap of them would never draw another order, though
+    three seeds leave it open where the means are."""
+    models = {
+        figure_4.learner(kind, data): [
+            scored_as(place / 10 + off, place / 10 + off) for off in (-0.04, 0.0, 0.04)
         ]
-        (test,) = claim.tests
-        assert isinstance(test, verdicts.Test)
-        # The true means are ordered alike in both tasks: their correlation is 1.
-        covered += test.evidence.high >= 0.9
-    assert covered >= 36
+        for data in figure_4.TASKS["dSprites"]
+        for place, kind in enumerate(figure_4.KINDS)
+    }
+    (claim,) = [
+        claim
+        for claim in figure_4.claims(results_of(models))
+        if "by OIS as it is, on dSprites" in claim.says
+    ]
+    (test,) = claim.tests
+    assert isinstance(test, verdicts.Test)
+    assert test.evidence.mean == pytest.approx(1.0)
+    assert 0.6 < test.evidence.low < 0.95
 
 
 def test_figure_3_is_judged_by_the_division_that_the_paper_has_of_it() -> None:
