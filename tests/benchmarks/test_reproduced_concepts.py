@@ -217,7 +217,7 @@ def test_figure_4_judges_ranks_by_means_over_seeds() -> None:
 
 
 def test_a_ranking_is_no_surer_than_its_means() -> None:
-    """Seeds of neighbours do not overlap: a bootstrap of them would never draw another order, though
+    """Seeds of neighbours do not overlap: a bootstrap of them would draw no other order, though
     three seeds leave it open where the means are."""
     models = {
         figure_4.learner(kind, data): [
