@@ -30,6 +30,8 @@ LARGEST = 12.0
 FARTHEST = 30.0
 """Log odds at which such an effect is left: there is nothing between them and infinity."""
 STARTING_SD = 0.7
+SMALL, FAR = 0.05, (STARTING_SD, 2.0)
+"""A standard deviation that counts as none, and from which others a search is begun then, too."""
 STEP = 1e-6
 """Of the differences from which the search takes its slopes."""
 ROUGH = 1e-6
@@ -105,13 +107,20 @@ def fit(
         theta = _root(near.x)
         deviance, mean = problem.together(theta)
         if not rough:
-            result = minimize(
-                lambda at: problem.deviance(_root(at[:k]), at[k:]),
-                np.concatenate([np.square(theta), mean]),
-                method="L-BFGS-B",
-                bounds=[*bounds, *[(None, None)] * effects],
-                options={"eps": STEP, "ftol": 1e-12, "gtol": 1e-6},
-            )
+            # A spread that the first search has at 0 may hold the second one there, though the
+            # likelihood has a greater maximum elsewhere: of rare outcomes it has several.
+            starts = [theta, *([np.where(theta < SMALL, far, theta) for far in FAR])]
+            results = [
+                minimize(
+                    lambda at: problem.deviance(_root(at[:k]), at[k:]),
+                    np.concatenate([np.square(at), mean]),
+                    method="L-BFGS-B",
+                    bounds=[*bounds, *[(None, None)] * effects],
+                    options={"eps": STEP, "ftol": 1e-12, "gtol": 1e-6},
+                )
+                for at in (starts if theta.min(initial=SMALL) < SMALL else starts[:1])
+            ]
+            result = min(results, key=lambda each: float(each.fun))
             theta, mean, deviance = _root(result.x[:k]), result.x[k:], float(result.fun)
         sd = problem.errors(theta, mean)
     except np.linalg.LinAlgError:

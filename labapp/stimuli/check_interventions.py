@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from labapp.errors import StimuliError
@@ -150,6 +149,14 @@ def warnings(manifest: Manifest) -> Iterator[str]:
             "not every class says which concepts make it: there is no practice with perfect "
             "switches, and no side effect can be told"
         )
-    rules = Counter(tuple(sorted(class_.concepts.items())) for class_ in manifest.classes)
-    if any(count > 1 and rule for rule, count in rules.items()):
-        yield "two classes are made by the same concepts: nobody can tell them apart"
+    ruled = [class_ for class_ in manifest.classes if class_.concepts]
+    places = {concept.id: place for place, concept in enumerate(manifest.concepts)}
+    both = interventions.compatible(
+        [{places[name]: on for name, on in class_.concepts.items()} for class_ in ruled]
+    )
+    if both is not None:
+        first, second = (ruled[place].id for place in both)
+        yield (
+            f"one state of the concepts makes both the classes {first!r} and {second!r}: nobody "
+            "can tell them apart then, and there is no practice with perfect switches"
+        )

@@ -8,7 +8,7 @@ needs no model: what a correction leads to is looked up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,24 @@ def item_type(
     if not any(wrong):
         return "control"
     return None if before else "repair"
+
+
+def compatible(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
+    """The first two classes that one state of the concepts makes both, None where there are none.
+
+    Parameters
+    ----------
+    rules : sequence of dict
+        Of each class, by number of the concept whether it must be on or off.
+
+    Returns
+    -------
+    The places of both among the classes.
+    """
+    for (i, first), (j, second) in combinations(enumerate(rules), 2):
+        if all(second.get(concept, there) == there for concept, there in first.items()):
+            return i, j
+    return None
 
 
 def without_leaks(

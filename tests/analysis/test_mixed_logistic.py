@@ -94,6 +94,35 @@ def test_a_search_does_not_stay_where_a_factor_does_not_differ() -> None:
     assert low[1] > 0.4
 
 
+RARE = (
+    "000:6/0 000:5/0 000:6/0 000:6/0 010:5/0 010:5/0 010:5/0 010:5/0 010:5/0 010:5/0 100:4/1 "
+    "100:6/0 100:3/1 100:5/0 100:4/1 100:6/0 110:5/0 110:5/0 110:5/0 110:5/0 201:2/1 201:6/0 "
+    "201:6/0 201:6/0 201:6/0 201:6/0 211:3/1 211:5/0 211:5/0 211:5/0 211:5/0 301:6/0 301:6/0 "
+    "301:5/0 301:6/0 311:3/1 311:5/0 311:5/0 311:5/0 311:5/0"
+)
+"""Harms of simulated participants, a picture each: model, kind and person; settings and harms."""
+PURITY = (-0.110307, 1.0885, 0.588997, -1.56719)
+
+
+def test_of_rare_outcomes_the_greater_of_two_maxima_is_taken() -> None:
+    """One lies where nothing differs, which is where a single search ended; its errors were a third
+    too small."""
+    rows: list[tuple[int, int, int, int, float]] = []
+    for picture, cell in enumerate(RARE.split()):
+        of, counts = cell.split(":")
+        model, kind, person = map(int, of)
+        size, harms = map(int, counts.split("/"))
+        rows += [(picture, model, kind, person, float(n < harms)) for n in range(size)]
+    picture, model, kind, person, y = (np.array(column) for column in zip(*rows, strict=True))
+    design = np.column_stack([np.ones(y.size), np.array(PURITY)[model], kind.astype(float)])
+    result = fit(y, design, [person, picture, model])
+    assert result is not None
+    # By a dense search of the same likelihood from several beginnings.
+    assert result.deviance == pytest.approx(51.445, abs=2e-3)
+    assert result.spreads[1] == pytest.approx(1.98, abs=0.02)
+    assert result.sd[1] == pytest.approx(0.900, abs=2e-3)
+
+
 def test_a_rough_search_is_near_the_other() -> None:
     y, design, person = world(25, 30, 0.9, 0.8)
     picture = np.arange(y.size) % 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,26 @@ def test_no_file_of_answers_is_told(made: StimulusSet) -> None:
 def test_classes_without_a_rule_are_warned_of(made: StimulusSet) -> None:
     (warning,) = checked(edited(made, lambda m: m["classes"][0].pop("concepts"))).warnings
     assert "there is no practice with perfect switches" in warning
+
+
+def test_classes_that_one_state_makes_are_warned_of(made: StimulusSet) -> None:
+    """Also where one of them says less than the other, and not only where both say the same."""
+    less = edited(made, lambda m: m["classes"][1]["concepts"].pop("side"))
+    (warning,) = checked(less).warnings
+    assert "makes both the classes 'c1' and 'c2'" in warning
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 3), st.booleans(), max_size=4), min_size=2, max_size=4)
+)
+def test_rules_are_compatible_where_a_state_fits_both(rules: list[dict[int, bool]]) -> None:
+    states = list(product((False, True), repeat=4))
+
+    def fit(rule: dict[int, bool]) -> set[tuple[bool, ...]]:
+        return {s for s in states if all(s[place] == on for place, on in rule.items())}
+
+    pairs = [(i, j) for i, j in combinations(range(len(rules)), 2) if fit(rules[i]) & fit(rules[j])]
+    assert interventions.compatible(rules) == next(iter(pairs), None)
 
 
 def test_tables_say_the_same(made: StimulusSet) -> None:

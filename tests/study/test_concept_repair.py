@@ -187,9 +187,31 @@ def _no_rules(manifest: dict[str, Any]) -> None:
         del class_["concepts"]
 
 
+def _overlapping(manifest: dict[str, Any]) -> None:
+    """The second class does not say what the first one has otherwise."""
+    del manifest["classes"][1]["concepts"]["side"]
+
+
+def _one_concept(manifest: dict[str, Any]) -> None:
+    manifest["concepts"] = manifest["concepts"][:1]
+    manifest["classes"] = manifest["classes"][:2]
+    for class_, on in zip(manifest["classes"], (True, False), strict=True):
+        class_["concepts"] = {"size": on}
+    model = manifest["concept_model"]
+    for name in ("purity", "oracle"):
+        model[name] = [model[name][0][:1]]
+    for photo in manifest["photos"]:
+        for name in ("beliefs", "concepts"):
+            photo[name] = photo[name][:1]
+        photo["truth"] = photo["prediction"] = "c1" if photo["concepts"][0] else "c2"
+
+
 @pytest.mark.parametrize(
     ("change", "stages", "about", "told"),
     [
+        (_one_concept, {}, "grid", "has one concept alone"),
+        (_one_concept, {"grid": True}, "grid", "has one concept alone"),
+        (_overlapping, {"practice": PRACTICE}, "practice", "one state makes c1 and c2"),
         (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are asked for"),
         (None, {"items": {"natural": 99, "repair": 0}}, "items", "the set has 4"),
         (None, {"set": 2}, "set", "has no set 2; there are: 1"),

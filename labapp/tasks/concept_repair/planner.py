@@ -144,6 +144,13 @@ class _Draws:
     def repairing(self, stimuli: StimulusSet, number: int) -> Repairing:
         """Raises IncompatibleStimuliError for what does not fit together."""
         check_kind(stimuli, TASK, "interventions")
+        if self.stages.grid and len(stimuli.manifest.concepts) < 2:
+            raise IncompatibleStimuliError(
+                "grid",
+                f"the stimulus set {stimuli.manifest.id} has one concept alone, and the grid asks "
+                "which concept also changes another",
+                "Write grid: false.",
+            )
         answers = _answers(stimuli)
         repaired = self._repaired(stimuli, number)
         drawn = pictures_at(self.place, self.planner)
@@ -208,6 +215,16 @@ class _Draws:
                 "Leave practice out, or give the classes of the set their `concepts`.",
             )
         rules = rules_of(repaired.concepts, tuple(known.concepts for known in repaired.classes))
+        both = interventions.compatible(rules)
+        if both is not None:
+            first, second = (repaired.classes[place].id for place in both)
+            raise IncompatibleStimuliError(
+                "practice",
+                "perfect switches need classes of which no state of the concepts makes two, and in "
+                f"the stimulus set {repaired.stimuli} one state makes {first} and {second}",
+                "Leave practice out, or tell these classes apart in the `concepts` of the set: by "
+                "one that is on in one of them and off in the other.",
+            )
         rng = assignment.generator(self.planner.seed, *self._purpose("beliefs"))
         out = []
         for place, photo in enumerate(chosen):

@@ -71,9 +71,11 @@ class Repairing(Actor[ConceptRepairPart]):
                 participant.think_aloud(GUESSES)
             participant.later(LOOKS * participant.pace.think_s)
             return
-        if len(trial.history) > self._noticed:
-            self._notice(trial)
+        surprised = len(trial.history) > self._noticed and self._notice(trial)
         self._noticed = len(trial.history)
+        if surprised:  # what is said of it is said before anything else is done
+            participant.later(participant.pace.stride_s)
+            return
         command = self._repairer.next(trial, self._tried)
         looks = 1.0
         if isinstance(command, SetConcept):
@@ -90,8 +92,9 @@ class Repairing(Actor[ConceptRepairPart]):
             self._remember(trial)
         participant.send(command, looks * participant.pace.think_s)
 
-    def _notice(self, trial: Repair) -> None:
-        """What the change that is new on the screen did, and what is said of that."""
+    def _notice(self, trial: Repair) -> bool:
+        """What the change that is new on the screen did, and what is said of that; whether it was
+        another answer than expected."""
         participant = self.participant
         unexpected, moved = self._repairer.notice(trial)
         name = self._name(trial.history[-1].concept)
@@ -99,6 +102,7 @@ class Repairing(Actor[ConceptRepairPart]):
             participant.think_aloud(SURPRISED, name)
         if moved and participant.strategy == LEARNER:
             participant.think_aloud(SEES_LEAK, name)
+        return unexpected
 
     def _name(self, concept: int) -> str:
         return self.part.repaired.concepts[concept].name

@@ -137,15 +137,14 @@ def test_always_the_same_is_told_beside_what_was_foretold(
 
 
 def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None:
-    """Every utterance that was made from a surprise within five seconds of an update."""
+    """Every utterance that was made from a surprise within five seconds of an update, also where it
+    begins when the picture has been left."""
     planted: Counter[str] = Counter()
     for session in sorted((folder / "data" / "repaired").glob("sub-*")):
         moments = []
         for event in read_verified_events(session):
             if event.kind in ("concept.set", "concept.undone"):
                 moments.append((event.t_ns, "change"))
-            if event.kind == "trial.ended":  # what is said later is of no picture, or another
-                moments.append((event.t_ns, "end"))
             if event.kind == "speech.simulated" and event.payload["codes"].get("surprise"):
                 moments.append((event.payload["t0_ns"], "surprise"))
         latest = None
@@ -154,9 +153,27 @@ def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None
                 latest = at if what == "change" else None
             elif latest is not None and at - latest <= 5_000_000_000:
                 planted[session.name[4:7]] += 1
-    found = Counter(Rows.of(tables.included()).surprises["participant"].tolist())
+    surprises = Rows.of(tables.included()).surprises
+    found = Counter(surprises["participant"].tolist())
     assert sum(found.values()) > 0
     assert found == planted
+
+
+def test_a_surprise_is_of_the_picture_of_its_update(tables: Tables) -> None:
+    """Whoever presses Done and says "oh" then says it of the picture that was left."""
+    frames = tables.by_name()
+    before = Rows.of(tables.included())
+    first = before.surprises.iloc[0]
+    who = ["study", "participant", "session"]
+    mine = (frames["coded"][[*who, "mark"]] == first[[*who, "mark"]]).all(axis=1)
+    assert mine.sum() == 1
+    coded = frames["coded"].copy()
+    coded.loc[mine, "trial"] = first["trial"] + 1
+    own = frames | {"coded": coded}
+    after = Rows.of(Tables.of(own, own["snapshots"]).included())
+    columns = [*who, "stage", "trial", "attempt", "change"]
+    pd.testing.assert_frame_equal(before.surprises[columns], after.surprises[columns])
+    assert by_person(after)["surprises"].tolist() == by_person(before)["surprises"].tolist()
 
 
 def test_what_is_said_after_a_prompt_is_left_out(tables: Tables) -> None:

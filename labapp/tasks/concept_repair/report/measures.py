@@ -193,7 +193,7 @@ class Rows:
         whose = zip(*(spoken[name] for name in SESSION), strict=True)
         spoken = spoken[np.array([who in coded for who in whose], dtype=bool)]
         surprises = _unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
-        surprises = _soon_after(surprises, changes)
+        surprises = _soon_after(surprises, tables["concept_changes"], changes)
         hit = set(zip(*(surprises[name] for name in (*TRIAL, "change")), strict=True))
         keys = list(zip(*(changes[name] for name in (*TRIAL, "change")), strict=True))
         surprised = [key in hit if key[:3] in coded else None for key in keys]
@@ -246,21 +246,31 @@ def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
     return marks[np.array(keep, dtype=bool)]
 
 
-def _soon_after(marks: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
-    """Marks that begin within some seconds after an update of their trial, with the number of the
-    last one before."""
+def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame) -> pd.DataFrame:
+    """Marks that begin within some seconds after an update, with the picture and the number of the
+    last one before: whoever says it after leaving the picture says it of that. every: all updates
+    of the sessions; counting: those that count, of which marks are left."""
+    key = [*TRIAL, "change"]
     shown = {
-        key: group.sort_values("session_s")
-        for key, group in changes.groupby(list(TRIAL), sort=False)
+        who: group.sort_values(["session_s", "change"])
+        for who, group in every.groupby(list(SESSION), sort=False)
     }
-    numbers: list[int | None] = []
-    for *key, onset in marks[[*TRIAL, "onset_s"]].itertuples(index=False):
-        own = shown.get(tuple(key))
-        before = changes[:0] if own is None else own[own["session_s"] <= float(onset)]
+    counted = set(zip(*(counting[name] for name in key), strict=True))
+    of: list[tuple[Any, ...] | None] = []
+    for *who, onset in marks[[*SESSION, "onset_s"]].itertuples(index=False):
+        own = shown.get(tuple(who), every[:0])
+        before = own[own["session_s"] <= float(onset)]
         soon = len(before) and float(onset) - float(before["session_s"].iloc[-1]) <= WITHIN_S
-        numbers.append(int(before["change"].iloc[-1]) if soon else None)
-    result = marks.assign(change=pd.array(numbers, "Int64"))
-    return result[result["change"].notna()]
+        last = tuple(before[key].iloc[-1]) if soon else None
+        of.append(last if last in counted else None)
+    kept = [last for last in of if last is not None]
+    result = marks[np.array([last is not None for last in of], dtype=bool)]
+    columns = zip(*kept, strict=True) if kept else [()] * len(key)
+    updates = {
+        name: pd.array(list(values), every[name].dtype)
+        for name, values in zip(key, columns, strict=True)
+    }
+    return result.assign(**updates)
 
 
 def by_person(rows: Rows) -> pd.DataFrame:
