@@ -134,7 +134,7 @@ def claims(results: Results) -> list[Claim]:
     ]
     made += [
         Claim(
-            f"Common coordinates lessen what CBM-Logits has more than CBM ({measure.name}).",
+            f"In common coordinates CBM-Logits is nearer to CBM ({measure.name}).",
             "the difference as given less that in common coordinates is above 0, in every task",
             tuple(
                 above(data, difference(*squashed(results, measure, "bottleneck", data)), 0.0)

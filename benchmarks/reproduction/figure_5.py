@@ -244,7 +244,7 @@ def claims_5(results: Results) -> list[Claim]:
     ]
     made += [
         Claim(
-            f"Common coordinates lessen what CBM-Logits has more than CBM ({measure.name}).",
+            f"In common coordinates CBM-Logits is nearer to CBM ({measure.name}).",
             "the difference as given less that in common coordinates is above 0",
             (above("", difference(*(gaps(results, measure, row) for row in FIGURE_5)), 0.0),),
             "finding",

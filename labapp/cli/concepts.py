@@ -1,4 +1,4 @@
-"""`labapp concepts`: concept learners: list, show, train, score, intervene, stimuli."""
+"""`labapp concepts`: concept learners: list, show, train, score, intervene, stimuli, import."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ concepts_app = typer.Typer(
     no_args_is_help=True,
 )
 
+OfficialFiles = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the official files, where a recipe names them."),
+]
 DataFolder = Annotated[
     Path | None,
     typer.Option(
@@ -54,7 +58,8 @@ def _state(row: dict[str, Any]) -> str:
     shares = [f"{name} {100 * row[key]:.1f} %" for name, key in _ACCURACIES if row[key] is not None]
     source = "shipped" if row["shipped"] else "own"
     size = f", size {row['size']}" if row["size"] else ""
-    scores = f"OIS {row['ois']:.3f}, NIS {row['nis']:.3f}"
+    common = f"{row['ois_standardised']:.3f} in common coordinates"
+    scores = f"OIS {row['ois']:.3f}, {common}, NIS {row['nis']:.3f}"
     return f"{source:7}  {row['title']}{size} ({', '.join([*shares, scores])})"
 
 
@@ -93,14 +98,14 @@ def concepts_train(
         Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
-    data: DataFolder = None,
+    data: OfficialFiles = None,
     threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
     json_: Json = False,
 ) -> None:
     """Train a concept learner, or all that a file has, one after the other; those that are there
     already are left as they are. Interrupt it with Ctrl+C and give the same command to go on.
 
-    S takes seconds and is for tests, M minutes, L is as published.
+    S takes seconds and is for tests, M minutes (of tables seconds), L is as published.
 
     Example: labapp concepts train concepts/toy0-cbm --size S --out my-models
     """

@@ -27,7 +27,8 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     -------
     A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
     labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
-    nothing of that kind is learned), ois and nis. Of a package that is refused, what its card says
+    nothing of that kind is learned), ois, ois_standardised (in coordinates in which codes of
+    different kinds can be compared) and nis. Of a package that is refused, what its card says
     is null, and the reason stands under "problem".
     """
     packages = [_package(name, root) for name in package.list_packages(root)]
@@ -70,6 +71,7 @@ def _package(name: str, root: Path | None) -> dict[str, Any]:
         "task": card.test.task,
         "concepts": card.test.concepts,
         "ois": card.scores["ois"],
+        "ois_standardised": card.scores["ois_standardised"],
         "nis": card.scores["nis"],
     }
 

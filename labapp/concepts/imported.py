@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +21,24 @@ from labapp.concepts.card import (
     ImportedCard,
     ImportRecord,
 )
+from labapp.concepts.intervention import interventions
 from labapp.concepts.learner import PERCENTILES
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.own_pictures import Description
+from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
+from labapp.metrics.ois import ois
 from labapp.representations import document, onnx_backend
 from labapp.representations.importing.latents import content_of
 from labapp.representations.importing.running import graph_of
 from labapp.training import files
 
+TRIED = 100
+"""Pictures that are answered in all states of their concepts when a model comes in."""
+ENOUGH, PURE, CHANCE = 1000, 0.97, 0.1
+"""Pictures with which OIS is not chance; the probability of a concept by codes without impurity,
+and their OIS that is told where there are fewer."""
 _TODO = (
     "Check the description: size, channels, concepts and classes say what the encoder takes, how "
     "many codes it gives, and how many scores the predictor gives of them; and that encoder and "
@@ -161,6 +169,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
             todo="Export the predictor without its last softmax.",
         )
     model.values = runs.values(computed)
+    _try_all_states(model, rows)
     measured = measuring.measure(model, own.data, None)
     contents |= {
         CODES: files.pack_arrays(measured.codes),
@@ -174,7 +183,11 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
             predictor_sha256=files.digest(content_of(path.parent / description.predictor)),
             pictures=len(rows),
             pictures_sha256=own.sha256,
-            remarks=(*own.remarks, *_chance(measured.test.task, rows.labels_of)),
+            remarks=(
+                *own.remarks,
+                *_chance(measured.test.task, rows.labels_of),
+                *_few(rows.concepts_of),
+            ),
         ),
         test=measured.test,
         scores=measured.scores,
@@ -190,9 +203,33 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
     return folder
 
 
+def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:
+    """Have the model answer in every state of its concepts, to pictures from the whole table, so
+    that what `stimuli` would meet is met here. Raises ModelError: it makes NaN."""
+    ready = interventions(model, rows)
+    tried = np.unique(np.linspace(0, len(rows) - 1, TRIED).astype(np.int64))
+    replace(ready, codes=ready.codes[tried]).answers()
+
+
+def _few(concepts: Int64) -> Iterator[str]:
+    """A remark where the pictures are so few that OIS is above 0 by chance alone: what codes get
+    that know each concept almost surely, and nothing else. concepts: 0 or 1, shape (n, k)."""
+    if len(concepts) >= ENOUGH:
+        return
+    truth = concepts.astype(np.float64)
+    pure = np.where(concepts == 1, PURE, 1 - PURE)
+    by_chance = float(np.mean([ois(pure, truth, seed=seed).score for seed in range(3)]))
+    if by_chance > CHANCE:
+        yield (
+            f"OIS of {len(concepts)} pictures is chance for a good part: codes without any "
+            f"impurity would have about {by_chance:.2f}. Give more test pictures, {ENOUGH:,} or "
+            "more, before you compare models by it."
+        )
+
+
 def _chance(right: float | None, labels: Int64) -> Iterator[str]:
     """A remark where a model is right less often than the class that most pictures have."""
-    most = float(np.bincount(labels).max()) / len(labels)
+    most = round(float(np.bincount(labels).max()) / len(labels), measuring.DIGITS)
     if right is not None and right < most:
         yield (
             f"The class is right for {100 * right:.0f} % of the pictures; always the most frequent "

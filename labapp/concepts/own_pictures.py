@@ -247,18 +247,23 @@ def _file(table: Path, line: int, name: str) -> Path:
 
 
 def _large(file: Path, description: Description, place: str) -> tuple[bytes, UInt8]:
-    """A file's content, and its picture as people see it: a whole multiple of the model's size.
+    """A file's content, and its picture as people see it: the largest whole multiple of the
+    model's size that it has.
     place: the line that names it, for messages."""
-    size, times = description.size, max(1, SHOWN // description.size)
-    while times > 1:
+    # How many times: the first is known to fit, and above the second none does.
+    fits, most = 0, max(1, SHOWN // description.size)
+    large, why, tried = None, None, most
+    while fits < most:
+        size = description.size * tried
         try:
-            return folders.pixels(file, size=size * times, channels=description.channels)
-        except DatasetError:  # smaller, or not readable at all: then it is said below
-            times //= 2
-    try:
-        return folders.pixels(file, size=size, channels=description.channels)
-    except DatasetError as error:
-        raise _refuse(f"{place}: {error.what}", error.todo) from error
+            large, fits = folders.pixels(file, size=size, channels=description.channels), tried
+        except DatasetError as error:  # smaller than that, or not readable at all
+            why, most = error, tried - 1
+        tried = (fits + most + 1) // 2
+    if large is None:
+        assert why is not None
+        raise _refuse(f"{place}: {why.what}", why.todo) from why
+    return large
 
 
 def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -152,11 +152,11 @@ def test_figure_5_tells_gain_from_harm() -> None:
     claims = figure_5.claims_5(results)
     for words in (
         "CBM gains", "that it had right", "CBM-Logits loses where concepts are set at random",
-        "more OIS", "equally impure (OIS of ranks)", "more than CBM (OIS of ranks)", "half as much",
+        "more OIS", "equally impure (OIS of ranks)", "nearer to CBM (OIS of ranks)", "half as much",
         "where only what is wrong", "hangs on its initial weights",
     ):  # fmt: skip
         assert verdict_of(claims, words) == Verdict.HOLDS, words
-    for words in ("equally impure", "more than CBM"):
+    for words in ("equally impure", "nearer to CBM"):
         assert verdict_of(claims, f"{words} (OIS of its standardised") != Verdict.HOLDS, words
     turned = results_of({figure_5.SIGMOID.asked: logits, figure_5.LOGITS.asked: sigmoid})
     claims = figure_5.claims_5(turned)

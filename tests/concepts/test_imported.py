@@ -381,6 +381,57 @@ def test_a_model_that_makes_nan_is_refused(
     assert not (tmp_path / "models/own").exists()
 
 
+class BrokenOnceSet(nn.Module):
+    """Makes NaN where the first concept is set on and the second off, which no picture has."""
+
+    def forward(self, codes: Tensor) -> Tensor:
+        root = (codes[:, 1:2] - codes[:, :1] + 0.99).sqrt()
+        return codes.sum(dim=1, keepdim=True).expand(-1, 8) + root
+
+
+def test_a_model_is_tried_in_states_that_no_picture_has(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described(codes="probabilities")
+    table = path.parent / "pictures.csv"
+    lines = table.read_text("utf-8").splitlines()
+    met = [line for line in lines if line.split(",")[2:4] != ["1", "0"]]
+    assert len(met) < len(lines)
+    table.write_text("\n".join(met), "utf-8")
+    save(BrokenOnceSet(), torch.zeros(2, 4), path.parent / "predictor.bin", "onnx")
+    with pytest.raises(ModelError, match=r"for \d+ of \d+ inputs it makes NaN"):
+        imported.import_model(path, out=tmp_path / "models")
+
+
+def test_pictures_so_few_that_ois_is_chance_are_told(described: Callable[..., Path]) -> None:
+    truth = np.random.default_rng(1).integers(2, size=(60, 4))
+    (remark,) = imported._few(truth)
+    assert re.search(r"OIS of 60 pictures .* would have about 0\.[1-9]", remark)
+    assert not list(imported._few(np.tile(truth, (20, 1))))
+
+
+def test_a_share_that_is_only_rounded_is_not_below_chance() -> None:
+    """Ten of thirty are right, and ten of thirty are of each class."""
+    assert not list(imported._chance(0.3333, np.repeat(np.arange(3), 10)))
+    assert list(imported._chance(0.3, np.repeat(np.arange(3), 10)))
+
+
+@pytest.mark.parametrize(("side", "shown"), [(31, None), (32, 32), (500, 480), (600, 512)])
+def test_pictures_are_shown_as_large_as_their_file_allows(
+    described: Callable[..., Path], side: int, shown: int | None
+) -> None:
+    path = described()
+    picture = path.parent / "large.png"
+    Image.new("L", (side, side + 3), 128).save(picture)
+    description = own_pictures.read(path)
+    if shown is None:
+        with pytest.raises(DatasetError, match=r"line 2: .* 31 × 34 pixels, less than the 32"):
+            own_pictures._large(picture, description, "line 2")
+        return
+    _, large = own_pictures._large(picture, description, "line 2")
+    assert large.shape == (1, shown, shown)
+
+
 @pytest.mark.parametrize(
     ("file", "network", "takes"),
     [("encoder.bin", nn.Linear(7, 4), 7), ("predictor.bin", nn.Linear(7, 8), 7)],

@@ -198,7 +198,7 @@ def _manifest(ident: str, concepts: int, photos: list[Json], leak: float) -> Jso
             "learner": "tiny",
             "task_accuracy": 80.0,
             "concept_accuracy": 85.0,
-            "scores": {"ois": round(leak / 10, 3), "nis": 0.2},
+            "scores": {"ois": round(leak / 10, 3), "nis": 0.2, "share_trap": 0.125},
             "purity": purity.round(3).tolist(),
             "oracle": oracle.tolist(),
         },

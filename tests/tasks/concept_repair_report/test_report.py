@@ -45,6 +45,10 @@ def test_the_section_has_a_row_a_model_and_says_what_it_rests_on(
     assert "These models only: there are 2 models of 1 method." in html
     for hypothesis in ("H1", "H2", "H3", "H4", "H5"):
         assert hypothesis in html
+    # Beside OIS stands what of the pictures the model itself makes unsolvable, where sets tell it.
+    assert "Traps" in html
+    assert html.count("12.5 %") == 2
+    assert "Unrepairable" not in html
 
 
 def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(

@@ -26,6 +26,9 @@ PREDICTORS = {
 }
 """Measures that people are compared with: those that sets tell, and how well codes tell their own
 concepts, the mean area under the ROC curve. What else sets tell is in the table concept_models."""
+SHARES = {"share_trap": "Traps", "share_unrepairable": "Unrepairable"}
+"""What sets tell of all the pictures that they were chosen from: the model's own part of what
+people can do with it, however careful they are."""
 LEAST_MODELS = 12
 """Models of one family from which on something is said of models in general."""
 UNKNOWN = "imported"
@@ -43,7 +46,7 @@ class Models:
         Its id.
     known : DataFrame
         A row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
-        `concept_accuracy`, and a column a measure of `PREDICTORS`.
+        `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`.
     people : DataFrame
         The rows of the table `concept_participants`.
     """
@@ -56,6 +59,11 @@ class Models:
     def predictors(self) -> list[str]:
         """The measures of `PREDICTORS` that are known of the models."""
         return [name for name in PREDICTORS if name in self.known]
+
+    @property
+    def shares(self) -> list[str]:
+        """Those of `SHARES` that are known of the models."""
+        return [name for name in SHARES if name in self.known]
 
     @property
     def general(self) -> bool:
@@ -161,7 +169,7 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
     about = rows.drop_duplicates(list(MODEL))[
         [*MODEL, "learner", "task_accuracy", "concept_accuracy"]
     ]
-    scored = rows[rows["measure"].isin(list(PREDICTORS))]
+    scored = rows[rows["measure"].isin([*PREDICTORS, *SHARES])]
     wide = scored.pivot_table(index=list(MODEL), columns="measure", values="value").reset_index()
     pairs = counted.small()["concept_purities"]
     own = pairs[(pairs["study"] == study) & (pairs["concept"] == pairs["other"])]

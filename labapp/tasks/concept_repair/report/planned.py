@@ -22,7 +22,12 @@ from labapp.tasks.concept_repair.report.models import OIS, PREDICTORS, models_of
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
 """What it is worked out from."""
 NO_OIS = "the sets do not tell OIS of their models"
-NOTHING = "simulated participants show nothing of it; what they say is coded by nobody"
+NOTHING = {
+    "harm": "nothing that is right is set where the answer is right, so that nothing can be harmed",
+    "surprised": "simulated participants show nothing of it; what they say is coded by nobody",
+    "wrong": "no answer is foretold in these pictures",
+}
+"""Why there is nothing to plan with, by the column of the outcome."""
 
 
 def slopes(counted: Tables) -> Iterator[ComparedSlope]:
@@ -44,7 +49,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
                     smallest=SLOPE_BOUND,
                     n_tests=len(every) if sample == MATCHED else 1,  # p of others is not corrected
                     rows=pd.DataFrame() if known is None else _rows(shown, column, known),
-                    why=NO_OIS if known is None else NOTHING if shown.empty else "",
+                    why=NO_OIS if known is None else NOTHING[column] if shown.empty else "",
                 )
 
 

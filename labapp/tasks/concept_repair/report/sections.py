@@ -22,7 +22,7 @@ from labapp.tasks.concept_repair.report.measures import (
     WITHIN_S,
     Measure,
 )
-from labapp.tasks.concept_repair.report.models import LEAST_MODELS, PREDICTORS
+from labapp.tasks.concept_repair.report.models import LEAST_MODELS, PREDICTORS, SHARES
 
 SAMPLES = {
     "matched": "pictures chosen to be repaired or left alone (primary)",
@@ -109,7 +109,7 @@ def these_models_only(results: RepairResults) -> str:
 
 def models_table(results: RepairResults) -> Html:
     """A row a model: its purity and accuracy, and what people did with it."""
-    predictors = results.models.predictors
+    predictors, shares = results.models.predictors, results.models.shares
     measures = [name for name in FIRST if name in results.measures]
     means = {name: results.models.means(name).set_index("name") for name in measures}
     rows = []
@@ -117,6 +117,9 @@ def models_table(results: RepairResults) -> Html:
         cells: list[object] = [two_lines(Verbatim(model["name"]), Verbatim(model["learner"]))]
         cells += [NONE if model[p] is None else decimal(model[p], 3) for p in predictors]
         cells += [f"{decimal(model[a], 1)} %" for a in ("task_accuracy", "concept_accuracy")]
+        cells += [
+            NONE if model[name] is None else f"{decimal(100 * model[name], 1)} %" for name in shares
+        ]
         cells += [_with_ends(means[name].loc[model["name"]], MEASURES[name]) for name in measures]
         rows.append(cells)
     columns = (
@@ -124,11 +127,13 @@ def models_table(results: RepairResults) -> Html:
         *(PREDICTORS[name] for name in predictors),
         two_lines("Task", "accuracy"),
         two_lines("Concepts", "accuracy"),
+        *(two_lines(SHARES[name], "of its pictures") for name in shares),
         *(two_lines(MEASURES[name].title, _unit(MEASURES[name])) for name in measures),
     )
     caption = (
-        "Left: what the stimulus sets tell of the models. Right: means over participants, pictures "
-        "chosen to be repaired or left alone; below them 95 % intervals and n."
+        "Left: what the stimulus sets tell of the models; traps and unrepairable pictures are "
+        "those in which setting right what is wrong does not help. Right: means over participants, "
+        "pictures chosen to be repaired or left alone; below them 95 % intervals and n."
     )
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
 
