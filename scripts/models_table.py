@@ -133,9 +133,10 @@ def concepts_table() -> str:
         folder = concept_models.find(name, root)
         card = concept_cards.read(folder)
         curves = concept_models.curves(folder, card)
+        seconds = card.training.seconds
         cells = [
             f"`{name}`",
-            f"{card.training.seconds / 60:.0f} min",
+            f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min",
             "–" if card.test.task is None else _percent(card.test.task),
             "–" if card.test.concepts is None else _percent(card.test.concepts),
             _percent(float(curves["fixed"][-1])) if curves else "–",

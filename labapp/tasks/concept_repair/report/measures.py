@@ -267,7 +267,7 @@ def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame
     result = marks[np.array([last is not None for last in of], dtype=bool)]
     columns = zip(*kept, strict=True) if kept else [()] * len(key)
     updates = {
-        name: pd.array(list(values), every[name].dtype)
+        name: pd.Series(list(values), result.index, every[name].dtype)
         for name, values in zip(key, columns, strict=True)
     }
     return result.assign(**updates)
