@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import sys
-import unicodedata
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,106 +19,13 @@ from torch import Tensor, nn
 
 from labapp import own_models
 from labapp.cli.main import main
-from labapp.concepts import catalogue, commands, imported, own_pictures, package, training
+from labapp.concepts import catalogue, commands, imported, package
 from labapp.concepts.intervention import interventions
 from labapp.concepts.model import ConceptModel
 from labapp.errors import DatasetError, ModelError
 from labapp.stimuli import importing
 from labapp.training import files
-from tests.concepts.conftest import sprites
-
-PICTURES = 60
-CONCEPTS = (("size", "large", "small"), ("side", "right", "left"))
-CONCEPTS += (("height", "bottom", "top"), ("shape", "heart", "other"))
-
-
-class Encoder(nn.Module):
-    """The encoder of a trained model, which takes levels that were normalised."""
-
-    def __init__(self, network: nn.Module, sigmoid: bool) -> None:
-        super().__init__()
-        self.network, self.sigmoid = network, sigmoid
-
-    def forward(self, x: Tensor) -> Tensor:
-        codes: Tensor = self.network(x * 0.5 + 0.25)
-        return codes.sigmoid() if self.sigmoid else codes
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> ConceptModel:
-    out = tmp_path_factory.mktemp("trained")
-    return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
-
-
-def save(network: nn.Module, example: Tensor, file: Path, format_: str) -> None:
-    network.eval()
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
-        if format_ == "onnx":
-            torch.onnx.export(
-                network,
-                (example,),
-                str(file),
-                dynamo=False,
-                input_names=["x"],
-                output_names=["y"],
-                dynamic_axes={"x": {0: "n"}, "y": {0: "n"}},
-            )
-        elif format_ == "torchscript":
-            torch.jit.save(torch.jit.trace(network, example), str(file))
-        else:
-            rows = torch.export.Dim("n")
-            exported = torch.export.export(network, (example,), dynamic_shapes=({0: rows},))
-            torch.export.save(exported, file)
-
-
-@pytest.fixture
-def described(trained: ConceptModel, tmp_path: Path) -> Callable[..., Path]:
-    """Writes a lab's folder: both files, pictures, their table and the description."""
-
-    def write(format_: str = "onnx", **changed: Any) -> Path:
-        learner = trained._learner
-        networks = learner.networks  # type: ignore[attr-defined]
-        sigmoid = changed.get("codes") == "probabilities"
-        folder = tmp_path / "lab"
-        (folder / "pictures").mkdir(parents=True)
-        x, codes = torch.zeros(2, 1, 32, 32), torch.zeros(2, 4)
-        save(Encoder(networks["encoder"], sigmoid), x, folder / "encoder.bin", format_)
-        save(networks["predictor"], codes, folder / "predictor.bin", format_)
-        rows = trained.card.recipe.data.load(trained.card.recipe.measures).split.test
-        table = io.StringIO()
-        writer = csv.writer(table)
-        writer.writerow(["picture", "class", *(name for name, _, _ in CONCEPTS)])
-        for row in np.linspace(0, len(rows) - 1, PICTURES).astype(int).tolist():
-            levels = np.rint(255 * rows.instances(np.array([row]))[0, 0]).astype(np.uint8)
-            Image.fromarray(levels).save(folder / f"pictures/{row}.png")
-            truths = rows.concepts_of[row].tolist()
-            writer.writerow([f"pictures/{row}.png", f"k{rows.labels_of[row]}", *truths])
-        (folder / "pictures.csv").write_text(table.getvalue(), encoding="utf-8")
-        description = {
-            "id": "own/sprites",
-            "title": "Our sprites",
-            "encoder": "encoder.bin",
-            "predictor": "predictor.bin",
-            "format": format_,
-            "codes": "logits",
-            "size": 32,
-            "channels": 1,
-            "mean": [0.25],
-            "std": [0.5],
-            "concepts": [
-                {"id": name, "name": name.title(), "off": off, "on": on}
-                for name, off, on in CONCEPTS
-            ],
-            "classes": [{"id": f"k{n}", "name": f"Kind {n}"} for n in range(8)],
-            "pictures": "pictures.csv",
-            **changed,
-        }
-        path = folder / "description.yaml"
-        path.write_text(yaml.safe_dump(description), encoding="utf-8")
-        return path
-
-    return write
+from tests.concepts.conftest import CONCEPTS, PICTURES, save
 
 
 @pytest.mark.parametrize("format_", ["onnx", "torchscript", "torch-export"])
@@ -179,16 +82,6 @@ def test_its_table_of_answers_makes_a_stimulus_set(
     row = int(photo.id[1:])
     assert photo.prediction == f"k{ready.answers()[row, 0].argmax()}"
     assert own_models.remove("own/sprites") == ["removed: own/sprites"]
-
-
-def test_the_description_of_the_guide_is_one(tmp_path: Path) -> None:
-    """Whoever copies it has `off:` and `on:` as keys, which YAML takes for false and true."""
-    guide = Path(__file__).resolve().parents[2] / "docs/guide/models.md"
-    (block,) = re.findall(r"```yaml\n(id: own/shapes\n.*?)```", guide.read_text("utf-8"), re.DOTALL)
-    assert "off: large, on: small" in block
-    path = tmp_path / "description.yaml"
-    path.write_text(block, encoding="utf-8")
-    assert own_pictures.read(path).concepts[0].off == "large"
 
 
 def test_other_pictures_than_those_of_the_card_are_refused(
@@ -258,18 +151,6 @@ def test_what_does_not_fit_is_refused(
     assert not (tmp_path / "models/own").exists()
 
 
-def test_a_concept_that_hardly_varies_is_refused(
-    described: Callable[..., Path], tmp_path: Path
-) -> None:
-    path = described()
-    table = path.parent / "pictures.csv"
-    head, *lines = table.read_bytes().decode().splitlines()
-    changed = [",".join([*line.split(",")[:2], "1", *line.split(",")[3:]]) for line in lines]
-    table.write_text("\n".join([head, *changed]), encoding="utf-8")
-    with pytest.raises(DatasetError, match="60 pictures with 'size' and 0 without it"):
-        imported.import_model(path, out=tmp_path / "models")
-
-
 def test_codes_that_are_no_probabilities_are_refused(
     described: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -290,67 +171,6 @@ def test_a_predictor_that_ends_in_a_softmax_is_refused(
     save(ended, torch.zeros(2, 4), path.parent / "predictor.bin", "onnx")
     with pytest.raises(ModelError, match=r"predictor\.bin are probabilities"):
         imported.import_model(path, out=tmp_path / "models")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("pictures/0.png,", "pictures/none.png,", "cannot be read"),
-        (",0\r\n", ",2\r\n", "1 or 0"),
-        (",0\r\n", "\r\n", "more or fewer cells"),
-        (",0\r\n", ",0,0\r\n", "more or fewer cells"),
-        ("class,size,", "class,size,size,", "'size' twice"),
-        ("pictures/0.png,", ",", "line 2: '' is no picture"),
-        ("pictures/0.png,", "pictures,", "line 2: 'pictures' is no picture"),
-        ("pictures/0.png,", "description.yaml,", "line 2: .* is not a readable PNG"),
-        ("class,size,", "class,größe,", "lacks the column 'size'"),
-    ],
-)
-def test_a_wrong_table_of_pictures_is_refused(
-    described: Callable[..., Path], tmp_path: Path, old: str, new: str, said: str
-) -> None:
-    path = described()
-    table = path.parent / "pictures.csv"
-    text = table.read_bytes().decode()
-    assert old in text
-    table.write_bytes(text.replace(old, new, 1).encode())
-    with pytest.raises(DatasetError, match=said):
-        imported.import_model(path, out=tmp_path / "models")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda text: text.replace(",", ";"), "are not separated by commas"),
-        (lambda text: text.replace("class", "größe").encode("latin-1"), "is not UTF-8"),
-        (lambda text: f"{text}{text.splitlines()[1]}\r\n", "line 62: .* is the picture of line 2"),
-    ],
-)
-def test_a_table_as_other_programs_save_it_is_refused_with_what_to_do(
-    described: Callable[..., Path],
-    tmp_path: Path,
-    change: Callable[[str], str | bytes],
-    said: str,
-) -> None:
-    path = described()
-    table = path.parent / "pictures.csv"
-    changed = change(table.read_bytes().decode())
-    table.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
-    with pytest.raises(DatasetError, match=said):
-        imported.import_model(path, out=tmp_path / "models")
-
-
-def test_accents_of_file_names_may_be_written_as_macos_writes_them(
-    described: Callable[..., Path],
-) -> None:
-    path = described()
-    table = path.parent / "pictures.csv"
-    composed, apart = (unicodedata.normalize(form, "größe 0.png") for form in ("NFC", "NFD"))
-    (path.parent / "pictures/0.png").rename(path.parent / f"pictures/{apart}")
-    text = table.read_bytes().decode().replace("pictures/0.png", f"pictures/{composed}")
-    table.write_bytes(text.encode())
-    own = own_pictures.pictures(own_pictures.read(path), path)
-    assert len(own.data.split.test) == PICTURES
 
 
 class Broken(nn.Module):
@@ -414,22 +234,6 @@ def test_a_share_that_is_only_rounded_is_not_below_chance() -> None:
     """Ten of thirty are right, and ten of thirty are of each class."""
     assert not list(imported._chance(0.3333, np.repeat(np.arange(3), 10)))
     assert list(imported._chance(0.3, np.repeat(np.arange(3), 10)))
-
-
-@pytest.mark.parametrize(("side", "shown"), [(31, None), (32, 32), (500, 480), (600, 512)])
-def test_pictures_are_shown_as_large_as_their_file_allows(
-    described: Callable[..., Path], side: int, shown: int | None
-) -> None:
-    path = described()
-    picture = path.parent / "large.png"
-    Image.new("L", (side, side + 3), 128).save(picture)
-    description = own_pictures.read(path)
-    if shown is None:
-        with pytest.raises(DatasetError, match=r"line 2: .* 31 × 34 pixels, less than the 32"):
-            own_pictures._large(picture, description, "line 2")
-        return
-    _, large = own_pictures._large(picture, description, "line 2")
-    assert large.shape == (1, shown, shown)
 
 
 @pytest.mark.parametrize(

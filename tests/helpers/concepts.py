@@ -328,3 +328,29 @@ class ConceptPlay(Play):
         part = self.machine.parts[self.state.index]
         assert isinstance(part, ConceptRepairPart)
         return part.items[self.repair.number - 1]
+
+
+def no_rules(manifest: Json) -> None:
+    """Nobody knows which concepts make a class."""
+    for class_ in manifest["classes"]:
+        del class_["concepts"]
+
+
+def overlapping(manifest: Json) -> None:
+    """The second class does not say what the first one has otherwise."""
+    del manifest["classes"][1]["concepts"]["side"]
+
+
+def one_concept(manifest: Json) -> None:
+    """The set has the first of its concepts alone, and two classes."""
+    manifest["concepts"] = manifest["concepts"][:1]
+    manifest["classes"] = manifest["classes"][:2]
+    for class_, on in zip(manifest["classes"], (True, False), strict=True):
+        class_["concepts"] = {"size": on}
+    model = manifest["concept_model"]
+    for name in ("purity", "oracle"):
+        model[name] = [model[name][0][:1]]
+    for photo in manifest["photos"]:
+        for name in ("beliefs", "concepts"):
+            photo[name] = photo[name][:1]
+        photo["truth"] = photo["prediction"] = "c1" if photo["concepts"][0] else "c2"

@@ -182,36 +182,12 @@ def test_what_a_stage_consists_of_is_told(tmp_path: Path, made: StimulusSet) -> 
     assert task_type.summary(parts[2]) == "a grid of 4 x 4 concepts"
 
 
-def _no_rules(manifest: dict[str, Any]) -> None:
-    for class_ in manifest["classes"]:
-        del class_["concepts"]
-
-
-def _overlapping(manifest: dict[str, Any]) -> None:
-    """The second class does not say what the first one has otherwise."""
-    del manifest["classes"][1]["concepts"]["side"]
-
-
-def _one_concept(manifest: dict[str, Any]) -> None:
-    manifest["concepts"] = manifest["concepts"][:1]
-    manifest["classes"] = manifest["classes"][:2]
-    for class_, on in zip(manifest["classes"], (True, False), strict=True):
-        class_["concepts"] = {"size": on}
-    model = manifest["concept_model"]
-    for name in ("purity", "oracle"):
-        model[name] = [model[name][0][:1]]
-    for photo in manifest["photos"]:
-        for name in ("beliefs", "concepts"):
-            photo[name] = photo[name][:1]
-        photo["truth"] = photo["prediction"] = "c1" if photo["concepts"][0] else "c2"
-
-
 @pytest.mark.parametrize(
     ("change", "stages", "about", "told"),
     [
-        (_one_concept, {}, "grid", "has one concept alone"),
-        (_one_concept, {"grid": True}, "grid", "has one concept alone"),
-        (_overlapping, {"practice": PRACTICE}, "practice", "one state makes c1 and c2"),
+        (concepts.one_concept, {}, "grid", "has one concept alone"),
+        (concepts.one_concept, {"grid": True}, "grid", "has one concept alone"),
+        (concepts.overlapping, {"practice": PRACTICE}, "practice", "one state makes c1 and c2"),
         (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are asked for"),
         (None, {"items": {"natural": 99, "repair": 0}}, "items", "the set has 4"),
         (None, {"set": 2}, "set", "has no set 2; there are: 1"),
@@ -221,7 +197,7 @@ def _one_concept(manifest: dict[str, Any]) -> None:
             "practice",
             "40 pictures of the kind 'practice' are asked for, and the set has 20; 24 are missing",
         ),
-        (_no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
+        (concepts.no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
         (
             lambda m: m.update(invented=False),
             {"class_names": "drawn"},
