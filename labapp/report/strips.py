@@ -16,6 +16,8 @@ from labapp.report.drawing import Drawing, svg_of
 
 BESIDE_IN = 0.7
 """Left of an axis, for its numbers and unit."""
+LEAST_IN, DRAWN_IN = 2.3, 1.75
+"""Height of a panel with short names below it, and of what is above the names of any."""
 READ = "Each point is a participant; grey lines join the points of one. " + kit.STRIPS_READ
 
 
@@ -53,12 +55,13 @@ def strip_panels(
     models: ids of the strips; name: prefix of the ids in the page; across: panels in a row.
     """
     with mpl.rc_context(style()):
-        figure, axes = kit.panels(len(measured), across, 2.3)
-        for ax, panel in zip(axes, measured, strict=True):
+        wide = figure_width() / panels_across(across) - BESIDE_IN
+        named = [panel.models or models for panel in measured]
+        rooms = [wide / (max(len(own), axis_names.LEAST) + 0.2) for own in named]
+        below = max(map(axis_names.label_height, named, rooms), default=0.0)
+        figure, axes = kit.panels(len(measured), across, max(LEAST_IN, DRAWN_IN + below))
+        for ax, panel, own, room in zip(axes, measured, named, rooms, strict=True):
             counts = kit.strips(ax, panel.values, joined=True, limits=panel.limits)
-            own = panel.models or models
-            wide = figure_width() / panels_across(across) - BESIDE_IN
-            room = wide / (max(len(own), axis_names.LEAST) + 0.2)
             axis_names.names_below(ax, own, counts, (), room)
             ax.set_title(panel.title)
             ax.set_ylabel(panel.unit)
