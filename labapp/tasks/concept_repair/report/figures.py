@@ -60,10 +60,12 @@ def by_purity(results: RepairResults) -> ReportFigure | None:
     if OIS not in known or known[OIS].notna().sum() < 2 or not measures:
         return None
     figure, panels = kit.panels(len(measures), ACROSS, HEIGHT_IN)
+    spread = float(np.ptp(known[OIS].dropna().to_numpy(float)))
     for ax, name in zip(panels, measures, strict=True):
         measure = MEASURES[name]
         factor = FULL if measure.share else 1.0
-        for sample, colour, mark, shift in _samples(results):
+        for sample, colour, mark, beside in _samples(results):
+            shift = beside * spread
             means = results.models.means(name, sample).merge(known[["name", OIS]], on="name")
             means = means[means["n"] > 0]
             x = means[OIS].to_numpy(float) + shift
@@ -85,8 +87,9 @@ def by_purity(results: RepairResults) -> ReportFigure | None:
 
 
 def _samples(results: RepairResults) -> list[tuple[str, str, str, float]]:
-    """The samples that were shown, each with its colour, mark and shift along the axis."""
-    looks = ((INK, "o", 0.0), (ACCENT, "s", 0.004), (SECONDARY, "^", -0.004))
+    """The samples that were shown, each with its colour, mark and shift along the axis, a part of
+    how far models lie apart: no more than that a mark can be told from another below it."""
+    looks = ((INK, "o", 0.0), (ACCENT, "s", 0.012), (SECONDARY, "^", -0.012))
     return [
         (sample, *look)
         for sample, look in zip(SAMPLES, looks, strict=True)
