@@ -349,7 +349,7 @@ def test_nothing_of_a_timed_picture_is_scrolled_to(
             assert out_of_reach(window) == [], size
             assert overlaps(screen.board) == [], size
             if screen.card.form.boxes:
-                assert ": dark" in screen.board.keys.text().replace("Dunkel", "dark")
+                assert ": dark" in screen.board.keys.text().replace("Die dunkle", "dark")
                 assert screen.board.keys.isVisible(), size
         room.runner.send(PickAnswer("", "mouse"))
         room.runner.send(Foretell(True, "mouse"))

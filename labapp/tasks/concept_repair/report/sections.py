@@ -86,13 +86,12 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
 def overview(results: RepairResults) -> str:
     """Who did what with how many models."""
     models, repairs = results.models, results.rows.repairs
-    people = count(results.participants, "participant")
     ways = ", ".join(sorted({str(way) for way in repairs["instruction"]}))
+    # Numbers behind their nouns: of one and of many in the same words.
     return (
-        f"{people} went through {count(len(repairs), 'picture')} "
-        f"with {count(len(models.known), 'model')} (instruction: {ways}), set concepts "
-        f"{count(len(results.rows.settings()), 'time')} and foretold "
-        f"{count(len(results.rows.foretold()), 'answer')}."
+        f"Participants: {results.participants}; models: {len(models.known)}; pictures that were "
+        f"gone through: {len(repairs)} (instruction: {ways}); concepts set: "
+        f"{len(results.rows.settings())} times; answers foretold: {len(results.rows.foretold())}."
     )
 
 
