@@ -13,6 +13,7 @@ left to solve has the levels of the others alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +32,7 @@ FARTHEST = 30.0
 """Log odds at which such an effect is left: there is nothing between them and infinity."""
 STARTING_SD = 0.7
 SMALL, FAR = 0.05, (STARTING_SD, 2.0)
-"""A standard deviation that counts as none, and from which others a search is begun then, too."""
+"""A standard deviation that counts as none; and those from which a search begins then, too."""
 STEP = 1e-6
 """Of the differences from which the search takes its slopes."""
 ROUGH = 1e-6
@@ -107,20 +108,22 @@ def fit(
         theta = _root(near.x)
         deviance, mean = problem.together(theta)
         if not rough:
-            # A spread that the first search has at 0 may hold the second one there, though the
-            # likelihood has a greater maximum elsewhere: of rare outcomes it has several.
-            starts = [theta, *([np.where(theta < SMALL, far, theta) for far in FAR])]
-            results = [
-                minimize(
+
+            def search(spreads: Float64) -> Any:
+                return minimize(
                     lambda at: problem.deviance(_root(at[:k]), at[k:]),
-                    np.concatenate([np.square(at), mean]),
+                    np.concatenate([np.square(spreads), mean]),
                     method="L-BFGS-B",
                     bounds=[*bounds, *[(None, None)] * effects],
                     options={"eps": STEP, "ftol": 1e-12, "gtol": 1e-6},
                 )
-                for at in (starts if theta.min(initial=SMALL) < SMALL else starts[:1])
-            ]
-            result = min(results, key=lambda each: float(each.fun))
+
+            # A spread that the first search has at 0 may hold this one there, though the likelihood
+            # has a greater maximum elsewhere: of rare outcomes it has several.
+            result, none = search(theta), theta < SMALL
+            for far in FAR if none.any() else ():
+                with suppress(np.linalg.LinAlgError):  # from too far away
+                    result = min(result, search(np.where(none, far, theta)), key=lambda at: at.fun)
             theta, mean, deviance = _root(result.x[:k]), result.x[k:], float(result.fun)
         sd = problem.errors(theta, mean)
     except np.linalg.LinAlgError:

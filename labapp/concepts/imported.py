@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from labapp.concepts.intervention import interventions
 from labapp.concepts.learner import PERCENTILES
 from labapp.concepts.model import ConceptModel
 from labapp.concepts.own_pictures import Description
-from labapp.datasets.concepts.rows import ConceptRows
+from labapp.datasets.concepts.rows import ConceptRows, part
 from labapp.datasets.split import Float32, Float64, Int64
 from labapp.errors import ModelError
 from labapp.metrics.ois import ois
@@ -36,9 +36,11 @@ from labapp.training import files
 
 TRIED = 100
 """Pictures that are answered in all states of their concepts when a model comes in."""
-ENOUGH, PURE, CHANCE = 1000, 0.97, 0.1
-"""Pictures with which OIS is not chance; the probability of a concept by codes without impurity,
-and their OIS that is told where there are fewer."""
+ENOUGH = 1000
+"""Pictures from which on chance adds little to OIS."""
+PURE, CHANCE = 0.97, 0.1
+"""How sure codes without impurity are of a concept that is there; and the OIS of such codes above
+which it is told."""
 _TODO = (
     "Check the description: size, channels, concepts and classes say what the encoder takes, how "
     "many codes it gives, and how many scores the predictor gives of them; and that encoder and "
@@ -206,14 +208,13 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
 def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:
     """Have the model answer in every state of its concepts, to pictures from the whole table, so
     that what `stimuli` would meet is met here. Raises ModelError: it makes NaN."""
-    ready = interventions(model, rows)
     tried = np.unique(np.linspace(0, len(rows) - 1, TRIED).astype(np.int64))
-    replace(ready, codes=ready.codes[tried]).answers()
+    interventions(model, part(rows, tried)).answers()
 
 
 def _few(concepts: Int64) -> Iterator[str]:
-    """A remark where the pictures are so few that OIS is above 0 by chance alone: what codes get
-    that know each concept almost surely, and nothing else. concepts: 0 or 1, shape (n, k)."""
+    """A remark where the pictures are so few that even codes without impurity, which tell their own
+    concept almost surely and nothing else, would have OIS. concepts: 0 or 1, shape (n, k)."""
     if len(concepts) >= ENOUGH:
         return
     truth = concepts.astype(np.float64)
@@ -221,7 +222,7 @@ def _few(concepts: Int64) -> Iterator[str]:
     by_chance = float(np.mean([ois(pure, truth, seed=seed).score for seed in range(3)]))
     if by_chance > CHANCE:
         yield (
-            f"OIS of {len(concepts)} pictures is chance for a good part: codes without any "
+            f"With {len(concepts)} pictures a good part of OIS is chance: codes without any "
             f"impurity would have about {by_chance:.2f}. Give more test pictures, {ENOUGH:,} or "
             "more, before you compare models by it."
         )

@@ -151,7 +151,7 @@ def warnings(manifest: Manifest) -> Iterator[str]:
         )
     ruled = [class_ for class_ in manifest.classes if class_.concepts]
     places = {concept.id: place for place, concept in enumerate(manifest.concepts)}
-    both = interventions.compatible(
+    both = interventions.first_overlap(
         [{places[name]: on for name, on in class_.concepts.items()} for class_ in ruled]
     )
     if both is not None:

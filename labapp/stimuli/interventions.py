@@ -88,7 +88,7 @@ def item_type(
     return None if before else "repair"
 
 
-def compatible(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
+def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
     """The first two classes that one state of the concepts makes both, None where there are none.
 
     Parameters

@@ -215,7 +215,7 @@ class _Draws:
                 "Leave practice out, or give the classes of the set their `concepts`.",
             )
         rules = rules_of(repaired.concepts, tuple(known.concepts for known in repaired.classes))
-        both = interventions.compatible(rules)
+        both = interventions.first_overlap(rules)
         if both is not None:
             first, second = (repaired.classes[place].id for place in both)
             raise IncompatibleStimuliError(

@@ -247,30 +247,20 @@ def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame) -> pd.DataFrame:
-    """Marks that begin within some seconds after an update, with the picture and the number of the
-    last one before: whoever says it after leaving the picture says it of that. every: all updates
-    of the sessions; counting: those that count, of which marks are left."""
+    """Marks that begin within some seconds after an update, as marks of the last one before and of
+    its picture, which may have been left meanwhile. every: all updates of the sessions; counting:
+    the updates that count, of which marks are left."""
     key = [*TRIAL, "change"]
-    shown = {
-        who: group.sort_values(["session_s", "change"])
-        for who, group in every.groupby(list(SESSION), sort=False)
-    }
-    counted = set(zip(*(counting[name] for name in key), strict=True))
-    of: list[tuple[Any, ...] | None] = []
-    for *who, onset in marks[[*SESSION, "onset_s"]].itertuples(index=False):
-        own = shown.get(tuple(who), every[:0])
-        before = own[own["session_s"] <= float(onset)]
-        soon = len(before) and float(onset) - float(before["session_s"].iloc[-1]) <= WITHIN_S
-        last = tuple(before[key].iloc[-1]) if soon else None
-        of.append(last if last in counted else None)
-    kept = [last for last in of if last is not None]
-    result = marks[np.array([last is not None for last in of], dtype=bool)]
-    columns = zip(*kept, strict=True) if kept else [()] * len(key)
-    updates = {
-        name: pd.Series(list(values), result.index, every[name].dtype)
-        for name, values in zip(key, columns, strict=True)
-    }
-    return result.assign(**updates)
+    updates = every[[*key, "session_s"]].dropna(subset="session_s")
+    after = pd.merge_asof(
+        marks.drop(columns=[*TRIAL[len(SESSION) :]]).sort_values("onset_s"),
+        updates.sort_values(["session_s", "change"]),
+        left_on="onset_s",
+        right_on="session_s",
+        by=list(SESSION),
+        tolerance=WITHIN_S,
+    )
+    return after.merge(counting[key], on=key)
 
 
 def by_person(rows: Rows) -> pd.DataFrame:
