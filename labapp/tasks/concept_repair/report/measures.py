@@ -258,9 +258,9 @@ def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame
         left_on="onset_s",
         right_on="session_s",
         by=list(SESSION),
-        tolerance=WITHIN_S,
     )
-    return after.merge(counting[key], on=key)
+    soon = after["onset_s"] - after["session_s"] <= WITHIN_S
+    return after[soon].merge(counting[key], on=key)
 
 
 def by_person(rows: Rows) -> pd.DataFrame:
