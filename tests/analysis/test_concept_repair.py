@@ -306,7 +306,7 @@ def test_the_model_alone_is_told_once_a_model(tmp_path: Path) -> None:
     play = ConceptPlay.of(part, grid)
     rows = rows_of(play, part, grid)
     assert {row["measure"]: row["value"] for row in rows["concept_models"]} == {
-        "ois": 0.5, "nis": 0.2
+        "ois": 0.5, "nis": 0.2, "share_trap": 0.125
     }  # fmt: skip
     assert len(rows["concept_purities"]) == 16
     curves = rows["concept_curves"]

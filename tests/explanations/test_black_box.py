@@ -125,7 +125,7 @@ def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: P
         (("--mean", "0.1,0.2"), "Found --mean"),
         (("--std", "0"), "Found --std"),
         (("--id", "My Pets"), "Found --id"),
-        (("--classes", "light,dark,grey"), "wanted: (3,)"),
+        (("--classes", "light,dark,grey"), "wanted: (n, 3)"),
         (("--size", "17"), "Check --size"),
         (("--images-per-class", "9"), "too few images"),
     ],
