@@ -9,6 +9,9 @@ Sinelines and 10,000 of dSprites: 2 and 10 minutes a model on an idle core. Mode
 lie in FOLDER; a run that was broken off goes on from there, and a model that has its scores is
 neither trained nor scored again. The scores go into benchmarks/results/model_zoo.json,
 which `reproduce_concepts` reads.
+
+dSprites is trained in bfloat16. A processor that does not have it is thirty times slower so: there,
+`--precision float32` takes half an hour a model. A model of either precision counts.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ OBJECTIVES: Mapping[str, Mapping[str, Any]] = {
 }
 SEEDS = 3
 CODES = 10
+PRECISIONS = ("float32", "bfloat16")
 DATA: Mapping[str, Mapping[str, Any]] = {
     "sinelines": {
         "data": {"dataset": "sinelines", "count": 50_000, "held_out": 5_000, "seed": 0},
@@ -69,9 +73,12 @@ MATRICES = {"mutual_information": "mig", "importance": "dci"}
 DECIMALS = 6
 
 
-def recipes(data: str, seeds: int) -> Iterator[tuple[str, Recipe]]:
+def recipes(data: str, seeds: int, precision: str | None = None) -> Iterator[tuple[str, Recipe]]:
     """The name of the objective, and the recipe: of all objectives with the first seed, then with
-    the next."""
+    the next. precision: of `PRECISIONS`, in place of that of `DATA`."""
+    more = DATA[data]
+    if precision is not None:
+        more = {**more, "optimizer": {**more["optimizer"], "precision": precision}}
     for seed in range(seeds):
         for name, objective in OBJECTIVES.items():
             recipe = Recipe.model_validate(
@@ -82,16 +89,27 @@ def recipes(data: str, seeds: int) -> Iterator[tuple[str, Recipe]]:
                     "objective": objective,
                     "seed": seed,
                     "checkpoint_iterations": 2_000,
-                    **DATA[data],
+                    **more,
                 }
             )
             yield name, recipe
 
 
+def counts(entry: Mapping[str, Any] | None, recipe: Recipe) -> bool:
+    """Whether an entry of `kept` is of the recipe, in whichever precision it was trained."""
+    if entry is None:
+        return False
+    optimizers = (
+        recipe.optimizer.model_copy(update={"precision": precision}) for precision in PRECISIONS
+    )
+    digests = {recipe.model_copy(update={"optimizer": each}).digest for each in optimizers}
+    return entry["recipe_sha256"] in digests
+
+
 def kept() -> dict[str, dict[str, Any]]:
-    """The scored models by id: "recipe_sha256", "objective", "seed", "error" (mean squared error
-    of held-out rows), "rows", "factors" (names), "scores" by metric, and the matrices of
-    `MATRICES`."""
+    """The scored models by id: "recipe_sha256", "precision", "objective", "seed", "error" (mean
+    squared error of held-out rows), "rows", "factors" (names), "scores" by metric, and the matrices
+    of `MATRICES`."""
     if not FILE.exists():
         return {}
     models: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -147,6 +165,7 @@ def scored(recipe: Recipe, work: Path) -> dict[str, Any]:
     error = cards.read(work / recipe.id).held_out_error
     entry: dict[str, Any] = {
         "recipe_sha256": recipe.digest,
+        "precision": recipe.optimizer.precision,
         "objective": recipe.objective.model_dump(mode="json"),
         "seed": recipe.seed,
         "error": error and error.mean,
@@ -183,14 +202,15 @@ def main() -> None:
     parser.add_argument("--data", action="append", choices=DATA, help="both by default")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of each objective")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--precision", choices=PRECISIONS, help="that of the data set by default")
     asked = parser.parse_args()
     asked.work.mkdir(parents=True, exist_ok=True)
-    every = (recipe for data in asked.data or DATA for _, recipe in recipes(data, asked.seeds))
-    missing = (
+    every = (
         recipe
-        for recipe in every
-        if kept().get(recipe.id, {}).get("recipe_sha256") != recipe.digest
+        for data in asked.data or DATA
+        for _, recipe in recipes(data, asked.seeds, asked.precision)
     )
+    missing = (recipe for recipe in every if not counts(kept().get(recipe.id), recipe))
     # Entries are kept here, by one process.
     parallel = Parallel(
         n_jobs=asked.jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"

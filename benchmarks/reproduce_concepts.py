@@ -60,6 +60,7 @@ FIGURES: tuple[Reproduction, ...] = (
     probe_figures.A3,
     figure_5.A5,
     probe_figures.A6,
+    probe_figures.LONG,
     metric_ranks.REPRODUCTION,
     metric_disagreements.REPRODUCTION,
 )
@@ -182,7 +183,15 @@ def train(
 
     parallel = Parallel(n_jobs=jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator")
     results = parallel(
-        delayed(trained)(asked, size, seed, extra(asked, size), work, packages)
+        delayed(trained)(
+            asked,
+            size,
+            seed,
+            extra(asked, size),
+            work,
+            packages,
+            known=store.results.get(asked.key(size, seed)),
+        )
         for asked, seed in due()
     )
     for result in results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,13 +64,18 @@ def purity(codes: Codes, seed: int) -> dict[str, Any]:
     return measured
 
 
+def own_oracle(codes: Codes, seed: int, **settings: Any) -> Score:
+    """OIS of the test codes."""
+    align = True if codes.aligned else None
+    return metric("ois")(codes.test, codes.test_concepts, seed=seed, align=align, **settings)
+
+
 def single_codes(codes: Codes, seed: int) -> dict[str, Any]:
     """OIS as given and in common coordinates; what each code tells beyond its concept; and which
     code stands for which concept."""
-    align = True if codes.aligned else None
 
     def oracle(values: Float64, **settings: Any) -> Score:
-        return metric("ois")(values, codes.test_concepts, seed=seed, align=align, **settings)
+        return own_oracle(replace(codes, test=values), seed, **settings)
 
     given = oracle(codes.test)
     maps = {"maps": True} if codes.maps else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from labapp.concepts.training import fit
 from labapp.datasets.concepts.rows import ChangedRows, ConceptRows
 from labapp.datasets.concepts.sprites import BACKGROUND
 from labapp.datasets.split import Float32, Float64, Int64
+from labapp.metrics.roc import class_auc
 from labapp.training import checkpoint
 from labapp.training.checkpoint import Provenance
 from labapp.training.loop import versions
@@ -40,6 +41,7 @@ THREADS = 1
 PROBE_EPOCHS = {"S": 2, "M": 25, "L": 100}
 TOY_PROBE_EPOCHS = {"S": 5, "M": 300, "L": 300}
 """Of the probes of codes: as long as the learners themselves, but for pictures at M."""
+PUBLISHED_PROBE_EPOCHS = PROBE_EPOCHS["L"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +61,7 @@ def trained(
     extra: frozenset[str],
     work: Path,
     packages: Path | None = None,
+    known: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The result of a learner, for the file of results.
 
@@ -67,6 +70,8 @@ def trained(
     extra : which of `EXTRA` are measured besides.
     work : folder of checkpoints; a training that was broken off goes on from there.
     packages : folder of trained models; one of the same recipe is not trained again.
+    known : the result of this recipe, size and seed that lacks some of `extra`. Where the model
+        comes out the same, these alone are measured, and the rest is taken from there.
     """
     recipe = asked.recipe(size, seed)
     torch.set_num_threads(THREADS)
@@ -98,6 +103,16 @@ def trained(
         training_s, of_package = time.process_time() - began, False
     began = time.process_time()
     subject = Trained(recipe, data, model, _codes(recipe, data, model))
+    if known is not None and _same(subject, known):
+        more = extra - set(known["measured"])
+        result = {**known, "measured": sorted(extra | set(known["measured"]))}
+        for name in sorted(more):
+            result |= EXTRA[name](subject)
+        spent = known["cpu_seconds"]
+        measuring = spent["measuring"] + time.process_time() - began
+        result["cpu_seconds"] = {**spent, "measuring": measuring}
+        checkpoint.clear(state)
+        return measures.plain(result)
     result = {
         "name": asked.name,
         "digest": recipe.digest,
@@ -129,6 +144,16 @@ def trained(
     }
     checkpoint.clear(state)
     return measures.plain(result)
+
+
+def _same(subject: Trained, known: Mapping[str, Any]) -> bool:
+    """Whether a result is of this model: the same accuracies and the same OIS of its codes."""
+    told = {
+        **_accuracies(subject.model, subject.data.split.test),
+        "ois": measures.own_oracle(subject.codes, subject.recipe.seed).score,
+    }
+    before = {**known, "ois": known["scores"]["code"]["ois"]["given"]}
+    return all(before.get(name) == value for name, value in measures.plain(told).items())
 
 
 def _package(recipe: ConceptRecipe, folder: Path) -> tuple[ConceptModel, ConceptCard] | None:
@@ -207,12 +232,32 @@ def _widths(subject: Trained) -> dict[str, Any]:
     return {"widths": measures.widths(subject.codes, subject.recipe.seed)}
 
 
+def _curve_aucs(subject: Trained) -> dict[str, Any]:
+    """The areas under the ROC curve where `_curves` has accuracies."""
+    ready = interventions(subject.model, subject.data.split.test)
+    return {
+        "curve_aucs": {
+            "fixed": ready.fixed(class_auc),
+            "subsets": ready.subsets(class_auc),
+            "wrong": ready.wrong_only(class_auc)[-1],
+        }
+    }
+
+
 def _probes(subject: Trained) -> dict[str, Any]:
     """What networks tell from all codes: the task, and each concept (A.9, A.11)."""
+    every = TOY_PROBE_EPOCHS if subject.data.tabular else PROBE_EPOCHS
+    return {"probes": _probed(subject, every[subject.recipe.size])}
+
+
+def _long_probes(subject: Trained) -> dict[str, Any]:
+    """The same of codes of pictures, with as many epochs as published."""
+    return {"long_probes": _probed(subject, PUBLISHED_PROBE_EPOCHS)}
+
+
+def _probed(subject: Trained, epochs: int) -> dict[str, Any]:
     split, codes, seed = subject.data.split, subject.codes, subject.recipe.seed
-    tabular = subject.data.tabular
-    epochs = (TOY_PROBE_EPOCHS if tabular else PROBE_EPOCHS)[subject.recipe.size]
-    hidden = {"hidden": 128 if tabular else 64, "epochs": epochs, "seed": seed}
+    hidden = {"hidden": 128 if subject.data.tabular else 64, "epochs": epochs, "seed": seed}
     learnt = (codes.train, codes.train_concepts)
     of_task = metric("task-probe")(
         codes.test,
@@ -223,14 +268,12 @@ def _probes(subject: Trained) -> dict[str, Any]:
     )
     of_concepts = metric("concept-probe")(codes.test, codes.test_concepts, train=learnt, **hidden)
     return {
-        "probes": {
-            "task_auc": of_task.score,
-            "task_accuracy": of_task.parts["accuracy"],
-            "true_concepts_task_auc": of_task.parts["factors_auc"],
-            "concept_auc": of_concepts.score,
-            "concept_aucs": of_concepts.parts["per_factor"],
-            "epochs": epochs,
-        }
+        "task_auc": of_task.score,
+        "task_accuracy": of_task.parts["accuracy"],
+        "true_concepts_task_auc": of_task.parts["factors_auc"],
+        "concept_auc": of_concepts.score,
+        "concept_aucs": of_concepts.parts["per_factor"],
+        "epochs": epochs,
     }
 
 
@@ -290,9 +333,11 @@ def on_background(rows: ConceptRows, level: Int64) -> ConceptRows:
 
 EXTRA: dict[str, Callable[[Trained], dict[str, Any]]] = {
     "curves": _curves,
+    "curve_aucs": _curve_aucs,
     "widths": _widths,
     "background": _background,
     "probes": _probes,
+    "long_probes": _long_probes,
     "others": _others,
 }
 """Measures beyond the usual ones, by the names that figures ask for."""

@@ -244,7 +244,8 @@ def missing(figure: Reproduction, results: Results) -> list[str]:
     lines = []
     for asked in dict.fromkeys(figure.asked(results.size)):
         seeds = seeds_of(asked, results.size)
-        lacking = seeds - len(results.of(asked))
+        models = [model for model in results.of(asked) if figure.extra <= set(model["measured"])]
+        lacking = seeds - len(models)
         if lacking > 0:
             lines.append(f"{asked.name}: {lacking} of {seeds} seeds")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,13 +43,14 @@ class ZooModel:
 
 
 def models() -> dict[str, list[ZooModel]]:
-    """By data set, those whose recipe is still the one that they were trained from, in order."""
+    """By data set, those whose recipe is still the one that they were trained from, but for the
+    precision; in order."""
     results = model_zoo.kept()
     return {
         data: [
             ZooModel(data, name, recipe.seed, results[recipe.id])
             for name, recipe in model_zoo.recipes(data, model_zoo.SEEDS)
-            if results.get(recipe.id, {}).get("recipe_sha256") == recipe.digest
+            if model_zoo.counts(results.get(recipe.id), recipe)
         ]
         for data in model_zoo.DATA
     }
@@ -56,15 +58,19 @@ def models() -> dict[str, list[ZooModel]]:
 
 def provenance(every: Mapping[str, Sequence[ZooModel]]) -> str:
     """Which models there are, and what they were trained on."""
-    table = Table(["data set", "models", "of", "seeds", "rows scored", "codes", "factors"])
+    table = Table(
+        ["data set", "models", "of", "seeds", "precision", "rows scored", "codes", "factors"]
+    )
     of = len(model_zoo.OBJECTIVES) * model_zoo.SEEDS
     for data, of_data in every.items():
         rows = sorted({f"{model.entry['rows']:,}" for model in of_data})
         factors = ", ".join(of_data[0].entry["factors"]) if of_data else "–"
         seeds = ", ".join(map(str, sorted({model.seed for model in of_data}))) or "–"
+        precisions = Counter(str(model.entry["precision"]) for model in of_data)
         table.add(
-            TITLES[data], str(len(of_data)), str(of), seeds, " or ".join(rows) or "–",
-            str(model_zoo.CODES), factors,
+            TITLES[data], str(len(of_data)), str(of), seeds,
+            ", ".join(f"{name} ({count})" for name, count in precisions.items()) or "–",
+            " or ".join(rows) or "–", str(model_zoo.CODES), factors,
         )  # fmt: skip
     text = (
         "Trained by `python -m benchmarks.model_zoo` and scored on held-out rows: autoencoders, "

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from labapp.concepts.model import ConceptModel, settable
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float64, Int64
+from labapp.metrics.roc import class_accuracy
 from labapp.stimuli.interventions import AS_IT_IS, OFF, Answers, states
 
 Bool = NDArray[np.bool_]
+TaskScore = Callable[[Float64, Int64], Float64]
+"""Of class logits (n, classes) and labels (n,): `roc.class_accuracy` or `roc.class_auc`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,36 +55,33 @@ class Interventions:
         truth = self.values[np.arange(self.count), self.concepts]
         return self.predict(np.where(chosen, truth, self.codes))
 
-    def accuracy(self, chosen: Bool) -> float:
-        """Share of classes that are right then."""
-        return float((self.logits(chosen).argmax(axis=1) == self.labels).mean())
-
-    def fixed(self) -> Float64:
-        """Accuracy after the first 0 to k concepts were set, as in the released code: shape
+    def fixed(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after the first 0 to k concepts were set, as in the released code: shape
         (k + 1,)."""
-        return self._each(np.arange(self.count) < m for m in range(self.count + 1))
+        return self._each(score, (np.arange(self.count) < m for m in range(self.count + 1)))
 
-    def subsets(self) -> Float64:
-        """Mean accuracy over all choices of 0 to k concepts, shape (k + 1,): the paper's random
+    def subsets(self, score: TaskScore = class_accuracy) -> Float64:
+        """The mean score over all choices of 0 to k concepts, shape (k + 1,): the paper's random
         order, without a draw."""
         means = []
         for m in range(self.count + 1):
             sets = combinations(range(self.count), m)
-            means.append(self._each(np.isin(np.arange(self.count), s) for s in sets).mean())
+            choices = (np.isin(np.arange(self.count), chosen) for chosen in sets)
+            means.append(self._each(score, choices).mean())
         return np.array(means)
 
-    def wrong_only(self) -> Float64:
-        """Accuracy after the first 0 to k of the wrong concepts of each row were set, in the order
+    def wrong_only(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after the first 0 to k of the wrong concepts of each row were set, in the order
         of the concepts, shape (k + 1,): what a person does who repairs and sees everything."""
         rank = np.cumsum(self.wrong, axis=1)
-        return self._each(self.wrong & (rank <= m) for m in range(self.count + 1))
+        return self._each(score, (self.wrong & (rank <= m) for m in range(self.count + 1)))
 
-    def alone(self) -> Float64:
-        """Accuracy after one concept alone was set, for each: shape (k,)."""
-        return self._each(np.arange(self.count) == j for j in range(self.count))
+    def alone(self, score: TaskScore = class_accuracy) -> Float64:
+        """The score after one concept alone was set, for each: shape (k,)."""
+        return self._each(score, (np.arange(self.count) == j for j in range(self.count)))
 
-    def _each(self, choices: Iterable[Bool]) -> Float64:
-        return np.array([self.accuracy(chosen) for chosen in choices])
+    def _each(self, score: TaskScore, choices: Iterable[Bool]) -> Float64:
+        return np.array([score(self.logits(chosen), self.labels) for chosen in choices])
 
     def answers(self) -> Answers:
         """Probabilities of classes in every state, in the order of

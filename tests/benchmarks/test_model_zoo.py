@@ -32,6 +32,7 @@ def kept(scores: Mapping[str, Score], data: str = "sinelines") -> dict[str, dict
         place = names.index(name)
         every[recipe.id] = {
             "recipe_sha256": recipe.digest,
+            "precision": recipe.optimizer.precision,
             "error": 1.0,
             "rows": 5_000,
             "factors": ["a", "b"],
@@ -63,6 +64,19 @@ def test_the_recipes_are_three_seeds_of_eight_objectives_the_first_seeds_first()
         assert {recipe.data.dataset for _, recipe in every} == {data}
     weights = [recipe.objective.kl for _, recipe in every if recipe.objective.name == "vae"]
     assert weights[:5] == [1, 2, 4, 8, 16]
+
+
+def test_a_model_counts_in_either_precision_and_of_its_own_recipe_alone() -> None:
+    pairs = zip(*(model_zoo.recipes("dsprites", 1, p) for p in model_zoo.PRECISIONS), strict=True)
+    (_, plain), (_, short) = next(pairs)
+    _, other = next(pairs)[0]
+    assert plain.digest != short.digest
+    for recipe in (plain, short):
+        entry = {"recipe_sha256": recipe.digest}
+        assert model_zoo.counts(entry, plain)
+        assert model_zoo.counts(entry, short)
+        assert not model_zoo.counts(entry, other)
+    assert not model_zoo.counts(None, plain)
 
 
 def test_what_is_scored_is_not_trained_again(

@@ -21,6 +21,7 @@ from benchmarks.reproduction import (
     figure_3,
     figure_4,
     figure_5,
+    probe_figures,
     verdicts,
 )
 from benchmarks.reproduction.concept_models import on_background, told_level, trained
@@ -434,3 +435,30 @@ def test_interventions_and_packages_are_measured(tmp_path: Path) -> None:
     curves = measured["curves"]
     assert curves["fixed"][0] == curves["subsets"][0] == measured["task_accuracy"]
     assert curves["fixed"][-1] == curves["subsets"][-1]
+
+
+def test_only_what_lacks_is_measured_of_a_model_that_comes_out_the_same(tmp_path: Path) -> None:
+    asked = Asked.of("TabularToy(0)", "cbm-logits", encoder=(4,), predictor=(4,))
+    before = trained(asked, "S", 1, frozenset({"curves"}), tmp_path)
+    # What is measured anew is never this.
+    before["curves"]["wrong"] = -1.0
+    every = frozenset({"curves", "curve_aucs"})
+    after = trained(asked, "S", 1, every, tmp_path, known=before)
+    assert after["measured"] == sorted(every)
+    assert after["curves"] == before["curves"]
+    assert after["curve_aucs"]["fixed"][0] == pytest.approx(before["task_auc"], abs=1e-4)
+    assert after["curve_aucs"]["fixed"][-1] == after["curve_aucs"]["subsets"][-1]
+    assert after["cpu_seconds"]["training"] == before["cpu_seconds"]["training"]
+    # A result of another model is not kept in part.
+    other = {**before, "task_accuracy": before["task_accuracy"] + 0.01}
+    anew = trained(asked, "S", 1, every, tmp_path, known=other)
+    assert anew["task_accuracy"] == before["task_accuracy"]
+    assert anew["curves"]["wrong"] >= 0
+    assert anew["curve_aucs"] == after["curve_aucs"]
+
+
+def test_a_result_without_a_figures_measures_is_missing_there() -> None:
+    (asked, *_) = probe_figures.LONG.asked("M")
+    for measured, lacking in ((["probes"], 3), (["long_probes", "probes"], 2)):
+        results = results_of({asked: [{"measured": measured}]})
+        assert f"{asked.name}: {lacking} of 3 seeds" in missing(probe_figures.LONG, results)

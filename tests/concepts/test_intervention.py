@@ -7,6 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.metrics import roc_auc_score
 
 from labapp.concepts.intervention import (
     Interventions,
@@ -17,6 +19,7 @@ from labapp.concepts.intervention import (
 from labapp.concepts.model import ConceptModel
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.errors import ModelError
+from labapp.metrics.roc import class_accuracy, class_auc
 from labapp.stimuli.interventions import place
 
 CONCEPTS = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
@@ -67,10 +70,16 @@ def test_a_trained_model_answers_in_its_table_as_it_does_when_asked(
             asked = probabilities(model.intervened(rows, setting))
             np.testing.assert_allclose(table[:, place(state)], asked, atol=1e-3)
         every = [set_ for m in range(4) for set_ in combinations(range(3), m)]
-        for chosen in every:
-            asked = intervene(model, rows, chosen)
-            right = (asked.argmax(axis=1) == rows.labels_of).mean()
-            assert right == ready.accuracy(np.isin(np.arange(3), chosen))
+        asked = [intervene(model, rows, chosen) for chosen in every]
+        right = [(logits.argmax(axis=1) == rows.labels_of).mean() for logits in asked]
+        classes = np.eye(asked[0].shape[1])[rows.labels_of]
+        areas = [roc_auc_score(classes, softmax(logits, axis=1)) for logits in asked]
+        for scores, score in ((right, class_accuracy), (areas, class_auc)):
+            of = dict(zip(every, scores, strict=True))
+            means = [np.mean([of[s] for s in every if len(s) == m]) for m in range(4)]
+            np.testing.assert_allclose(ready.subsets(score), means)
+            np.testing.assert_allclose(ready.fixed(score), [of[tuple(range(m))] for m in range(4)])
+            np.testing.assert_allclose(ready.alone(score), [of[(j,)] for j in range(3)])
 
 
 def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
