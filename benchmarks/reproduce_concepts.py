@@ -40,7 +40,7 @@ from benchmarks.reproduction import (
     probe_figures,
     table_a1,
 )
-from benchmarks.reproduction.figure import Reproduction, cost, missing, section, seeds_of
+from benchmarks.reproduction.figure import Reproduction, cost, missing, section
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import STORE, Asked, Results, Store
 from benchmarks.reproduction.verdicts import Verdict, claims_table
@@ -143,19 +143,19 @@ def wanted(
     seen: set[tuple[Asked, int]] = set()
     for names, seeds in PASSES:
         for seed in range(seeds):
-            several = (chosen[name].asked(size) for name in names if name in chosen)
-            for asked in chain.from_iterable(several):
-                if (asked, seed) in seen or seed >= seeds_of(asked, size):
+            several = (chosen[name].needed(size).items() for name in names if name in chosen)
+            for asked, count in chain.from_iterable(several):
+                if (asked, seed) in seen or seed >= count:
                     continue
                 seen.add((asked, seed))
-                if not store.has(asked, size, seed, extra(asked, size)):
+                if not store.has(asked, size, seed, extra(asked, size, seed)):
                     yield asked, seed
 
 
-def extra(asked: Asked, size: SizeName) -> frozenset[str]:
-    """All measures that any figure needs of a learner besides the usual ones."""
+def extra(asked: Asked, size: SizeName, seed: int) -> frozenset[str]:
+    """All measures that any figure needs of a learner with a seed, besides the usual ones."""
     return frozenset[str]().union(
-        *(figure.extra for figure in FIGURES if asked in figure.asked(size))
+        *(figure.extra for figure in FIGURES if seed < figure.needed(size).get(asked, 0))
     )
 
 
@@ -187,7 +187,7 @@ def train(
             asked,
             size,
             seed,
-            extra(asked, size),
+            extra(asked, size, seed),
             work,
             packages,
             known=store.results.get(asked.key(size, seed)),

@@ -16,6 +16,11 @@ from sklearn.neural_network import MLPClassifier
 from benchmarks.reproduction import concept_measures as measures
 from benchmarks.reproduction.concept_measures import Codes
 from benchmarks.reproduction.printing import metric
+from benchmarks.reproduction.probe_figures import (
+    LONG_PROBE_EPOCHS,
+    PROBE_EPOCHS,
+    TOY_PROBE_EPOCHS,
+)
 from benchmarks.reproduction.results import BOTTLENECKS, Asked
 from benchmarks.reproduction.table_a1 import LISTED
 from labapp.concepts import card as cards
@@ -38,10 +43,6 @@ from labapp.training.loop import versions
 
 THREADS = 1
 """Of torch: sums come out otherwise with another number."""
-PROBE_EPOCHS = {"S": 2, "M": 25, "L": 100}
-TOY_PROBE_EPOCHS = {"S": 5, "M": 300, "L": 300}
-"""Of the probes of codes: as long as the learners themselves, but for pictures at M."""
-PUBLISHED_PROBE_EPOCHS = PROBE_EPOCHS["L"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,7 +253,7 @@ def _probes(subject: Trained) -> dict[str, Any]:
 
 def _long_probes(subject: Trained) -> dict[str, Any]:
     """The same of codes of pictures, with as many epochs as published."""
-    return {"long_probes": _probed(subject, PUBLISHED_PROBE_EPOCHS)}
+    return {"long_probes": _probed(subject, LONG_PROBE_EPOCHS)}
 
 
 def _probed(subject: Trained, epochs: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ results alone.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,7 +160,8 @@ class Reproduction:
     body : paragraphs and tables.
     claims : what it claims, judged.
     draw : its drawings by name, without ending; empty where there is nothing to draw.
-    extra : measures beyond the usual ones that its learners need, see `concept_measures`.
+    extra : measures beyond the usual ones that its learners need, see `concept_models.EXTRA`.
+    most_seeds : it needs no more seeds of a learner, if there is a number.
     """
 
     name: str
@@ -170,6 +172,14 @@ class Reproduction:
     claims: Callable[[Results], Sequence[Claim]]
     draw: Callable[[Results], dict[str, Figure]]
     extra: frozenset[str] = frozenset()
+    most_seeds: int | None = None
+
+    def needed(self, size: SizeName) -> dict[Asked, int]:
+        """Of each learner, how many seeds a full report of that size has."""
+        return {
+            asked: min(seeds_of(asked, size), self.most_seeds or sys.maxsize)
+            for asked in self.asked(size)
+        }
 
 
 UNFOLDED = 16
@@ -242,8 +252,7 @@ def seeds_of(asked: Asked, size: SizeName) -> int:
 def missing(figure: Reproduction, results: Results) -> list[str]:
     """What a full report would have and the results lack, a line for each learner."""
     lines = []
-    for asked in dict.fromkeys(figure.asked(results.size)):
-        seeds = seeds_of(asked, results.size)
+    for asked, seeds in figure.needed(results.size).items():
         models = [model for model in results.of(asked) if figure.extra <= set(model["measured"])]
         lacking = seeds - len(models)
         if lacking > 0:

@@ -457,8 +457,15 @@ def test_only_what_lacks_is_measured_of_a_model_that_comes_out_the_same(tmp_path
     assert anew["curve_aucs"] == after["curve_aucs"]
 
 
-def test_a_result_without_a_figures_measures_is_missing_there() -> None:
+def test_a_result_without_a_figures_measures_is_missing_there_alone() -> None:
     (asked, *_) = probe_figures.LONG.asked("M")
-    for measured, lacking in ((["probes"], 3), (["long_probes", "probes"], 2)):
-        results = results_of({asked: [{"measured": measured}]})
-        assert f"{asked.name}: {lacking} of 3 seeds" in missing(probe_figures.LONG, results)
+    line = f"{asked.name}: 1 of 1 seeds"
+    short = results_of({asked: [{"measured": ["probes"]}]})
+    assert line in missing(probe_figures.LONG, short)
+    assert f"{asked.name}: 2 of 3 seeds" in missing(probe_figures.A3, short)
+    assert line not in missing(
+        probe_figures.LONG, results_of({asked: [{"measured": ["long_probes"]}]})
+    )
+    # Of the first seed alone.
+    extra = [reproduce_concepts.extra(asked, "M", seed) for seed in (0, 1)]
+    assert extra[0] - extra[1] == {"long_probes"}
