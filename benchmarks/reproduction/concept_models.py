@@ -224,6 +224,9 @@ def _curves(subject: Trained) -> dict[str, Any]:
             "subsets": ready.subsets(),
             "alone": ready.alone(),
             "wrong": ready.wrong_only()[-1],
+            "fixed_auc": ready.fixed(class_auc),
+            "subsets_auc": ready.subsets(class_auc),
+            "wrong_auc": ready.wrong_only(class_auc)[-1],
             "values": subject.model.values,
         }
     }
@@ -231,18 +234,6 @@ def _curves(subject: Trained) -> dict[str, Any]:
 
 def _widths(subject: Trained) -> dict[str, Any]:
     return {"widths": measures.widths(subject.codes, subject.recipe.seed)}
-
-
-def _curve_aucs(subject: Trained) -> dict[str, Any]:
-    """The areas under the ROC curve where `_curves` has accuracies."""
-    ready = interventions(subject.model, subject.data.split.test)
-    return {
-        "curve_aucs": {
-            "fixed": ready.fixed(class_auc),
-            "subsets": ready.subsets(class_auc),
-            "wrong": ready.wrong_only(class_auc)[-1],
-        }
-    }
 
 
 def _probes(subject: Trained) -> dict[str, Any]:
@@ -334,7 +325,6 @@ def on_background(rows: ConceptRows, level: Int64) -> ConceptRows:
 
 EXTRA: dict[str, Callable[[Trained], dict[str, Any]]] = {
     "curves": _curves,
-    "curve_aucs": _curve_aucs,
     "widths": _widths,
     "background": _background,
     "probes": _probes,

@@ -172,6 +172,14 @@ def concepts_intervene(
             "each concept by itself.",
         ),
     ] = None,
+    auc: Annotated[
+        bool,
+        typer.Option(
+            "--auc",
+            help="Show how well classes are told apart, by the mean area under the ROC curve of "
+            "each against the others, instead of how often the class is right.",
+        ),
+    ] = False,
     data: DataFolder = None,
     json_: Json = False,
 ) -> None:
@@ -188,13 +196,14 @@ def concepts_intervene(
             safe="Nothing was computed.",
             todo=f"Give one of {', '.join(ORDERS)}.",
         )
-    result = catalogue.intervened(model, data_folder=data)
+    result = catalogue.intervened(model, auc=auc, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
         about = {name: value for name, value in result.items() if name not in ORDERS}
         say_json(about | {name: result[name] for name in asked})
         return
-    say(f"{result['model']}: classes right of {result['rows']:,} test rows, in per cent")
+    what = "area under the ROC curve of classes" if auc else "classes right"
+    say(f"{result['model']}: {what} of {result['rows']:,} test rows, in per cent")
     for name in asked:
         numbers = "  ".join(f"{100 * value:5.1f}" for value in result[name])
         say(f"{name:8} {numbers}")

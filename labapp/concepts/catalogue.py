@@ -12,6 +12,7 @@ from labapp.concepts import card as cards
 from labapp.concepts import package, recipe
 from labapp.concepts.card import Accuracy, ConceptCard
 from labapp.errors import ModelError
+from labapp.metrics.roc import class_accuracy, class_auc
 from labapp.representations import card as decoders
 
 TOLERANCE = 0.005
@@ -155,15 +156,24 @@ def _numbers(
 
 
 def intervened(
-    model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
+    model: str | Path,
+    *,
+    auc: bool = False,
+    data_folder: Path | None = None,
+    root: Path | None = None,
 ) -> dict[str, Any]:
-    """What setting concepts of the test rows to what is true does to the accuracy.
+    """What setting concepts of the test rows to what is true does to the accuracy of the task.
+
+    Parameters
+    ----------
+    auc : in place of the accuracy, take the mean area under the ROC curve of each class against
+        the others.
 
     Returns
     -------
-    model, concepts (names), rows, values (what a code is set to, off and on), and the curves
-    `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of each concept): see
-    `intervention.Interventions`.
+    model, concepts (names), rows, score ("accuracy" or "auc"), values (what a code is set to, off
+    and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of
+    each concept): see `intervention.Interventions`.
 
     Raises
     ------
@@ -174,11 +184,12 @@ def intervened(
     loaded = package.load(model, root=root)
     card = loaded.card
     data = package.task_of(card, data_folder)
-    curves = measuring.curves(loaded, data.split.test)
+    curves = measuring.curves(loaded, data.split.test, class_auc if auc else class_accuracy)
     return {
         "model": card.id,
         "concepts": list(cards.concept_names(card)),
         "rows": len(data.split.test),
+        "score": "auc" if auc else "accuracy",
         **{
             name: values.astype(float).round(measuring.DIGITS).tolist()
             for name, values in curves.items()

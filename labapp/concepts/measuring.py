@@ -9,13 +9,14 @@ import numpy as np
 
 from labapp.concepts.card import Accuracy
 from labapp.concepts.data import ConceptData
-from labapp.concepts.intervention import interventions
+from labapp.concepts.intervention import TaskScore, interventions
 from labapp.concepts.model import ConceptModel
 from labapp.datasets.concepts.rows import ConceptRows
 from labapp.datasets.split import Float32, Float64
 from labapp.metrics.nis import nis
 from labapp.metrics.ois import ois
 from labapp.metrics.probes import completeness_of
+from labapp.metrics.roc import class_accuracy
 
 DIGITS = 4
 
@@ -113,15 +114,17 @@ def complete(
     return {"completeness": round(completeness_of(right, task, chance), DIGITS)}
 
 
-def curves(model: ConceptModel, rows: ConceptRows) -> dict[str, Float32]:
-    """What interventions do to the accuracy, see `intervention.Interventions`; and the values that
-    codes are set to."""
+def curves(
+    model: ConceptModel, rows: ConceptRows, score: TaskScore = class_accuracy
+) -> dict[str, Float32]:
+    """What interventions do to a score of the task, see `intervention.Interventions`; and the
+    values that codes are set to."""
     ready = interventions(model, rows)
     arrays = {
         "values": ready.values,
-        "fixed": ready.fixed(),
-        "subsets": ready.subsets(),
-        "wrong": ready.wrong_only(),
-        "alone": ready.alone(),
+        "fixed": ready.fixed(score),
+        "subsets": ready.subsets(score),
+        "wrong": ready.wrong_only(score),
+        "alone": ready.alone(score),
     }
     return {name: values.astype(np.float32) for name, values in arrays.items()}

@@ -158,6 +158,16 @@ def test_interventions_are_told(cli: Run) -> None:
     _, told, _ = cli("concepts", "intervene", "tiny/model", "--order", "wrong")
     assert f"{100 * result['wrong'][3]:.1f}" in told
     assert "fixed" not in told
+    assert result["score"] == "accuracy"
+    _, out, _ = cli("concepts", "intervene", "tiny/model", "--auc", "--json")
+    areas = json.loads(out)
+    assert areas["score"] == "auc"
+    assert 0.5 < areas["fixed"][0] <= 1
+    assert areas["fixed"][0] != result["fixed"][0]
+    assert areas["fixed"][3] == areas["subsets"][3]
+    _, told, _ = cli("concepts", "intervene", "tiny/model", "--auc")
+    assert f"{100 * areas['alone'][2]:.1f}" in told
+    assert "area under the ROC curve" in told
 
 
 @pytest.mark.parametrize(
