@@ -20,9 +20,10 @@ from tests.representations.conftest import RECIPE
 
 NOTED_ON = ("2.13.0+cpu", "AVX512", "x86_64")
 """torch, what it uses of the processor, and the processor's kind."""
-NEARLY = 2e-3
+NEARLY = {"vae": 2e-3, "gt": 2e-3, "protopnet": 2e-2, "prototree": 2e-3}
 """On another processor, the sum of the sizes: rounding grows with the steps. Measured between the
-two that are noted: protopnet 1.3e-3, all others below 1e-7."""
+two that are noted: protopnet 1.3e-3, all others below 1e-7; from one with AVX2 alone: protopnet
+1.1e-2, all others within theirs."""
 RECIPES = {
     "vae": RECIPE,
     "gt": RECIPE.replace("dimensions: 3", "dimensions: 5").replace("{name: vae}", "{name: gt}"),
@@ -67,7 +68,7 @@ def fingerprint(weights: Path) -> tuple[str, float]:
 @pytest.mark.parametrize("kind", RECIPES)
 def test_the_same_recipe_gives_the_same_weights(kind: str, tmp_path: Path) -> None:
     digest, sizes = fingerprint(trained(kind, tmp_path))
-    assert sizes == pytest.approx(NOTED[0][kind][1], rel=NEARLY)
+    assert sizes == pytest.approx(NOTED[0][kind][1], rel=NEARLY[kind])
     here = (torch.__version__, torch.backends.cpu.get_cpu_capability(), platform.machine())
     if here == NOTED_ON:
         assert (digest, pytest.approx(sizes)) in [noted[kind] for noted in NOTED]
