@@ -177,13 +177,23 @@ def intervened(
 
     Raises
     ------
-    ModelError : no concept of the model can be set. DatasetError : as `score`.
+    ModelError : no concept of the model can be set; or, with `auc`, no test row is of some class,
+        which then has no curve. DatasetError : as `score`.
     """
     from labapp.concepts import measuring  # torch
 
     loaded = package.load(model, root=root)
     card = loaded.card
     data = package.task_of(card, data_folder)
+    missing = sorted(set(range(data.split.classes)) - set(data.split.test.labels_of.tolist()))
+    if auc and missing:
+        raise ModelError(
+            f"Of {card.id} no test row is of class {', '.join(map(str, missing))} (counted from "
+            "0), so that there is no ROC curve of it.",
+            safe="Nothing was changed.",
+            todo="Ask without --auc how often the class is right, or import the model with test "
+            "pictures of every class.",
+        )
     curves = measuring.curves(loaded, data.split.test, class_auc if auc else class_accuracy)
     return {
         "model": card.id,

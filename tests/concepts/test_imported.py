@@ -84,6 +84,19 @@ def test_its_table_of_answers_makes_a_stimulus_set(
     assert own_models.remove("own/sprites") == ["removed: own/sprites"]
 
 
+def test_a_class_without_a_picture_has_no_curve(
+    described: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = described()
+    table = path.parent / "pictures.csv"
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
+    folder = imported.import_model(path, out=tmp_path / "models")
+    assert len(catalogue.intervened(folder, data_folder=path)["fixed"]) == 5
+    with pytest.raises(ModelError, match=r"no test row is of class 3 .*no ROC curve"):
+        catalogue.intervened(folder, auc=True, data_folder=path)
+
+
 def test_other_pictures_than_those_of_the_card_are_refused(
     described: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -341,8 +341,8 @@ def _of_foretold(foretold: pd.DataFrame) -> Row:
 def _a_minute(repairs: pd.DataFrame, spoken: pd.Series[int]) -> float | None:
     minutes = float(repairs["response_s"].fillna(0).sum()) / 60
     keys = zip(*(repairs[name] for name in TRIAL), strict=True)
-    said = sum(int(spoken.get(key, 0)) for key in keys)
-    return said / minutes if minutes > 0 else None
+    marks = sum(int(spoken.get(key, 0)) for key in keys)
+    return marks / minutes if minutes > 0 else None
 
 
 def correlation(grid: pd.DataFrame) -> float | None:
