@@ -96,12 +96,12 @@ def test_packages_export_nothing_heavy() -> None:
     assert not loaded_after(code) & {"torch", "PySide6", "pandas", "matplotlib", "sounddevice"}
 
 
-def test_no_module_is_longer_than_500_lines() -> None:
+def test_no_module_is_longer_than_1000_lines() -> None:
     found = [*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
     lengths = {
         str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in found
     }
-    assert {name: length for name, length in lengths.items() if length > 500} == {}
+    assert {name: length for name, length in lengths.items() if length > 1000} == {}
     assert len(lengths) > 100
 
 
