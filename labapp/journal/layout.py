@@ -38,6 +38,8 @@ ANNOTATION_FILES = frozenset(
     {"units.jsonl", "transcript.jsonl", "settlements.jsonl", "raters", "videos"}
 )
 """What may lie in the folder of a session's annotations, beside hidden files of open windows."""
+PACK = "pack.json"
+"""What makes a folder a pack: whom it is for, and what is in it."""
 LEAVING = ".withdrawn-"
 """Before the name of a session folder that is being deleted."""
 
