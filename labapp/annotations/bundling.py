@@ -37,7 +37,7 @@ from labapp.annotations.places import (
     codebook_versions,
     rater_names,
 )
-from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.redaction import anchored_redactions, is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.simulated import SIMULATED, simulated_speech
 from labapp.annotations.store import annotations_in, annotations_tree, rater_files
@@ -142,7 +142,8 @@ class _Bundled:
         self.reduced = self.record.redacted
         self.days = _days_moved(self.record)
         self.rename = _renaming(self.record, self.tree)
-        self.units, self.texts = UnitsFold(), TextsFold()
+        self.units = UnitsFold()
+        self.texts = TextsFold(anchored=anchored_redactions(self.record))
         for line in self._lines(UNITS):
             self.units.apply(line)
         for line in self._lines(TRANSCRIPT):
@@ -227,7 +228,7 @@ class _Bundled:
             texts_file.REDACTED: "id",
             texts_file.RECOGNISED: "id",
         })  # fmt: skip
-        redactions = {redaction.id: redaction for redaction in self.redactions}
+        redactions = self.texts.redactions
         lines = []
         for line in left:
             body = dict(line.body)
@@ -243,6 +244,13 @@ class _Bundled:
             elif line.kind == texts_file.OPENED:
                 body = self._opened(body)
             lines.append(line._replace(body=body))
+        # What the anchor knows to be redacted, and the file does not (any more).
+        utc = lines[-1].utc if lines else self.record.rows[-1].utc
+        for number, redaction in enumerate(self.redactions):
+            if redaction not in redactions.values():
+                name = f"{redaction.id}-{number}" if redaction.id in redactions else redaction.id
+                body = body_of(replace(redaction, id=name))
+                lines.append(Line(0, utc, texts_file.REDACTED, 1, body))
         return lines
 
     def _marks(self, rater: str) -> list[Line]:

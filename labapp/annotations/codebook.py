@@ -235,6 +235,7 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
 def store_version(study: Path, codebook: Codebook) -> Path:
     """Keep a version of a codebook that marks are given by. Raises AnnotationError."""
     from labapp import durable
+    from labapp.journal import anchor
 
     path = codebook_versions(study) / f"{codebook.sha256}.yaml"
     if files.is_file(path):
@@ -246,6 +247,7 @@ def store_version(study: Path, codebook: Codebook) -> Path:
         durable.write(draft, codebook.content)
         draft.replace(path)
         durable.sync_folder(path.parent)
+        anchor.note_file(path)
     except OSError as error:
         raise AnnotationError(
             f"The codebook could not be kept in {path} ({error.strerror or error}).",

@@ -90,7 +90,7 @@ class HeldFile:
             with anchor.rewriting(self.path, content, "rewritten"):
                 _replace(self.path, content)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
 
 @contextmanager
@@ -204,7 +204,7 @@ class Ledger:
                 self._file.close()
                 raise
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     @property
     def saved(self) -> bool:
@@ -242,9 +242,9 @@ class Ledger:
             if self._closing:
                 raise AnnotationError(f"{self.path} is closed.", todo="Open it again.")
             if self._failure is not None:
-                raise _unwritable(self.path, self._failure)
+                raise unwritable(self.path, self._failure)
             if self._length + len(content) > LARGEST:
-                raise _unwritable(self.path, files.too_large(None, LARGEST))
+                raise unwritable(self.path, files.too_large(None, LARGEST))
             self._write(content)
             self._above = above
             self.lines += lines
@@ -270,15 +270,15 @@ class Ledger:
                 os.truncate(self._file.fileno(), self._length)
             except OSError as second:
                 self._failure = second
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     def flush(self) -> None:
         """Make all lines outlast a power cut now. Raises AnnotationError."""
         self._sync()
         if self._failure is not None:
-            raise _unwritable(self.path, self._failure)
+            raise unwritable(self.path, self._failure)
 
-    def anchor(self, what: str = anchor.HEAD, **facts: Any) -> None:
+    def note_head(self, what: str = anchor.HEAD, **facts: Any) -> None:
         """Write down in the data folder's anchor what the file holds; what, facts: see
         `labapp.journal.anchor.note_head`. Raises AnnotationError."""
         self.flush()
@@ -289,7 +289,7 @@ class Ledger:
         try:
             anchor.note_head(self.path, length, lines, head, what, **facts)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
         self._anchored, self._anchored_at = length, time.monotonic()
 
     def close(self) -> None:
@@ -302,7 +302,7 @@ class Ledger:
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
         try:
-            self.anchor()
+            self.note_head()
         finally:
             self._file.close()
             self._lock.release()
@@ -316,7 +316,7 @@ class Ledger:
                 self._sync()
                 if time.monotonic() - self._anchored_at > ANCHOR_S:
                     with suppress(AnnotationError):  # it is raised where the file is closed
-                        self.anchor()
+                        self.note_head()
 
     def _sync(self) -> None:
         length = self._length
@@ -349,7 +349,7 @@ def _make_folder(path: Path) -> None:
         for folder in missing:
             durable.sync_folder(folder.parent)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 class _Held:
@@ -378,7 +378,7 @@ def _locked(path: Path, patience_s: float = 0.0) -> _Held:
             Message("annotations_busy", file=str(path)), todo=Message("annotations_busy_todo")
         ) from error
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     return _Held(lock)
 
 
@@ -390,7 +390,7 @@ def _replace(path: Path, content: bytes) -> None:
         durable.sync_folder(path.parent)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def _unreadable(path: Path, error: OSError) -> AnnotationError:
@@ -401,7 +401,8 @@ def _unreadable(path: Path, error: OSError) -> AnnotationError:
     )
 
 
-def _unwritable(path: Path, error: OSError) -> AnnotationError:
+def unwritable(path: Path, error: OSError) -> AnnotationError:
+    """What is raised where a file of annotations cannot be written."""
     full = error.errno == errno.ENOSPC
     why = str(error.strerror or error)
     return AnnotationError(

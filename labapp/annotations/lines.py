@@ -1,9 +1,9 @@
 """Lines of a file of annotations: how they are written, read, checked and merged; without a file.
 
-A line is canonical JSON, `{"body", "kind", "prev", "seq", "sum", "utc", "v"}`; `sum` is the beginning
-of the SHA-256 of the line without it, so that a changed byte shows, and `prev` that of all bytes of
-the file above it, so that a changed, removed or added line shows. Lines of older versions, and those
-in bundles and packs, have no `prev`.
+A line is canonical JSON, `{"body", "kind", "prev", "seq", "sum", "utc", "v"}`. `sum` is the
+beginning of the SHA-256 of the line without it, so that a changed byte shows. `prev` is that of all
+bytes of the file above it, so that a changed, removed or added line shows. Lines of older versions,
+and those in bundles and packs, have no `prev`.
 """
 
 from __future__ import annotations
@@ -190,9 +190,7 @@ def parse(content: bytes) -> Lines:
     if last:
         torn = f"The last line was cut off by a crash and is left out ({len(last)} bytes)."
     length = len(content) - len(last)
-    return Lines(
-        tuple(lines), tuple(problems), torn, length, ended, tuple(breaks), chained_from
-    )
+    return Lines(tuple(lines), tuple(problems), torn, length, ended, tuple(breaks), chained_from)
 
 
 def _is_line(raw: bytes) -> bool:

@@ -40,6 +40,12 @@ def annotations_folder(session: Path) -> Path:
     return session.parent / ANNOTATIONS / session.name
 
 
+def session_of(path: Path) -> Path:
+    """The session's folder that a file in the folder of its annotations is about."""
+    folder = path.absolute().parent
+    return folder.parent.parent / folder.name
+
+
 def codebook_versions(study: Path) -> Path:
     """The folder with every version of a codebook that marks of this study were given by."""
     return study / ANNOTATIONS / CODEBOOKS

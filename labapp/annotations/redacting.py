@@ -24,7 +24,7 @@ from labapp.annotations.lines import Line
 from labapp.annotations.marks import TOMBSTONE
 from labapp.annotations.model import Redaction, Unit
 from labapp.annotations.places import LINES, RATERS, TRANSCRIPT, annotations_folder
-from labapp.annotations.redaction import is_redacted, shown_texts
+from labapp.annotations.redaction import anchored_redactions, is_redacted, shown_texts
 from labapp.annotations.settlements import SETTLEMENTS
 from labapp.annotations.store import annotations_of, open_texts
 from labapp.annotations.texts import TextsFold
@@ -113,6 +113,7 @@ def redact(
         name = same[0].id
     redaction = Redaction(name, t0_ns, t1_ns, replacement or Redaction("", 0, 0).replacement)
     with open_texts(session, by, record=record) as texts:
+        texts.restore_redactions()
         texts.redact(redaction)
     count = _compact_texts(session, by, name)
     folder = annotations_folder(session)
@@ -134,21 +135,24 @@ def redact(
 
 def _compact_texts(session: Path, by: str, redaction: str) -> int:
     """Write the transcript anew with what holds now; how many texts lost words."""
-    units = annotations_of(open_record(session)).segmentation.units
+    record = open_record(session)
+    units, anchored = annotations_of(record).segmentation.units, anchored_redactions(record)
     changed = 0
 
     def compacted(lines: Sequence[Line]) -> Rewritten:
         nonlocal changed
-        left, changed = _compacted(lines, {unit.id: unit for unit in units})
+        left, changed = _compacted(lines, {unit.id: unit for unit in units}, anchored)
         return left, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed})
 
     rewrite(annotations_folder(session) / TRANSCRIPT, compacted)
     return changed
 
 
-def _compacted(lines: Sequence[Line], units: Mapping[str, Unit]) -> tuple[list[Line], int]:
+def _compacted(
+    lines: Sequence[Line], units: Mapping[str, Unit], anchored: Sequence[Redaction]
+) -> tuple[list[Line], int]:
     """The lines of a transcript that hold, without redacted words; how many texts lost words."""
-    fold = TextsFold()
+    fold = TextsFold(anchored=anchored)
     last: dict[tuple[str, str], Line] = {}
     for line in lines:
         fold.apply(line)

@@ -134,7 +134,9 @@ def _noted(
     }
 
 
-def note_head(path: Path, length: int, lines: int, head: str, what: str = HEAD, **facts: Any) -> None:
+def note_head(
+    path: Path, length: int, lines: int, head: str, what: str = HEAD, **facts: Any
+) -> None:
     """Write down what a file holds now. what: `HEAD`, or `LOCKED` with its round. Nothing is
     written for a file that is no study's. Raises OSError."""
     if (study := study_of(path)) is not None:
@@ -241,7 +243,11 @@ def _parsed(path: Path, *_: int) -> tuple[list[dict[str, Any]], list[str], bytes
         raise _unreadable(path, error) from error
     chain = Chain()
     found = [entry for entry in (chain.add(line) for line in split(content)) if _is_entry(entry)]
-    return [entry for entry in found if entry], [f"{path.name}, {p}" for p in chain.problems], content
+    return (
+        [entry for entry in found if entry],
+        [f"{path.name}, {p}" for p in chain.problems],
+        content,
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> RecordError:
@@ -316,7 +322,9 @@ class _Known:
     gone: bool = False
 
 
-def check(study: Path, ours: Callable[[str], bool] = lambda name: True) -> tuple[list[str], list[str]]:
+def check(
+    study: Path, ours: Callable[[str], bool] = lambda name: True
+) -> tuple[list[str], list[str]]:
     """Hold the files beside a study's sessions against the anchor.
 
     Parameters
@@ -344,7 +352,9 @@ def check(study: Path, ours: Callable[[str], bool] = lambda name: True) -> tuple
         if not name.startswith(top):
             continue
         if entry["what"] == ACCEPTED and entry.get("why"):
-            remarks.append(f"{name.removeprefix(top)}: taken as it was on {_day(entry)}: {entry['why']}")
+            remarks.append(
+                f"{name.removeprefix(top)}: taken as it was on {_day(entry)}: {entry['why']}"
+            )
         _take(known, name, entry)
     for name, state in sorted(known.items()):
         short_name = name.removeprefix(top)
@@ -412,7 +422,8 @@ def _compare(path: Path, state: _Known) -> tuple[str, str]:
         return f"what it held on {_day(wrong)} was changed ({_lines(wrong)})", ""
     later = content.count(b"\n") - int(newest.get("lines", 0))
     if len(content) > int(newest["bytes"]) and later > 0:
-        return "", f"its last {later} lines are not in the anchor: the program was killed, is still at work, or the anchor was cut"
+        why = "the program was killed, is still at work, or the anchor was cut"
+        return "", f"its last {later} lines are not in the anchor: {why}"
     return "", ""
 
 
@@ -466,8 +477,15 @@ def accept(study: Path, why: str) -> int:
     with _held(study) as anchor:
         here = {name_in(study, path) for path in paths}
         for name in sorted({str(e["file"]) for e in entries(study)} - here):
-            if name.startswith(top) and not name.endswith("/") and not (study.parent / name).exists():
-                _add(anchor, {"utc": utc_text(datetime.now(UTC)), "file": name, "what": GONE, "why": why})
+            if (
+                name.startswith(top)
+                and not name.endswith("/")
+                and not (study.parent / name).exists()
+            ):
+                _add(
+                    anchor,
+                    {"utc": utc_text(datetime.now(UTC)), "file": name, "what": GONE, "why": why},
+                )
         for path in paths:
             _add(anchor, _head(study, path, files.content(path, LARGEST), ACCEPTED, why=why))
     return len(paths)

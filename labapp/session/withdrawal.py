@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labapp import durable
 from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
 from labapp.annotations.video_files import video_names
@@ -27,6 +26,7 @@ from labapp.errors import AnnotationError, DataFolderError, RecordError, Session
 from labapp.events import Event, Payload
 from labapp.events.lifecycle import SessionPlanned
 from labapp.events.lsl import LslOpened
+from labapp.journal import anchor
 from labapp.journal.comments import forget_comments
 from labapp.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
 from labapp.journal.plausible import plausible
@@ -246,7 +246,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
         return
     path = study / WITHDRAWN
     try:
-        durable.add_line(path, left.to_json())
+        anchor.add_line(path, left.to_json())
     except OSError as error:
         why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raise DataFolderError(

@@ -18,7 +18,6 @@ from tests.tampering.places import Places
 Do = Callable[[Places], Path]
 
 INSIDER = "all hashes were made anew by who can run the program; no key seals them yet"
-LOG = "this log lies beside the sessions and is in no chain"
 MODULES = ("journal", "database", "sound", "files", "bundle", "archive")
 
 

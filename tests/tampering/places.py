@@ -62,6 +62,7 @@ def make(root: Path) -> Places:
     killed.environment.pop()
     bundle = export([session], root / "bundle")
     (root / "data/golden/exports.jsonl").unlink()
+    (root / "data/anchor.jsonl").unlink()
     return Places(
         session,
         _write(other, root / "data"),
