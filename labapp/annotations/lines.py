@@ -163,6 +163,7 @@ def parse(content: bytes) -> Lines:
     lines: list[Line] = []
     problems: list[Problem] = []
     breaks: list[Problem] = []
+    broken = False
     expected, utc, chained_from, above = 1, "", 0, hashlib.sha256()
     for number, raw in enumerate(whole, start=1):
         try:
@@ -172,7 +173,8 @@ def parse(content: bytes) -> Lines:
             expected += 1
             above.update(raw + b"\n")
             continue
-        if prev and prev != short(above):
+        if prev and prev != short(above) and not broken:
+            broken = True  # the lines below it are so for the same reason
             breaks.append(Problem(number, "something above it was changed, removed or added"))
         elif not prev and chained_from:
             breaks.append(Problem(number, "it is not chained as those above it"))

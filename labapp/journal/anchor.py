@@ -286,7 +286,7 @@ class Chain:
     def __post_init__(self) -> None:
         self._digest = hashlib.sha256()
         self._number = 0
-        self._ended = True
+        self._broken = False
 
     def add(self, line: bytes) -> dict[str, Any] | None:
         """The next line, with its end; None where it is no object."""
@@ -297,7 +297,8 @@ class Chain:
             entry = None
         entry = entry if isinstance(entry, dict) else None
         prev = None if entry is None else entry.get(PREV)
-        if prev is not None and prev != short(self._digest):
+        if prev is not None and prev != short(self._digest) and not self._broken:
+            self._broken = True  # the lines below it are so for the same reason
             self.problems.append(
                 f"line {self._number}: something above it was changed, removed or added"
             )
