@@ -30,6 +30,7 @@ from labapp.analysis.writing import (
 )
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.figure_style import USUAL_LOOK, Look, looking
+from labapp.journal.layout import refuse_inside
 from labapp.parallel.processes import processes
 from labapp.report.language import speaking
 
@@ -160,6 +161,7 @@ def staged(out: Path, last: str) -> Iterator[Path]:
     Nothing that is in `out` already is touched. After an error `out` is as it was before; what is
     left of an analysis that was killed is in a folder of its own. Raises OSError.
     """
+    refuse_inside(out)
     new = not out.exists()
     access.own_folder(out)
     folder = Path(tempfile.mkdtemp(prefix=leftovers.prefix_in(out, UNFINISHED), dir=out))

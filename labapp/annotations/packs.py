@@ -34,12 +34,13 @@ from labapp.annotations.places import ANNOTATIONS, TRANSCRIPT, UNITS, check_rate
 from labapp.annotations.store import annotations_of
 from labapp.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
 from labapp.errors import AnnotationError
+from labapp.journal.layout import PACK as FILE
+from labapp.journal.layout import refuse_inside
 from labapp.journal.opening import open_record
 from labapp.reading import archives, files
 from labapp.reading.values import json_value
 
 FORMAT = 1
-FILE = "pack.json"
 NOT_SHARED = "the participant did not agree that it is passed on"
 
 
@@ -170,6 +171,7 @@ def make_pack(
     study = study.absolute()
     check_rater(rater, study)
     out = (out if out.suffix == ".zip" else out.with_name(out.name + ".zip")).absolute()
+    refuse_inside(out)
     if files.exists(out):
         raise AnnotationError(
             f"{out} exists; a pack never overwrites.", todo="Give another --out, or move it away."

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from labapp.errors import ExchangeError
+from labapp.journal.layout import refuse_inside
 from labapp.messages import Message
 
 LARGEST = 256 * 1024 * 1024
@@ -47,7 +48,9 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises ExchangeError where a file is there already."""
+    """Raises ExchangeError where a file is there already, UsageError where it would lie in a
+    session's folder."""
+    refuse_inside(path)
     if path.exists() or path.is_symlink():
         raise ExchangeError(
             Message("file_there", path=str(path)),

@@ -15,6 +15,7 @@ from labapp.annotations.store import annotations_of
 from labapp.audio.writer import WavWriter
 from labapp.clock import NS
 from labapp.errors import AudioError, LabappError, UsageError
+from labapp.journal.layout import refuse_inside
 from labapp.journal.record import Record
 from labapp.replay.sound import SessionSound
 from labapp.replay.times import time_text
@@ -74,6 +75,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """
     _refuse_unallowed(record)
+    refuse_inside(path)
     if path.exists():
         raise UsageError(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
