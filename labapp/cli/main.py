@@ -440,7 +440,7 @@ def simulate_(
             say(path)
 
 
-OUTPUTS = {"--out", "--still"}
+OUTPUTS = {"--out", "--still", "--preregister"}
 """Options that name a place to write to."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]

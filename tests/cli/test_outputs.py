@@ -3,7 +3,6 @@ named."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,14 +61,14 @@ def test_a_place_inside_a_session_is_refused(
 def test_every_command_refuses_it(tmp_path: Path) -> None:
     """By the option itself, before the command begins."""
     session = golden_session(tmp_path / "data")
-    before = sorted(os.listdir(session))
+    before = sorted(session.iterdir())
     for name, option in _options(command_tree()):
         if not OUTPUTS & {*option.opts}:
             continue
         with pytest.raises(UsageError, match="lies in the folder of the session"):
             option.callback(None, option, Path(session / "audio" / "out"))
         assert option.callback(None, option, None) is None, name
-    assert sorted(os.listdir(session)) == before
+    assert sorted(session.iterdir()) == before
 
 
 def test_annotations_are_no_place_either(tmp_path: Path) -> None:
