@@ -18,6 +18,13 @@ def write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def take_name(draft: Path, path: Path) -> None:
+    """Give a file that is whole its name, over nothing; the name lasts. Raises OSError."""
+    os.link(draft, path)
+    draft.unlink()
+    sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Make new names in a folder durable, where the system can: Windows cannot, and some drives of
     others neither. Raises OSError."""

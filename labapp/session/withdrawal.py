@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from labapp import leftovers
 from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
 from labapp.annotations.video_files import video_names
@@ -132,14 +133,14 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     cleared: list[Path] = []
     if not left.kept:
         refuse_open(folder)
-        if place := exports.running(study, folder.name):
+        if place := exports.running(study, folder.name) or leftovers.under_way(study, folder.name):
             raise SessionBusy(
-                f"{folder.name} is being exported to {place} just now.",
+                f"Something of {folder.name} is being written to {place} just now.",
                 safe="Nothing was deleted yet.",
-                todo="Withdraw it again when that export is over.",
+                todo="Withdraw it again when that is done.",
             )
         # What a killed export left holds the data, too.
-        cleared = exports.clear(study)
+        cleared = exports.clear(study) + _cleared(study)
         # By the sound itself, which is gone in a moment.
         _forget_waveforms(leaving if interrupted else folder)
     if not left.kept and not interrupted:
@@ -183,6 +184,20 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         "" if sent is None else str(sent.payload["source_id"]),
         videos,
     )
+
+
+def _cleared(study: Path) -> list[Path]:
+    """Remove what killed programs left on its way out of the study; which places."""
+    try:
+        return leftovers.clear_registered(study) + leftovers.clear_temporary()
+    except OSError as error:
+        raise DataFolderError(
+            f"What a killed program left cannot be removed ({error.strerror or error}: "
+            f"{error.filename}).",
+            safe="The sessions are untouched.",
+            todo="See that you may write there, or remove it yourself: it holds data. Then "
+            "withdraw the session again.",
+        ) from error
 
 
 def _forget_waveforms(folder: Path) -> None:
