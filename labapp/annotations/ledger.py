@@ -382,6 +382,15 @@ def _locked(path: Path, patience_s: float = 0.0) -> _Held:
     return _Held(lock)
 
 
+def replace_file(path: Path, content: bytes, why: str) -> None:
+    """Replace a file of annotations that is no file of lines, at once. Raises AnnotationError."""
+    try:
+        with anchor.rewriting(path, content, why):
+            _replace(path, content)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
 def _replace(path: Path, content: bytes) -> None:
     draft = path.with_name(f".{path.name}.draft")
     try:

@@ -182,7 +182,10 @@ def codebooks_in(record: Record) -> dict[str, Codebook]:
         return codebooks.versions_of(Path(record.source).absolute().parent)
     tree = annotations_tree(record).below(CODEBOOKS)
     parsed = (
-        codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}"))
+        codebooks.as_named(
+            codebooks.parse(tree.read(name, codebooks.LARGEST), Path(f"{record.source}/{name}")),
+            PurePosixPath(name).stem,
+        )
         for name in tree.names()
         if name.endswith(".yaml")
     )

@@ -17,8 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labapp import leftovers
+from labapp.annotations.codebook import quoting
 from labapp.annotations.forgetting import Kind, forget_annotations, refuse_open
 from labapp.annotations.handed_out import HandedOut, holders
+from labapp.annotations.ledger import content_of
+from labapp.annotations.lines import parse
+from labapp.annotations.places import TRANSCRIPT, annotations_folder
+from labapp.annotations.texts import PUT
 from labapp.annotations.video_files import video_names
 from labapp.audio.pyramid import forget
 from labapp.audio.wav_samples import WavSamples
@@ -59,6 +64,7 @@ class WithdrawalReport:
     handed_out : packs, quotes and clips made of the session before, which are not touched.
     source_id : of the streams that its events were sent in; empty where they were not sent.
     videos : how many there are or were; deleted with the annotations.
+    codebooks : those of the study that quote what was said; they are not touched.
     """
 
     withdrawal: Withdrawal
@@ -71,6 +77,7 @@ class WithdrawalReport:
     handed_out: tuple[HandedOut, ...] = ()
     source_id: str = ""
     videos: int = 0
+    codebooks: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The report for people."""
@@ -91,6 +98,8 @@ class WithdrawalReport:
         if self.handed_out and not left.kept:
             made = ", ".join(f"{entry.kind} {entry.file}" for entry in self.handed_out)
             done.append(Message("withdrawn_handed_out", files=made))
+        if self.codebooks and not left.kept:
+            done.append(Message("withdrawn_quoted", files=", ".join(self.codebooks)))
         if self.source_id and not left.kept:
             done.append(Message("withdrawn_sent", source=self.source_id))
         if not left.kept:
@@ -163,6 +172,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         if home.name.participant == left.participant and home.path.name != left.folder
     )
     handed_out, unknown = _handed_out(folder)
+    quoted = () if left.kept else tuple(quoting(study, _said(folder)))
     annotated: tuple[Kind, ...] = ()
     videos = len(video_names(folder))
     if not left.kept:
@@ -183,7 +193,18 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         handed_out,
         "" if sent is None else str(sent.payload["source_id"]),
         videos,
+        quoted,
     )
+
+
+def _said(folder: Path) -> list[str]:
+    """All words that were ever written down of a session; what is damaged tells nothing."""
+    path = annotations_folder(folder) / TRANSCRIPT
+    try:
+        lines = parse(content_of(path)).lines
+    except AnnotationError:
+        return []
+    return [str(line.body.get("text", "")) for line in lines if line.kind == PUT]
 
 
 def _cleared(study: Path) -> list[Path]:
