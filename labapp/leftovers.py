@@ -162,9 +162,12 @@ def on_its_way(
         clear(folder, DRAFT)
     with ExitStack() as stack:
         for study, names in by_study.items():
-            with suppress(() if needed else OSError):
+            try:
                 clear_registered(study)
                 stack.enter_context(_registered(study, name, names, hidden))
+            except OSError:
+                if needed:
+                    raise
         try:
             yield hidden
         finally:
@@ -241,13 +244,13 @@ def _registrations(study: Path) -> Iterator[tuple[Path, list[str], list[Path]]]:
     for entry in sorted(_children(study / REGISTER)):
         if entry.suffix != ".json":
             continue
-        try:
+        sessions, places = list[str](), list[Path]()
+        with suppress(ValueError, KeyError, TypeError, OSError):
+            # Where it was cut off while it was written, nothing was begun.
             facts = json.loads(entry.read_bytes().decode("utf-8", "surrogatepass"))
-            sessions, places = map(str, facts["sessions"]), map(Path, facts["places"])
-        except (ValueError, KeyError, TypeError):
-            # Cut off while it was written: nothing was begun.
-            sessions, places = iter(()), iter(())
-        yield entry, list(sessions), list(places)
+            sessions = [str(name) for name in facts["sessions"]]
+            places = [Path(place) for place in facts["places"]]
+        yield entry, sessions, places
 
 
 def is_held(entry: Path) -> bool:

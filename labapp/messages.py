@@ -56,8 +56,8 @@ FORMS: Mapping[str, str] = {
     "withdrawn_cleared": "Removed what a killed program had left: {paths}.",
     "withdrawn_quoted": (
         "Codebooks of the study still quote words of it: {files}. Take the words out of the "
-        "codebook itself; `labapp code codebook STUDY --withhold` takes all free text out of the stored "
-        "versions."
+        "codebook itself; `labapp code codebook STUDY --withhold` takes all free text out of the "
+        "stored versions."
     ),
     "withdrawn_bundles": "Bundles that still hold it: {paths}",
     "withdrawn_units": "Its units were deleted.",
