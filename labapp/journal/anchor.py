@@ -414,8 +414,8 @@ def _compare(path: Path, state: _Known) -> tuple[str, str]:
         return "", ""
     wrong = _holds(content, state.heads)
     if wrong is not None:
-        if len(content) < int(wrong["bytes"]):
-            there = content.count(b"\n")
+        there = content.count(b"\n")
+        if len(content) < int(wrong["bytes"]) and there < int(wrong.get("lines", 0)):
             return (
                 f"it had {_lines(wrong)} on {_day(wrong)}, and has {there} now: its end was cut "
                 "off, or an older copy was put back"
