@@ -96,7 +96,7 @@ def shorten_a_redaction(places: Places) -> Path:
     return places.coded
 
 
-@manipulation("coded", told="transcript.jsonl: it had")
+@manipulation("coded", told="transcript.jsonl: what it held on")
 def change_a_word(places: Places) -> Path:
     """A text is another one, and all sums are made again."""
 
