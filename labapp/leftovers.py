@@ -231,6 +231,14 @@ def clear_registered(study: Path) -> list[Path]:
     return removed
 
 
+def clear_of(sessions: Iterable[Path]) -> None:
+    """The same for the studies of session folders, before anything is refused or made; what cannot
+    be removed stays registered."""
+    for study in dict.fromkeys(session.absolute().parent for session in sessions):
+        with suppress(OSError):
+            clear_registered(study)
+
+
 def under_way(study: Path, session: str) -> str:
     """A place that something of a session is being written to just now; empty where there is
     none."""

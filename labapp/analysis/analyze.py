@@ -73,6 +73,7 @@ def analyze(
     worker is lost, or the cluster or a file of words cannot be used, DataFolderError when `out`
     cannot be written.
     """
+    leftovers.clear_of(_sessions_in(paths))
     brought = (name for report in reports() for name in report.files)
     refuse_existing(out, (*file_names(), *brought, MISSING, REPORT, FIGURES))
     for each in reports():

@@ -170,6 +170,7 @@ def make_pack(
     """
     study = study.absolute()
     check_rater(rater, study)
+    leftovers.clear_of([study / "any"])
     out = (out if out.suffix == ".zip" else out.with_name(out.name + ".zip")).absolute()
     refuse_inside(out)
     if files.exists(out):

@@ -119,6 +119,7 @@ def export_coding(
         lost[Message("lost_words")] = None
     sound = SessionSound(record, silences(annotations))
     folders = session_folders(record)
+    leftovers.clear_of(folders)
     stack = ExitStack()
     try:
         clocks = clocks_of(record, base, sound)

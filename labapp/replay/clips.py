@@ -77,6 +77,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     """
     _refuse_unallowed(record)
     refuse_inside(path)
+    leftovers.clear_of(session_folders(record))
     if path.exists():
         raise UsageError(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."

@@ -44,6 +44,7 @@ def write_still(
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)
+    leftovers.clear_of(session_folders(record))
     if path.exists():
         raise UsageError(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
