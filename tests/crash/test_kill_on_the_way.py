@@ -131,11 +131,11 @@ def run(command: str, home: Path, kill_at: int = 0) -> tuple[bool, int]:
                 )
             else:
                 path, changes = happened[0] if happened else "", event in CHANGES
-            if changes and isinstance(path, str | bytes | os.PathLike):
-                if str(home) in os.fsdecode(path):
-                    count += 1
-                    if count == kill_at:
-                        os.kill(os.getpid(), signal.SIGKILL)
+            named = isinstance(path, str | bytes | os.PathLike)
+            if changes and named and str(home) in os.fsdecode(path):
+                count += 1
+                if count == kill_at:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
         devnull = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1):
@@ -236,7 +236,7 @@ def test_nothing_is_left_of_who_withdraws(command: str, whole: Path, tmp_path: P
             more = {name for name in more if not name.startswith("out/results/")}
         assert more - logs == set(), number
         for name in left(home):
-            if not any(name == place or name.startswith(f"{place}/") for place in places):
-                if not name.startswith(("in/", "out/results/")):
-                    assert SECRET not in (home / name).read_bytes(), (number, name)
+            ours = any(name == place or name.startswith(f"{place}/") for place in places)
+            if not ours and not name.startswith(("in/", "out/results/")):
+                assert SECRET not in (home / name).read_bytes(), (number, name)
         shutil.rmtree(home)
