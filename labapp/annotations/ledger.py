@@ -200,6 +200,7 @@ class Ledger:
                 os.fsync(self._file.fileno())
                 if new:
                     durable.sync_folder(self.path.parent)
+                    anchor.note_head(self.path, 0, 0, anchor.head_of(b""))
             except OSError:
                 self._file.close()
                 raise
