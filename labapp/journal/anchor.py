@@ -473,7 +473,8 @@ def accept(study: Path, why: str) -> int:
     """Take all files of a study as they are now, for a reason that stays in the anchor; how many
     there were. Raises OSError."""
     study = study.absolute()
-    paths = list(dict.fromkeys(_chained_files(study)))
+    books = sorted((study / ANNOTATIONS).glob("*/*.yaml"))
+    paths = list(dict.fromkeys([*_chained_files(study), *books]))
     top = f"{study.name}/"
     with _held(study) as anchor:
         here = {name_in(study, path) for path in paths}

@@ -58,7 +58,7 @@ COMMANDS = {
     "analyse": "analyze {session} --out {out}/results --workers 1",
     "withdraw": "sessions withdraw {session} --delete --yes",
 }
-OFTEN = ["pack", "code export", "receive", "redact", "export", "withdraw"]
+OFTEN = ["pack", "code export", "receive", "redact", "withdraw"]
 FEW = 2
 """Kills of a command in the tests; `make torture` does all."""
 
