@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -193,7 +193,7 @@ def redactions(session: Path) -> list[dict[str, Any]]:
     session = session.absolute()
     name = f"{session.parent.name}/{ANNOTATIONS}/{session.name}/"
     found: dict[str, list[dict[str, Any]]] = {}
-    for entry in entries(session.parent):
+    for entry in _read(session.parent).sought:
         redaction = entry.get("redaction")
         if entry["file"] != name or not isinstance(redaction, dict):
             continue
@@ -210,7 +210,7 @@ def locked_rounds(path: Path) -> set[str]:
     if (study := study_of(path)) is None:
         return set()
     name, locked = name_in(study, path), set()
-    for entry in entries(study):
+    for entry in _read(study).sought:
         if entry["what"] == LOCKED and entry["file"] == name:
             locked.add(str(entry.get("round", "")))
         elif entry["what"] == GONE and _within(name, str(entry["file"])):
@@ -221,32 +221,45 @@ def locked_rounds(path: Path) -> set[str]:
 def entries(study: Path) -> list[dict[str, Any]]:
     """The lines of the anchor that a study is in, those of other studies too; damaged ones are left
     out, and `check` names them. Raises RecordError."""
-    return _read(study)[0]
+    return _read(study).entries
 
 
-def _read(study: Path) -> tuple[list[dict[str, Any]], list[str], bytes]:
+class _Anchor(NamedTuple):
+    """What an anchor holds. sought: the entries about redactions and locks."""
+
+    entries: list[dict[str, Any]]
+    sought: list[dict[str, Any]]
+    problems: list[str]
+    lines: int
+    head: str
+
+
+def _read(study: Path) -> _Anchor:
     path = anchor_of(study)
     try:
         status = path.stat()
     except FileNotFoundError:
-        return [], [], b""
+        return _Anchor([], [], [], 0, "")
     except OSError as error:
         raise _unreadable(path, error) from error
     return _parsed(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 @lru_cache(maxsize=4)
-def _parsed(path: Path, *_: int) -> tuple[list[dict[str, Any]], list[str], bytes]:
+def _parsed(path: Path, *_: int) -> _Anchor:
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
         raise _unreadable(path, error) from error
     chain = Chain()
-    found = [entry for entry in (chain.add(line) for line in split(content)) if _is_entry(entry)]
-    return (
-        [entry for entry in found if entry],
-        [f"{path.name}, {p}" for p in chain.problems],
-        content,
+    read = [chain.add(line) for line in split(content)]
+    found = [entry for entry in read if entry is not None and _is_entry(entry)]
+    return _Anchor(
+        found,
+        [entry for entry in found if entry["what"] in (REDACTED, UNREDACTED, LOCKED, GONE)],
+        [f"{path.name}, {problem}" for problem in chain.problems],
+        content.count(b"\n"),
+        head_of(content),
     )
 
 
@@ -258,8 +271,8 @@ def _unreadable(path: Path, error: OSError) -> RecordError:
     )
 
 
-def _is_entry(entry: dict[str, Any] | None) -> bool:
-    return entry is not None and isinstance(entry.get("file"), str) and "what" in entry
+def _is_entry(entry: dict[str, Any]) -> bool:
+    return isinstance(entry.get("file"), str) and "what" in entry
 
 
 def split(content: bytes) -> list[bytes]:
@@ -342,13 +355,13 @@ def check(
     """
     study = study.absolute()
     try:
-        found, problems, _ = _read(study)
+        read = _read(study)
     except RecordError as error:
         return [error.what], []
-    problems, remarks = list(problems), list[str]()
+    problems, remarks = list(read.problems), list[str]()
     top = f"{study.name}/"
     known: dict[str, _Known] = defaultdict(_Known)
-    for entry in found:
+    for entry in read.entries:
         name = str(entry["file"])
         if not name.startswith(top):
             continue
@@ -496,11 +509,8 @@ def accept(study: Path, why: str) -> int:
 def summary(study: Path) -> str:
     """The length and the hash of the anchor, to be compared with what was written down before;
     empty where there is none. Raises RecordError."""
-    content = _read(study)[2]
-    if not content:
-        return ""
-    count = content.count(b"\n")
-    return f"{anchor_of(study)}: {count} lines, {head_of(content)}"
+    read = _read(study)
+    return f"{anchor_of(study)}: {read.lines} lines, {read.head}" if read.lines else ""
 
 
 def rechained(content: bytes) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 
 from labapp import resources
 from labapp.annotations import codebook as codebooks
+from labapp.annotations import video_files
 from labapp.annotations.handed_out import holders
 from labapp.annotations.ledger import Ledger, read
 from labapp.annotations.lines import Line, as_bytes, parse
@@ -275,3 +276,20 @@ def test_a_line_holds_the_hash_of_all_above_it() -> None:
 def test_the_folder_of_annotations_is_where_the_anchor_says(session: Path) -> None:
     name = anchor.name_in(session.parent, annotations_folder(session) / "units.jsonl")
     assert name == f"{session.parent.name}/annotations/{session.name}/units.jsonl"
+
+
+def test_redacting_names_the_videos_that_keep_the_stretch(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(video_files, "agreed_to_video", lambda record: True)
+    head = open_record(session).rows[-1].hash
+    with video_files.VideosFile(video_files.list_file(session)) as known:
+        for number, begins_s in enumerate((0.0, 100.0), start=1):
+            name = f"video-{number}"
+            video = video_files.Video(
+                name, f"{name}.mp4", "0" * 64, 1, 60.0, 640, 480, True, head, "anna", "labapp"
+            )
+            known.add(video, video_files.VideoAlignment(begins_s))
+    told = " ".join(redact(session, 20 * NS, 22 * NS, "anna").lines())
+    assert "video-1 still holds this stretch" in told
+    assert "video-2" not in told
