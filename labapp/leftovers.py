@@ -182,7 +182,7 @@ def _registered(
     from filelock import FileLock
 
     folder = study / REGISTER
-    entry, lock = folder / f"{name}.json", FileLock(folder / f"{name}.lock")
+    entry, lock = folder / f"{name}.json", FileLock(folder / f"{name}.lock", mode=0o660)
     while True:
         folder.mkdir(exist_ok=True)
         try:
@@ -269,7 +269,7 @@ def is_held(entry: Path) -> bool:
     if not lock.exists():
         return False
     try:
-        with FileLock(lock, timeout=0):
+        with FileLock(lock, timeout=0, mode=0o660):
             return False
     except (Timeout, OSError):
         return True

@@ -86,7 +86,9 @@ def name_in(study: Path, path: Path) -> str:
 def _held(study: Path) -> Iterator[Path]:
     """The anchor, to which nobody else writes. Raises OSError."""
     path = anchor_of(study)
-    lock = FileLock(path.with_name(f".{ANCHOR}.lock"), timeout=_PATIENCE_S, poll_interval=0.005)
+    place = path.with_name(f".{ANCHOR}.lock")
+    # Everybody who may write in the folder may take it.
+    lock = FileLock(place, timeout=_PATIENCE_S, mode=0o660, poll_interval=0.005)
     try:
         lock.acquire()
     except Timeout as error:
@@ -159,9 +161,19 @@ def rewriting(path: Path, content: bytes, why: str) -> Iterator[None]:
         yield
         return
     with _held(study) as anchor:
-        _add(anchor, _head(study, path, content, REWRITING, why=why))
+        before = {"before": wrong} if (wrong := _problem(study, path)) else {}
+        _add(anchor, _head(study, path, content, REWRITING, why=why, **before))
         yield
         _add(anchor, _head(study, path, content, HEAD))
+
+
+def _problem(study: Path, path: Path) -> str:
+    """What is wrong with a file as it is; empty where nothing is."""
+    name = name_in(study, path)
+    known: dict[str, _Known] = defaultdict(_Known)
+    for entry in _read(study).entries:
+        _take(known, str(entry["file"]), entry)
+    return _compare(path, known[name])[0] if name in known else ""
 
 
 def note_gone(study: Path, path: Path, why: str) -> None:
@@ -368,6 +380,11 @@ def check(
         if entry["what"] == ACCEPTED and entry.get("why"):
             remarks.append(
                 f"{name.removeprefix(top)}: taken as it was on {_day(entry)}: {entry['why']}"
+            )
+        if entry.get("before"):
+            remarks.append(
+                f"{name.removeprefix(top)}: when it was written again on {_day(entry)}: "
+                f"{entry['before']}"
             )
         _take(known, name, entry)
     for name, state in sorted(known.items()):

@@ -224,8 +224,9 @@ def test_redacting_again_writes_it_down_again(session: Path, tmp_path: Path) -> 
     path = annotations_folder(session) / "transcript.jsonl"
     assert SECRET.encode() not in path.read_bytes()
     assert b'"redact.put"' in path.read_bytes()
-    problems = verify_annotations(session).problems
-    assert not any("does not say any more" in problem for problem in problems)
+    told = verify_annotations(session)
+    assert told.problems == []
+    assert any("when it was written again on" in remark for remark in told.remarks), "and why"
 
 
 def test_what_is_taken_back_in_the_program_is_heard_again(session: Path) -> None:
