@@ -157,9 +157,9 @@ def on_its_way(
         by_study.setdefault(session.parent, []).append(session.name)
     name = uuid.uuid4().hex
     places = tuple(place.absolute() for place in places)
-    hidden = tuple(place.with_name(f".{place.name[:60]}-{name}") for place in places)
-    for folder in {place.parent for place in places}:
-        clear(folder, DRAFT)
+    hidden = tuple(place.with_name(f".{place.name[:50]}-{name}") for place in places)
+    for place in places:  # of bundles, and of versions that registered nothing
+        clear(place.parent, re.compile(rf"\.{re.escape(place.name[:50])}-[0-9a-f]{{8,32}}"))
     with ExitStack() as stack:
         for study, names in by_study.items():
             try:
